@@ -1,0 +1,45 @@
+# Everything runs in .venv, which the first command makes.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test check format docs bench clean
+.DEFAULT_GOAL := demo
+
+.venv/pip: constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) install --quiet --constraint constraints.txt --upgrade pip
+	touch $@
+
+.venv/demo: .venv/pip pyproject.toml
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[cli,plots]'
+	touch $@
+
+.venv/dev: .venv/pip pyproject.toml
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[cli,plots]' --group dev
+	touch $@ .venv/demo
+
+demo: .venv/demo  ## judge every prediction on data that comes with scikit-learn
+	$(BIN)/surefoot demo
+
+test: .venv/dev  ## the whole suite, docstring examples included
+	$(BIN)/python -m pytest --numprocesses 2
+
+check: .venv/dev  ## style, types, layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+docs: .venv/dev  ## the pages land in docs/_build/html
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -j 2 -b html docs docs/_build/html
+
+bench: .venv/dev  ## ratios against the alternatives, in one run
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv docs/_build docs/gallery docs/api build dist

@@ -1,0 +1,39 @@
+"""Know where your model stands: how far each single prediction can be trusted."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from surefoot.indicators import Confidence, LocalSensitivity
+    from surefoot.neighborhoods import KernelKNeighborsClassifier
+    from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
+
+__version__ = "0.1.0"
+
+# Resolved on first use, so that `import surefoot` costs nothing and numba loads only when needed.
+_HOMES = {
+    "Confidence": "indicators",
+    "KernelKNeighborsClassifier": "neighborhoods",
+    "LocalSensitivity": "indicators",
+    "LocallyRecalibratedClassifier": "recalibration",
+    "RecalibratedClassifier": "recalibration",
+}
+
+__all__ = [
+    "Confidence",
+    "KernelKNeighborsClassifier",
+    "LocalSensitivity",
+    "LocallyRecalibratedClassifier",
+    "RecalibratedClassifier",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
+    return getattr(import_module(f"surefoot.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Compiled loops: contiguous arrays in, arrays out; no validation and no randomness."""

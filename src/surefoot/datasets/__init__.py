@@ -1,0 +1,1 @@
+"""Generators, and fetchers with a local data home."""

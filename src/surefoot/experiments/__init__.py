@@ -1,0 +1,1 @@
+"""The tables and figures of the sources, reproduced through the public API."""

@@ -1,0 +1,1 @@
+"""How far one prediction can be trusted."""

@@ -1,0 +1,1 @@
+"""Who is near a row, and what the model says around it."""

@@ -1,0 +1,1 @@
+"""Better probabilities from out-of-fold outputs and indicators."""
