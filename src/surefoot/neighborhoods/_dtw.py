@@ -1,0 +1,192 @@
+"""Exact nearest time series under dynamic time warping, without computing most of it."""
+
+from numbers import Integral
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_scalar, gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._kernels._dtw_bounds import envelopes
+from surefoot._kernels._dtw_search import search
+from surefoot.neighborhoods._series import (
+    UNBOUNDED,
+    SeriesBatch,
+    check_path_exists,
+    check_same_channels,
+    check_series,
+    window_radius,
+)
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+# A compiled call cannot be interrupted, and threads share the work by the batch.
+LARGEST_BATCH = 64
+
+
+class DTWNeighbors(BaseEstimator):
+    """Nearest training series of each series by DTW distance; nearest first, lower is nearer.
+
+    The distance is the square root of the least sum of squared gaps over all warping paths,
+    dependent over channels. The search is exact, ties go to the lower index, and needs memory
+    linear in the data: lower bounds rule most series out, and the recurrence is given up as soon
+    as it must exceed the k-th best distance so far.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Neighbours returned by :meth:`kneighbors` unless it is told otherwise.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius: how many steps (int) two matched points may lie apart; a float is that
+        fraction of the longest training series, rounded down; None sets no limit.
+    n_jobs : int, default=None
+        Threads over the queries. None means 1 unless in a :obj:`joblib.parallel_config` context.
+
+    Attributes
+    ----------
+    radius_ : int or None
+        Sakoe-Chiba radius in steps; None without a window.
+    n_samples_fit_ : int
+        Number of training series.
+    n_features_in_ : int
+        Length of the training series, where they came as a 2-D array.
+
+    Examples
+    --------
+    >>> from surefoot.neighborhoods import DTWNeighbors
+    >>> X = [[0, 0, 1, 0], [0, 1, 0, 0], [2, 2, 2, 2]]
+    >>> neighbors = DTWNeighbors(n_neighbors=1).fit(X)
+    >>> distance, index = neighbors.kneighbors([[1, 2, 2, 2]])
+    >>> distance, index
+    (array([[1.]]), array([[2]]))
+    >>> neighbors.kneighbors(return_distance=False)  # the training series, self excluded
+    array([[1],
+           [0],
+           [0]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        window: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.window = window
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+        """Check and keep the training series, with their envelopes.
+
+        Parameters
+        ----------
+        X : array of shape (cases, time) or (cases, channels, time), or list of series
+            Training series; a list holds series of unequal lengths, 1-D or (channels, time).
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : DTWNeighbors
+        """
+        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
+        self._batch = check_series(X, self)
+        self.n_samples_fit_ = len(self._batch)
+        self.radius_ = window_radius(self.window, int(self._batch.lengths.max()))
+        check_path_exists(self.radius_, self._batch.lengths, self._batch.lengths)
+        self._lower, self._upper = lower_and_upper(self._batch, self._steps())
+        return self
+
+    def _steps(self) -> int:
+        return UNBOUNDED if self.radius_ is None else self.radius_
+
+    @overload
+    def kneighbors(
+        self, X: Any = ..., n_neighbors: int | None = ..., return_distance: Literal[True] = ...
+    ) -> tuple[Floats, Indices]: ...
+
+    @overload
+    def kneighbors(
+        self, X: Any = ..., n_neighbors: int | None = ..., *, return_distance: Literal[False]
+    ) -> Indices: ...
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Indices | tuple[Floats, Indices]:
+        """Find the nearest training series; nearest first, equal distances by index.
+
+        Parameters
+        ----------
+        X : array or list of series, default=None
+            Query series, in any form that `fit` takes. None means each of the training series,
+            which is then not its own neighbour.
+        n_neighbors : int, default=None
+            Neighbours a query; None means the constructor's.
+        return_distance : bool, default=True
+            Whether to return the distances before the indices.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_neighbors)
+            DTW distances, only if `return_distance`.
+        indices : ndarray of shape (n_queries, n_neighbors)
+            Positions in the training series.
+        """
+        check_is_fitted(self)
+        wanted = self._check_n_neighbors(n_neighbors, exclude_self=X is None)
+        queries = self._batch if X is None else self._check_queries(X)
+        own = np.arange(len(queries)) if X is None else np.full(len(queries), -1)
+        distances, indices = self._search(queries, own.astype(np.int64), wanted)
+        return (distances, indices) if return_distance else indices
+
+    def _check_n_neighbors(self, n_neighbors: int | None, *, exclude_self: bool) -> int:
+        wanted = self.n_neighbors if n_neighbors is None else n_neighbors
+        check_scalar(wanted, "n_neighbors", Integral, min_val=1)
+        available = self.n_samples_fit_ - exclude_self
+        if wanted > available:
+            others = "other training series" if exclude_self else "training series"
+            raise ValueError(
+                f"n_neighbors={wanted} is more than there are {others}: it may be at most "
+                f"{available}, with n_samples_fit = {self.n_samples_fit_}."
+            )
+        return int(wanted)
+
+    def _check_queries(self, X: Any) -> SeriesBatch:
+        reset = not hasattr(self, "n_features_in_")
+        queries = check_series(X, None if reset else self, reset=False)
+        check_same_channels(queries, self._batch.n_channels)
+        check_path_exists(self.radius_, queries.lengths, self._batch.lengths)
+        return queries
+
+    def _search(self, queries: SeriesBatch, own: Indices, wanted: int) -> tuple[Floats, Indices]:
+        distances = np.empty((len(queries), wanted))
+        indices = np.empty((len(queries), wanted), dtype=np.int64)
+        shares = 4 * effective_n_jobs(self.n_jobs)
+        size = min(LARGEST_BATCH, max(1, len(queries) // shares))
+        Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(self._search_batch)(queries, own, rows, distances, indices)
+            for rows in gen_batches(len(queries), size)
+        )
+        return np.sqrt(distances, out=distances), indices
+
+    def _search_batch(
+        self, queries: SeriesBatch, own: Indices, rows: slice, costs: Floats, indices: Indices
+    ) -> None:
+        some, kept = queries.part(rows), self._batch
+        search(
+            some.values, some.starts, some.lengths, own[rows],
+            kept.values, self._lower, self._upper, kept.starts, kept.lengths,
+            kept.n_channels, self._steps(), costs[rows], indices[rows],
+        )  # fmt: skip
+
+
+def lower_and_upper(batch: SeriesBatch, steps: int) -> tuple[Floats, Floats]:
+    """Envelopes of all series: what lies within reach of each point, at least and at most."""
+    lower, upper = np.zeros_like(batch.values), np.zeros_like(batch.values)
+    envelopes(batch.values, batch.starts, batch.lengths, batch.n_channels, steps, lower, upper)
+    return lower, upper

@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from surefoot._kernels._dtw import dtw_cost, reverse_channels
+from surefoot._kernels._dtw_bounds import (
+    aligned_cost,
+    end_costs,
+    envelopes,
+    inner_gaps,
+    rest_of_rows,
+)
+from surefoot._kernels._dtw_simd import LANES
+from surefoot.neighborhoods._series import lay_out_list
+
+VALUES = st.integers(-50, 50).map(lambda value: value / 8)
+
+
+def full_dtw(x, y, radius):
+    """The textbook recurrence over the whole matrix, on (channels, time) arrays."""
+    n, m = x.shape[1], y.shape[1]
+    total = np.full((n + 1, m + 1), np.inf)
+    total[0, 0] = 0
+    for i in range(n):
+        for j in range(max(0, i - radius), min(m, i + radius + 1)):
+            before = min(total[i, j], total[i, j + 1], total[i + 1, j])
+            total[i + 1, j + 1] = before + ((x[:, i] - y[:, j]) ** 2).sum()
+    return total[n, m]
+
+
+def kernel_dtw(x, y, radius, cutoff=np.inf, *, with_rest=True):
+    """The kernel with the bounds on the rest of the path, as the search calls it."""
+    both = lay_out_list([x, y])
+    n, m, size = x.shape[1], y.shape[1], max(x.shape[1], y.shape[1]) + 1
+    lower, upper = np.zeros_like(both.values), np.zeros_like(both.values)
+    envelopes(both.values, both.starts, both.lengths, len(x), radius, lower, upper)
+    rows, columns = np.zeros(size), np.zeros(size)
+    at = int(both.starts[1])
+    if with_rest:
+        end = end_costs(both.values, 0, n, both.values, at, m, len(x))[1]
+        rest_of_rows(both.values, 0, n, lower, upper, at, m, len(x), end, rows)
+        rest_of_rows(both.values, at, m, lower, upper, 0, n, len(x), end, columns)
+    backwards = np.zeros(len(x) * (n + LANES))
+    reverse_channels(both.values, 0, n, len(x), backwards)
+    cells = np.full(3 * (m + 2 * LANES) + 1, np.nan)
+    return dtw_cost(backwards, n, both.values, at, m, len(x), radius, cutoff, rows, columns, cells)
+
+
+@st.composite
+def pairs(draw, *, equal=False):
+    """Two series and a radius that lets a path through."""
+    channels = draw(st.integers(1, 3))
+    n = draw(st.integers(1, 30))
+    m = n if equal else draw(st.integers(1, 30))
+    radius = draw(st.integers(abs(n - m), 32))
+    x = draw(arrays(float, (channels, n), elements=VALUES))
+    y = draw(arrays(float, (channels, m), elements=VALUES))
+    return x, y, radius
+
+
+@given(pairs())
+@settings(max_examples=300, deadline=None)
+def test_cost_is_that_of_the_full_matrix(pair):
+    x, y, radius = pair
+
+    assert kernel_dtw(x, y, radius) == pytest.approx(full_dtw(x, y, radius))
+
+
+@given(pairs(), st.floats(0.2, 3))
+@settings(max_examples=300, deadline=None)
+def test_a_cutoff_never_changes_a_cost_within_it(pair, share):
+    x, y, radius = pair
+    cost = kernel_dtw(x, y, radius, with_rest=False)
+    cutoff = share * cost
+
+    found = kernel_dtw(x, y, radius, cutoff)
+
+    assert found == (cost if cost <= cutoff else np.inf)
+
+
+def test_cost_equal_to_the_cutoff_is_kept():
+    x, y = np.array([[0.0, 0.0, 3.0]]), np.array([[0.0, 1.0, 3.0]])
+
+    assert kernel_dtw(x, y, 5, cutoff=1.0) == 1.0
+    assert kernel_dtw(x, y, 5, cutoff=np.nextafter(1.0, 0.0)) == np.inf
+
+
+@given(pairs())
+@settings(max_examples=300, deadline=None)
+def test_bounds_are_never_above_the_cost(pair):
+    x, y, radius = pair
+    both = lay_out_list([x, y])
+    n, m, at = x.shape[1], y.shape[1], int(both.starts[1])
+    lower, upper = np.zeros_like(both.values), np.zeros_like(both.values)
+    envelopes(both.values, both.starts, both.lengths, len(x), radius, lower, upper)
+
+    first, last = end_costs(both.values, 0, n, both.values, at, m, len(x))
+    there = inner_gaps(both.values, 0, n, lower, upper, at, m, len(x))
+    back = inner_gaps(both.values, at, m, lower, upper, 0, n, len(x))
+
+    assert first + last + max(there, back) <= full_dtw(x, y, radius) * (1 + 1e-12)
+
+
+@given(pairs(equal=True))
+@settings(deadline=None)
+def test_aligned_cost_is_never_below_the_cost(pair):
+    x, y, radius = pair
+    both = lay_out_list([x, y])
+
+    aligned = aligned_cost(both.values, 0, both.values, int(both.starts[1]), x.shape[1], len(x))
+
+    assert aligned == pytest.approx(((x - y) ** 2).sum())
+    assert aligned >= full_dtw(x, y, radius) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 3, 9, 50])
+def test_envelopes_are_sliding_extremes(radius):
+    x = np.random.default_rng(0).normal(size=(2, 10))
+    batch = lay_out_list([x])
+    lower, upper = np.zeros_like(batch.values), np.zeros_like(batch.values)
+
+    envelopes(batch.values, batch.starts, batch.lengths, 2, radius, lower, upper)
+
+    for i in range(10):
+        near = x[:, max(0, i - radius) : i + radius + 1]
+        np.testing.assert_array_equal(lower.reshape(2, -1)[:, i], near.min(axis=1))
+        np.testing.assert_array_equal(upper.reshape(2, -1)[:, i], near.max(axis=1))
