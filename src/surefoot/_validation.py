@@ -6,6 +6,8 @@ from typing import Any
 
 def check_option(value: Any, name: str, options: Sequence[Any]) -> None:
     """Raise one sentence naming the parameter and what it may be, unless `value` is an option."""
-    if not any(value is option or (isinstance(value, str) and value == option) for option in options):
+    if not any(
+        value is option or (isinstance(value, str) and value == option) for option in options
+    ):
         allowed = ", ".join(repr(option) for option in options)
         raise ValueError(f"{name}={value!r} is not known: it may be {allowed}.")

@@ -74,7 +74,7 @@ def dtw_cost(
         high = min(max(last, last_before) + 1, m - 1, d, (d + radius) >> 1)
         backwards = n - 1 - d
         for j in range(low, high + 1, LANES):
-            advance(
+            advance(  # type: ignore[call-arg]
                 cells, older + j, old + j, new + j,
                 reversed_x, backwards + j, x_stride, y, start + j, y_stride, n_channels,
             )  # fmt: skip

@@ -69,7 +69,7 @@ def advance(
         of_cells, of_x, of_y = (signature.args[i] for i in (0, 4, 7))
         one = n_channels.type(1)
         gap = _squared_gap(context, builder, (of_x, x, x_at), (of_y, y, y_at))
-        cost = cgutils.alloca_once_value(builder, gap)
+        cost = cgutils.alloca_once_value(builder, gap)  # type: ignore[no-untyped-call]
         with cgutils.for_range(builder, n_channels, start=one) as channels:
             x_here = (of_x, x, builder.add(x_at, builder.mul(channels.index, x_stride)))
             y_here = (of_y, y, builder.add(y_at, builder.mul(channels.index, y_stride)))

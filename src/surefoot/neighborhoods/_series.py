@@ -17,7 +17,7 @@ UNBOUNDED = 1 << 40
 
 @dataclass(frozen=True)
 class SeriesBatch:
-    """Series one after the other in one array, each channel followed by zeros that kernels may read.
+    """Series one after the other in one array, each channel followed by zeros for the kernels.
 
     Channel c of series s begins at `starts[s] + c * (lengths[s] + LANES)`.
     """
@@ -54,7 +54,7 @@ def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> Series
 
 def is_ragged(X: Any) -> bool:
     """Whether X is a list of series that do not all have the same length."""
-    if not isinstance(X, list | tuple) and getattr(X, "dtype", None) != object:
+    if not isinstance(X, list | tuple) and getattr(X, "dtype", None) is not np.dtype(object):
         return False
     if getattr(X, "ndim", 1) != 1 or any(np.isscalar(series) or series is None for series in X):
         return False
@@ -120,9 +120,9 @@ def window_radius(window: Any, longest: int) -> int | None:
     """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded."""
     if window is None:
         return None
-    if isinstance(window, Integral) and not isinstance(window, bool | np.bool_) and window >= 0:
+    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
         return int(window)
-    if isinstance(window, Real) and not isinstance(window, Integral) and 0 <= window <= 1:
+    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
         # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
         return floor(float(window) * longest + 1e-9)
     raise ValueError(
@@ -141,5 +141,6 @@ def check_path_exists(
         if longest - shortest > radius:
             raise ValueError(
                 f"window allows {radius} steps and forbids every path between series of lengths "
-                f"{shortest} and {longest}: it must allow at least {longest - shortest}, or be None."
+                f"{shortest} and {longest}: it must allow at least {longest - shortest} steps, or "
+                "be None."
             )

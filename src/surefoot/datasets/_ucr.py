@@ -1,0 +1,135 @@
+"""Sets of the UCR time series classification archive."""
+
+import gzip
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+from zipfile import ZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from surefoot.datasets._data_home import get_data_home
+from surefoot.datasets._ucr_checksums import CHECKSUMS
+
+HOME = "https://www.cs.ucr.edu/~eamonn/time_series_data_2018"
+ARCHIVE = "UCRArchive_2018.zip"
+# Published in the archive's briefing document, for readers of that document: not a secret.
+ARCHIVE_KEY = b"someone"
+PARTS = ("TRAIN", "TEST")
+
+
+def fetch_ucr(name: str, *, data_home: str | Path | None = None, download: bool = True) -> Bunch:
+    """Load one set of the UCR archive, from disk if it is there.
+
+    Reads `<data_home>/ucr/<name>/<name>_TRAIN.tsv.gz` and `_TEST.tsv.gz`. Where they are absent
+    they are taken from `<data_home>/ucr/UCRArchive_2018.zip`, which is downloaded (316 MB) from
+    the archive's home if need be, and checked against known checksums.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set in the archive of 2018, such as `"CBF"`.
+    data_home : str or path, default=None
+        Folder of the data sets; None means `$SUREFOOT_DATA`, else `~/surefoot_data`.
+    download : bool, default=True
+        Whether to download the archive if the set is not on disk.
+
+    Returns
+    -------
+    Bunch
+        `X_train`, `y_train`, `X_test`, `y_test` and `name`. Series are the rows of a 2-D array, or
+        a list of arrays if their lengths differ; labels are ints.
+
+    References
+    ----------
+    Dau et al., "The UCR time series archive", IEEE/CAA Journal of Automatica Sinica 6(6), 2019.
+    """
+    folder = get_data_home(data_home) / "ucr"
+    files = [folder / name / f"{name}_{part}.tsv.gz" for part in PARTS]
+    if not all(file.exists() for file in files):
+        _unpack(name, files, _archive(name, folder, download=download))
+    (X_train, y_train), (X_test, y_test) = (read_series(file) for file in files)
+    return Bunch(X_train=X_train, y_train=y_train, X_test=X_test, y_test=y_test, name=name)
+
+
+def list_ucr(data_home: str | Path | None = None) -> list[str]:
+    """Names of the UCR sets whose train and test files are on disk, in order.
+
+    Parameters
+    ----------
+    data_home : str or path, default=None
+        Folder of the data sets; None means `$SUREFOOT_DATA`, else `~/surefoot_data`.
+
+    Returns
+    -------
+    list of str
+    """
+    folder = get_data_home(data_home) / "ucr"
+    names = sorted(path.name for path in folder.glob("*") if path.is_dir())
+    return [
+        name
+        for name in names
+        if all((folder / name / f"{name}_{part}.tsv.gz").exists() for part in PARTS)
+    ]
+
+
+def read_series(file: Path) -> tuple[Any, NDArray[np.int64]]:
+    """Series and labels of a file with a series a line: the label, then the values, in tabs."""
+    with gzip.open(file, "rt") as lines:
+        table = np.loadtxt(lines, delimiter="\t", ndmin=2)
+    labels, values = table[:, 0].astype(np.int64), table[:, 1:].copy()
+    if not np.isnan(values[:, -1]).any():
+        return values, labels
+    # The archive fills shorter series up with NaN at the end.
+    return [row[: np.flatnonzero(~np.isnan(row))[-1] + 1] for row in values], labels
+
+
+def _archive(name: str, folder: Path, *, download: bool) -> Path:
+    """The archive's file on disk, downloaded if it may be."""
+    archive = folder / ARCHIVE
+    if archive.exists():
+        return archive
+    where = f"put {name}_TRAIN.tsv.gz and {name}_TEST.tsv.gz in {folder / name}"
+    if not download:
+        raise FileNotFoundError(f"The UCR set {name} is not on disk: {where}.")
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = archive.with_suffix(".part")
+    try:
+        with urlopen(f"{HOME}/{ARCHIVE}", timeout=60) as source, partial.open("wb") as target:  # noqa: S310 (a constant https address)
+            shutil.copyfileobj(source, target)
+    except (URLError, TimeoutError, ConnectionError) as error:
+        partial.unlink(missing_ok=True)
+        raise OSError(
+            f"The UCR set {name} is not on disk and {HOME} cannot be reached: {where}, or "
+            f"{ARCHIVE} in {folder}."
+        ) from error
+    return partial.rename(archive)
+
+
+def _unpack(name: str, files: list[Path], archive: Path) -> None:
+    """Take a set's two files out of the archive, verify and compress them."""
+    with ZipFile(archive) as zipped:
+        for part, file in zip(PARTS, files, strict=True):
+            member = f"UCRArchive_2018/{name}/{name}_{part}.tsv"
+            if member not in zipped.namelist():
+                raise ValueError(f"name={name!r} is not a set of the UCR archive of 2018.")
+            text = zipped.read(member, pwd=ARCHIVE_KEY).replace(b"\r\n", b"\n")
+            verify(name, part, text)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(gzip.compress(text, mtime=0))
+
+
+def verify(name: str, part: str, text: bytes) -> None:
+    """Raise one sentence unless a file's checksum is the known one."""
+    expected = CHECKSUMS.get(name, (None, None))[PARTS.index(part)]
+    found = hashlib.sha256(text).hexdigest()[:32]
+    if expected is not None and found != expected:
+        raise OSError(
+            f"The file {name}_{part}.tsv of the UCR archive is damaged or has changed: its "
+            f"SHA-256 begins with {found} and should begin with {expected}."
+        )

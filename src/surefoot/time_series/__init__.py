@@ -1,0 +1,7 @@
+"""Classification of time series, with as many neighbours as suits each series."""
+
+from surefoot.time_series._distance import dtw_distance
+from surefoot.time_series._kneighbors import KNeighborsDTWClassifier
+from surefoot.time_series._local_kneighbors import LocalKNeighborsDTWClassifier
+
+__all__ = ["KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier", "dtw_distance"]

@@ -1,0 +1,126 @@
+"""Classification of a series by the labels of its nearest series under DTW."""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot.time_series._neighbors import encode_labels, fit_neighbors
+from surefoot.time_series._votes import Weights, check_weights, votes_by_size
+
+
+class KNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
+    """Nearest-neighbour classifier of time series under dynamic time warping.
+
+    `predict_proba` gives the share of the neighbours' votes for each class; higher is more likely.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        Training series that vote on a series.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius in steps (int), or as a fraction of the longest training series (float);
+        None sets no limit. See :class:`~surefoot.neighborhoods.DTWNeighbors`.
+    weights : {"uniform", "rank", "distance"} or callable, default="uniform"
+        Weight of each vote: equal, 1 / r for the r-th neighbour, one over its distance, or a
+        function from an array of distances to one of weights.
+    neighbors : object, default=None
+        Another search with the methods `fit` and `kneighbors` of
+        :class:`~surefoot.neighborhoods.DTWNeighbors`, which None stands for.
+    n_jobs : int, default=None
+        Threads over the series to classify.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    neighbors_ : DTWNeighbors
+        The fitted search.
+    n_features_in_ : int
+        Length of the training series, where they came as a 2-D array.
+
+    Examples
+    --------
+    >>> from surefoot.datasets import make_cylinder_bell_funnel
+    >>> from surefoot.time_series import KNeighborsDTWClassifier
+    >>> X, y = make_cylinder_bell_funnel(60, random_state=0)
+    >>> model = KNeighborsDTWClassifier(window=0.1).fit(X[:30], y[:30])
+    >>> model.score(X[30:], y[30:])
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 1,
+        *,
+        window: float | None = None,
+        weights: Weights = "uniform",
+        neighbors: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.window = window
+        self.weights = weights
+        self.neighbors = neighbors
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the training series and their labels.
+
+        Parameters
+        ----------
+        X : array of shape (cases, time) or (cases, channels, time), or list of series
+            Training series; a list holds series of unequal lengths, 1-D or (channels, time).
+        y : array-like of shape (cases,)
+            Class labels: numbers or strings.
+
+        Returns
+        -------
+        self : KNeighborsDTWClassifier
+        """
+        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
+        check_weights(self.weights)
+        self.classes_, self._codes = encode_labels(self, y)
+        self.neighbors_ = fit_neighbors(self, X, len(self._codes))
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Share of the votes for each class; higher is more likely.
+
+        Parameters
+        ----------
+        X : array or list of series
+            Series to classify, in any form that `fit` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_classes)
+            Columns in the order of `classes_`; rows sum to 1.
+        """
+        check_is_fitted(self)
+        lists = self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
+        no_occurrences = np.zeros((0, len(self.classes_)))
+        sizes = np.array([self.n_neighbors])
+        votes = votes_by_size(
+            lists, self._codes, no_occurrences, trust=np.inf, weights=self.weights, sizes=sizes
+        )
+        return votes[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the most votes; the first in `classes_` where several have as many.
+
+        Parameters
+        ----------
+        X : array or list of series
+            Series to classify, in any form that `fit` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_series,)
+        """
+        votes = self.predict_proba(X)
+        return self.classes_[votes.argmax(axis=1)]

@@ -1,0 +1,30 @@
+"""What the locally chosen number of neighbours may be chosen from."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_sizes(n_neighbors: Any) -> list[int]:
+    """The numbers of neighbours as a list, or one sentence."""
+    sizes: list[Any] = [n_neighbors] if np.isscalar(n_neighbors) else list(n_neighbors)
+    if not sizes or not all(_is_count(size) for size in sizes):
+        raise ValueError(
+            f"n_neighbors={n_neighbors!r} is not known: it may be a sequence of ints of at least 1."
+        )
+    return [int(size) for size in sizes]
+
+
+def _is_count(size: Any) -> bool:
+    return type(size) is not bool and isinstance(size, Integral) and int(size) >= 1
+
+
+def check_trusts(label_trust: Any) -> tuple[float, ...]:
+    """The trusts as a tuple, or one sentence."""
+    trusts = (label_trust,) if np.isscalar(label_trust) else tuple(label_trust)
+    if not trusts or not all(isinstance(one, Real) and float(one) > 0 for one in trusts):
+        raise ValueError(
+            f"label_trust={label_trust!r} is not known: it may be a float above 0, or several."
+        )
+    return tuple(float(trust) for trust in trusts)

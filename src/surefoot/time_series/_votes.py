@@ -1,0 +1,102 @@
+"""What neighbours vote for: their own labels, or the classes they have been neighbours of."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot._parallel import row_batches
+from surefoot._validation import check_option
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Weights = str | Callable[[Floats], Floats]
+
+
+def check_weights(weights: Any) -> None:
+    """Raise one sentence unless `weights` names a weighting or is a function."""
+    if not callable(weights):
+        check_option(weights, "weights", ("uniform", "rank", "distance"))
+
+
+def vote_weights(distances: Floats, weights: Weights) -> Floats:
+    """Weight of each neighbour's vote, of the shape of `distances`.
+
+    `"rank"` gives the r-th neighbour 1 / r; `"distance"` the inverse of its distance, where
+    neighbours at distance zero outvote all others, as in scikit-learn.
+    """
+    if callable(weights):
+        return np.asarray(weights(distances), dtype=np.float64)
+    if weights == "uniform":
+        return np.ones_like(distances)
+    if weights == "rank":
+        return np.broadcast_to(1 / np.arange(1, distances.shape[1] + 1), distances.shape)
+    equal = distances == 0
+    inverse = 1 / np.where(equal, 1.0, distances)
+    return np.where(equal.any(axis=1, keepdims=True), equal, inverse)
+
+
+def class_occurrences(indices: Indices, codes: Indices, n_rows: int, n_classes: int) -> Floats:
+    """How often each row is a neighbour of each class, the r-th neighbour counted as 1 / r.
+
+    `indices` are the neighbours, among `n_rows` rows, of rows of classes `codes`.
+    """
+    counts = np.zeros((n_rows, n_classes))
+    places = np.broadcast_to(1 / np.arange(1, indices.shape[1] + 1), indices.shape)
+    np.add.at(counts, (indices, codes[:, None]), places)
+    return counts
+
+
+def ballots(
+    indices: Indices,
+    labels: Indices,
+    occurrences: Floats,
+    trust: float,
+    own_codes: Indices | None = None,
+) -> Floats:
+    """Share of each neighbour's vote that goes to each class, of shape (rows, neighbours, classes).
+
+    A neighbour votes for the classes whose members it has been a neighbour of (hubness-aware
+    fuzzy nearest neighbours, Tomasev et al. 2014), its own label counted `trust` times beside
+    them; infinite trust leaves its label alone. For rows that are among those counted, whose
+    labels are `own_codes`, what they themselves added is taken out again.
+    """
+    rows, places = np.ogrid[: len(indices), : indices.shape[1]]
+    if np.isinf(trust):
+        shares = np.zeros((*indices.shape, occurrences.shape[1]))
+        shares[rows, places, labels[indices]] = 1.0
+        return shares
+    shares = occurrences[indices]
+    if own_codes is not None:
+        shares[rows, places, own_codes[:, None]] -= 1 / (places + 1)
+        np.maximum(shares, 0.0, out=shares)  # rounding
+    shares[rows, places, labels[indices]] += trust
+    return shares / shares.sum(axis=2, keepdims=True)
+
+
+def running_votes(shares: Floats, weights: Floats, sizes: Indices) -> Floats:
+    """Votes for each class among the first `sizes` neighbours: (rows, sizes, classes), sum 1."""
+    votes = np.cumsum(shares * weights[:, :, None], axis=1)[:, sizes - 1]
+    return votes / votes.sum(axis=2, keepdims=True)
+
+
+def votes_by_size(
+    lists: tuple[Floats, Indices],
+    labels: Indices,
+    occurrences: Floats,
+    *,
+    trust: float,
+    weights: Weights,
+    sizes: Indices,
+    own_codes: Indices | None = None,
+) -> Floats:
+    """Votes of the neighbours in `lists` for every number of neighbours in `sizes`, in batches."""
+    distances, indices = lists[0][:, : sizes[-1]], lists[1][:, : sizes[-1]]
+    n_classes = occurrences.shape[1]
+    out = np.empty((len(indices), len(sizes), n_classes))
+    for rows in row_batches(len(indices), 3 * 8 * int(sizes[-1]) * n_classes):
+        own = None if own_codes is None else own_codes[rows]
+        shares = ballots(indices[rows], labels, occurrences, trust, own)
+        out[rows] = running_votes(shares, vote_weights(distances[rows], weights), sizes)
+    return out
