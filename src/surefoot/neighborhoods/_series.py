@@ -46,7 +46,7 @@ def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> Series
             vars(estimator).pop("n_features_in_", None)
         return lay_out_list([_check_one(series, f"series {s} of X") for s, series in enumerate(X)])
     n_dims = np.ndim(X) if isinstance(X, np.ndarray | list | tuple) else 2
-    if n_dims == 3 or estimator is None:
+    if n_dims >= 3 or estimator is None:
         X = check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator)
         return lay_out_array(X)
     return lay_out_array(validate_data(estimator, X, reset=reset, dtype=np.float64))
