@@ -109,8 +109,10 @@ def test_ties_never_break_the_order(seed, n_neighbors, window):
     series = random.integers(0, 2, size=(20, 1, 6)).astype(float)
     queries = random.integers(0, 2, size=(4, 1, 6)).astype(float)
 
-    found = DTWNeighbors(n_neighbors, window=window).fit(series).kneighbors(
-        queries, return_distance=False
+    found = (
+        DTWNeighbors(n_neighbors, window=window)
+        .fit(series)
+        .kneighbors(queries, return_distance=False)
     )
 
     radius = 6 if window is None else window

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from surefoot.datasets import make_cylinder_bell_funnel
+from surefoot.neighborhoods import DTWNeighbors
+from surefoot.resampling import HoldoutSplit
+from surefoot.time_series import KNeighborsDTWClassifier, dtw_distance
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("n_neighbors", [1, 4])
+def test_same_as_scikit_learn_with_the_distance_as_metric(weights, n_neighbors):
+    X, y = make_cylinder_bell_funnel(45, random_state=0)
+    X = X[:, ::4]
+    reference = KNeighborsClassifier(
+        n_neighbors, weights=weights, metric=lambda a, b: dtw_distance(a, b, window=3)
+    )
+
+    expected = reference.fit(X[:30], y[:30]).predict_proba(X[30:])
+    model = KNeighborsDTWClassifier(n_neighbors, weights=weights, window=3).fit(X[:30], y[:30])
+
+    np.testing.assert_allclose(model.predict_proba(X[30:]), expected)
+    np.testing.assert_array_equal(model.predict(X[30:]), reference.predict(X[30:]))
+
+
+def test_rank_weights_let_the_nearest_of_two_decide():
+    model = KNeighborsDTWClassifier(2, weights="rank").fit([[1.0, 1.0], [3.0, 3.0]], ["b", "a"])
+
+    np.testing.assert_allclose(model.predict_proba([[0.0, 0.0]]), [[1 / 3, 2 / 3]])
+    assert model.predict([[0.0, 0.0]]).tolist() == ["b"]
+
+
+def test_channels_and_unequal_lengths():
+    X = [np.zeros((2, 4)), np.ones((2, 6)), np.full((2, 5), 2.0)]
+
+    model = KNeighborsDTWClassifier().fit(X, [10, 11, 12])
+
+    assert model.predict([np.full((2, 9), 0.9), np.full((2, 3), 1.8)]).tolist() == [11, 12]
+
+
+def test_tunes_in_a_pipeline():
+    X, y = make_cylinder_bell_funnel(40, random_state=1)
+    pipeline = make_pipeline(
+        FunctionTransformer(lambda rows: rows[:, ::8]), KNeighborsDTWClassifier()
+    )
+
+    search = GridSearchCV(
+        pipeline,
+        {"kneighborsdtwclassifier__window": [0, 0.1]},
+        cv=HoldoutSplit(0.3, random_state=0),
+    ).fit(X, y)
+
+    assert search.best_score_ > 0.6  # chance is a third
+
+
+def test_another_search_may_be_given():
+    X, y = make_cylinder_bell_funnel(40, random_state=2)
+    search = DTWNeighbors(window=5)
+
+    found = KNeighborsDTWClassifier(3, neighbors=search).fit(X[:30], y[:30]).predict(X[30:])
+
+    expected = KNeighborsDTWClassifier(3, window=5).fit(X[:30], y[:30]).predict(X[30:])
+    np.testing.assert_array_equal(found, expected)
+    assert not hasattr(search, "n_samples_fit_")  # the given one is left alone
+
+
+def test_more_neighbors_than_series_are_refused():
+    model = KNeighborsDTWClassifier(4).fit(np.zeros((3, 5)), [0, 1, 1])
+
+    with pytest.raises(ValueError, match="n_neighbors=4 .* it may be at most 3"):
+        model.predict(np.zeros((1, 5)))
+
+
+def test_unknown_weights_are_refused():
+    with pytest.raises(ValueError, match="weights='equal' is not known: it may be 'uniform'"):
+        KNeighborsDTWClassifier(weights="equal").fit(np.zeros((3, 5)), [0, 1, 1])
+
+
+def test_as_many_labels_as_series():
+    with pytest.raises(ValueError, match="X has 3 series and y has 2 labels"):
+        KNeighborsDTWClassifier().fit(np.zeros((3, 5)), [0, 1])

@@ -1,0 +1,221 @@
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, KFold
+
+from surefoot.datasets import make_synthetic_control
+from surefoot.neighborhoods import DTWNeighbors, infect_hubs
+from surefoot.resampling import HoldoutSplit
+from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
+
+SIZES = [1, 3, 5, 7, 9]
+PAPER = {
+    "shrinkage": 0,
+    "label_trust": np.inf,
+    "weights": "uniform",
+    "tie_break": "smallest",
+    "window": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_synthetic_control(150, random_state=0)
+    X = X[:, ::2] + np.random.default_rng(1).normal(scale=6, size=(150, 30))
+    return X[:110], y[:110], X[110:], y[110:]
+
+
+class CountingNeighbors(DTWNeighbors):
+    """Counts the series that are searched for."""
+
+    searched = 0
+
+    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
+        type(self).searched += self.n_samples_fit_ if X is None else len(X)
+        return super().kneighbors(X, n_neighbors, return_distance)
+
+
+def test_one_number_is_the_plain_classifier(data):
+    X, y, X_new, _ = data
+    local = LocalKNeighborsDTWClassifier(5, label_trust=np.inf, weights="uniform", window=3)
+
+    found = local.fit(X, y).predict_proba(X_new)
+
+    plain = KNeighborsDTWClassifier(5, window=3).fit(X, y)
+    np.testing.assert_allclose(found, plain.predict_proba(X_new))
+
+
+def test_leave_one_out_errors_are_those_of_fits_without_the_row(data):
+    X, y = data[0][:40], data[1][:40]
+    local = LocalKNeighborsDTWClassifier((1, 4), label_trust=np.inf, weights="uniform", window=3)
+
+    errors = local.fit(X, y).errors_
+
+    for size, error in zip((1, 4), errors, strict=True):
+        wrong = 0
+        for row in range(40):
+            rest = np.delete(np.arange(40), row)
+            plain = KNeighborsDTWClassifier(size, window=3).fit(X[rest], y[rest])
+            wrong += plain.predict(X[[row]])[0] != y[row]
+        assert error == pytest.approx(wrong / 40)
+
+
+def test_the_paper_s_rule_step_by_step(data):
+    """Two parts, errors of each k on the second, mean over its five nearest, first minimum."""
+    X, y, X_new, _ = data
+    splitter = HoldoutSplit(4 / 9, random_state=0)
+    [(part_a, part_b)] = splitter.split(X, y)
+    errors = np.column_stack(
+        [
+            KNeighborsDTWClassifier(size, window=3).fit(X[part_a], y[part_a]).predict(X[part_b])
+            != y[part_b]
+            for size in SIZES
+        ]
+    )
+    nearest = DTWNeighbors(5, window=3).fit(X[part_b]).kneighbors(X_new, return_distance=False)
+    chosen = errors[nearest].mean(axis=1).argmin(axis=1)
+    by_size = [KNeighborsDTWClassifier(size, window=3).fit(X, y).predict(X_new) for size in SIZES]
+
+    model = LocalKNeighborsDTWClassifier(cv=splitter, **PAPER).fit(X, y)
+
+    np.testing.assert_array_equal(model.predict_n_neighbors(X_new), np.array(SIZES)[chosen])
+    np.testing.assert_array_equal(
+        model.predict(X_new), np.column_stack(by_size)[np.arange(len(X_new)), chosen]
+    )
+    np.testing.assert_allclose(model.predict_error(X_new), errors[nearest].mean(axis=1).min(axis=1))
+
+
+def test_infinite_shrinkage_is_a_grid_search(data):
+    X, y, X_new, _ = data
+    splitter = HoldoutSplit(4 / 9, random_state=0)
+    search = GridSearchCV(KNeighborsDTWClassifier(window=3), {"n_neighbors": SIZES}, cv=splitter)
+
+    model = LocalKNeighborsDTWClassifier(cv=splitter, **PAPER).set_params(shrinkage=np.inf)
+    model.fit(X, y)
+
+    search.fit(X, y)
+    np.testing.assert_allclose(1 - model.errors_, search.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(model.predict(X_new), search.predict(X_new))
+    assert set(model.predict_n_neighbors(X_new)) == {search.best_params_["n_neighbors"]}
+
+
+def test_folds_cover_every_row(data):
+    X, y, X_new, _ = data
+    model = LocalKNeighborsDTWClassifier((1, 3), cv=KFold(5), **PAPER).fit(X, y)
+
+    wrong = []
+    for train, test in KFold(5).split(X):
+        plain = KNeighborsDTWClassifier(3, window=3).fit(X[train], y[train])
+        wrong.extend(plain.predict(X[test]) != y[test])
+
+    assert model.errors_[1] == pytest.approx(np.mean(wrong))
+    assert set(model.predict_n_neighbors(X_new)) <= {1, 3}
+
+
+@pytest.mark.parametrize("cv", ["loo", HoldoutSplit(4 / 9, random_state=0)])
+def test_everything_is_read_off_one_search_a_series(data, cv):
+    X, y, X_new, _ = data
+    CountingNeighbors.searched = 0
+    model = LocalKNeighborsDTWClassifier(cv=cv, neighbors=CountingNeighbors(window=3))
+
+    model.fit(X, y).predict(X_new)
+
+    # A list that runs short in a split is searched again: seldom.
+    assert len(X) + len(X_new) <= CountingNeighbors.searched <= 1.1 * (len(X) + len(X_new))
+
+
+def test_short_lists_are_searched_again(data):
+    # Nine tenths are held out, so most of the first lists hold fewer than nine of the rest.
+    X, y, X_new, _ = data
+    splitter = HoldoutSplit(0.9, random_state=0)
+    [(part_a, part_b)] = splitter.split(X, y)
+
+    model = LocalKNeighborsDTWClassifier(cv=splitter, **PAPER).fit(X, y)
+
+    plain = KNeighborsDTWClassifier(9, window=3).fit(X[part_a], y[part_a])
+    assert 1 - model.errors_[-1] == pytest.approx(plain.score(X[part_b], y[part_b]))
+
+
+def test_bad_hubs_do_little_harm(data):
+    X, y, X_new, y_new = data
+    nearest = DTWNeighbors(1, window=3).fit(X).kneighbors(return_distance=False)
+    infected = infect_hubs(y, nearest, 0.15)
+
+    local = LocalKNeighborsDTWClassifier(window=3).fit(X, infected)
+    single = KNeighborsDTWClassifier(window=3).fit(X, infected)
+
+    clean = KNeighborsDTWClassifier(window=3).fit(X, y).score(X_new, y_new)
+    assert single.score(X_new, y_new) < clean - 0.1
+    assert local.score(X_new, y_new) > clean - 0.05
+
+
+def test_the_number_of_neighbors_suits_the_region():
+    # On the left labels are noisy, so that many neighbours are better; on the right, series come
+    # in tight pairs, every fifth of another class, so that only the nearest is right.
+    random = np.random.default_rng(0)
+    left = random.normal(size=(80, 1))
+    noisy = (random.random(80) < 0.2).astype(int)
+    centers = 100 + 10 * np.arange(60)[:, None]
+    right = np.concatenate([centers, centers + 0.1])
+    paired = np.tile(np.arange(60) % 5 == 0, 2)
+    X, y = np.concatenate([left, right]), np.concatenate([noisy, paired])
+
+    model = LocalKNeighborsDTWClassifier(
+        (1, 9), error_neighbors=9, label_trust=np.inf, weights="uniform"
+    ).fit(X, y)
+
+    assert (model.predict_n_neighbors(left) == 9).mean() > 0.9
+    assert (model.predict_n_neighbors(right[5:55] + 0.05) == 1).mean() > 0.9
+
+
+def test_estimated_errors_tell_right_from_wrong():
+    X, y = make_synthetic_control(900, random_state=0)
+    X = X[:, ::4] + np.random.default_rng(1).normal(scale=4, size=(900, 15))
+    model = LocalKNeighborsDTWClassifier(window=2).fit(X[:400], y[:400])
+
+    wrong = model.predict(X[400:]) != y[400:]
+    errors = model.predict_error(X[400:])
+
+    assert ((errors >= 0) & (errors <= 1)).all()
+    assert roc_auc_score(wrong, errors) > 0.6
+
+
+def test_string_labels_and_score(data):
+    X, y, X_new, y_new = data
+    model = LocalKNeighborsDTWClassifier(window=3).fit(X, y)
+
+    assert model.score(X_new, y_new) == accuracy_score(y_new, model.predict(X_new))
+    assert model.classes_.tolist() == sorted(set(y))
+
+
+def test_lists_of_unequal_lengths():
+    random = np.random.default_rng(0)
+    X = [np.full(random.integers(5, 9), float(i % 2)) for i in range(30)]
+
+    model = LocalKNeighborsDTWClassifier(cv=HoldoutSplit(0.4, random_state=0))
+    model.fit(X, [i % 2 for i in range(30)])
+
+    assert model.predict([np.zeros(4), np.ones(12)]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": (1, 0)}, "n_neighbors=.* sequence of ints of at least 1"),
+        ({"n_neighbors": ()}, "n_neighbors=.* sequence of ints of at least 1"),
+        ({"n_neighbors": (1, 20)}, "n_neighbors=20 is more than the 11 series beside each"),
+        ({"error_neighbors": 13}, "13 is more than the 12 series with a known error"),
+        ({"error_neighbors": 0}, "error_neighbors"),
+        ({"cv": 5}, "cv=5 is not known: it may be 'loo' or a splitter"),
+        ({"cv": HoldoutSplit(0.5)}, "n_neighbors=9 is more than the 6 series that cv leaves"),
+        ({"label_trust": 0}, "label_trust=0 is not known: it may be a float above 0"),
+        ({"shrinkage": -1}, "shrinkage"),
+        ({"tie_break": "first"}, "tie_break='first' is not known"),
+        ({"weights": "equal"}, "weights='equal' is not known"),
+    ],
+)
+def test_parameters_say_what_they_may_be(parameters, message):
+    X, y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+
+    with pytest.raises(ValueError, match=message):
+        LocalKNeighborsDTWClassifier(**parameters).fit(X, y)
