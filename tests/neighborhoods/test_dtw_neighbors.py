@@ -171,9 +171,9 @@ def test_more_neighbors_than_series_are_refused():
     model = DTWNeighbors(3).fit(np.zeros((3, 5)))
 
     assert model.kneighbors(np.zeros((1, 5)))[0].shape == (1, 3)
-    with pytest.raises(ValueError, match="n_neighbors=3 .* it may be at most 2"):
+    with pytest.raises(ValueError, match=r"n_neighbors=3 .* it may be at most 2"):
         model.kneighbors()
-    with pytest.raises(ValueError, match="n_neighbors=4 .* it may be at most 3"):
+    with pytest.raises(ValueError, match=r"n_neighbors=4 .* it may be at most 3"):
         model.kneighbors(np.zeros((1, 5)), n_neighbors=4)
 
 
@@ -188,7 +188,7 @@ def test_window_that_forbids_every_path_is_refused():
 
 @pytest.mark.parametrize("window", [-1, 1.5, -0.1, "wide", True])
 def test_window_says_what_it_may_be(window):
-    with pytest.raises(ValueError, match="window=.* may be None, a fraction"):
+    with pytest.raises(ValueError, match=r"window=.* may be None, a fraction"):
         DTWNeighbors(window=window).fit(np.zeros((3, 5)))
 
 

@@ -51,7 +51,7 @@ def test_serves_a_grid_search():
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, "half", True])
 def test_share_says_what_it_may_be(share):
-    with pytest.raises(ValueError, match="held_out=.* may be a float above 0 and below 1"):
+    with pytest.raises(ValueError, match=r"held_out=.* may be a float above 0 and below 1"):
         next(HoldoutSplit(share).split(range(9)))
 
 

@@ -71,7 +71,7 @@ def test_another_search_may_be_given():
 def test_more_neighbors_than_series_are_refused():
     model = KNeighborsDTWClassifier(4).fit(np.zeros((3, 5)), [0, 1, 1])
 
-    with pytest.raises(ValueError, match="n_neighbors=4 .* it may be at most 3"):
+    with pytest.raises(ValueError, match=r"n_neighbors=4 .* it may be at most 3"):
         model.predict(np.zeros((1, 5)))
 
 

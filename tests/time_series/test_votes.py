@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import sklearn
 
 from surefoot.time_series._votes import (
     ballots,
@@ -73,8 +74,6 @@ def test_votes_run_over_the_numbers_of_neighbors():
 
 @pytest.mark.parametrize("trust", [1.0, np.inf])
 def test_batches_change_nothing(trust):
-    import sklearn
-
     random = np.random.default_rng(0)
     lists = random.random((50, 5)), random.integers(0, 40, size=(50, 5))
     codes = random.integers(0, 3, size=40)
