@@ -201,7 +201,7 @@ def test_other_numbers_of_channels_are_refused():
 
 @pytest.mark.parametrize("X", [np.zeros((2, 2, 2, 2)), [np.zeros((1, 2, 3)), np.zeros((1, 2, 4))]])
 def test_too_many_dimensions_are_refused(X):
-    with pytest.raises(ValueError, match="has [34] dimensions"):
+    with pytest.raises(ValueError, match=r"has [34] dimensions"):
         DTWNeighbors(1).fit(X)
 
 
