@@ -63,6 +63,7 @@ def surefoot_search(train, queries, n_neighbors, window, n_jobs=1):
 
 
 def aeon_search(train, queries, n_neighbors, window):
+    """All queries at once, which is quicker than its `predict`, which takes them one by one."""
     from aeon.classification.distance_based import KNeighborsTimeSeriesClassifier
 
     model = KNeighborsTimeSeriesClassifier(
@@ -74,6 +75,7 @@ def aeon_search(train, queries, n_neighbors, window):
 
 
 def tslearn_search(train, queries, n_neighbors, window):
+    """Its search computes every distance."""
     from tslearn.neighbors import KNeighborsTimeSeries
 
     limit = {}
@@ -87,6 +89,7 @@ def tslearn_search(train, queries, n_neighbors, window):
 
 
 def dtaidistance_search(train, queries, n_neighbors, window):
+    """It has no search over whole series: its compiled distance matrix, then a sort."""
     from dtaidistance import dtw
 
     # Its window counts the diagonal in.

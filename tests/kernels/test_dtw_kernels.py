@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from surefoot._kernels._dtw import dtw_cost, reverse_channels
+from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
+from surefoot._kernels._dtw_band import WIDEST, X_FAR, Y_FAR, band_cost, pad_band
 from surefoot._kernels._dtw_bounds import (
     aligned_cost,
     end_costs,
@@ -44,17 +45,34 @@ def kernel_dtw(x, y, radius, cutoff=np.inf, *, with_rest=True):
         rest_of_rows(both.values, at, m, lower, upper, 0, n, len(x), end, columns)
     backwards = np.zeros(len(x) * (n + LANES))
     reverse_channels(both.values, 0, n, len(x), backwards)
-    cells = np.full(3 * (m + 2 * LANES) + 1, np.nan)
+    cells = np.full(n_cells(m), np.nan)
     return dtw_cost(backwards, n, both.values, at, m, len(x), radius, cutoff, rows, columns, cells)
 
 
+def kernel_band(x, y, radius, cutoff=np.inf, *, with_rest=True):
+    """The kernel for narrow windows, as the search calls it, on (1, time) arrays."""
+    both = lay_out_list([x, y])
+    n, m, at = x.shape[1], y.shape[1], int(both.starts[1])
+    lower, upper = np.zeros_like(both.values), np.zeros_like(both.values)
+    envelopes(both.values, both.starts, both.lengths, 1, radius, lower, upper)
+    rest = np.zeros(m + 2 * WIDEST + 3)
+    if with_rest:
+        end = end_costs(both.values, 0, n, both.values, at, m, 1)[1]
+        rest_of_rows(both.values, at, m, lower, upper, 0, n, 1, end, rest[WIDEST:])
+    backwards, padded = np.full(n + 2 * WIDEST + 2, np.nan), np.full(m + 2 * WIDEST + 2, np.nan)
+    pad_band(both.values, 0, n, X_FAR, backwards, True)
+    pad_band(both.values, at, m, Y_FAR, padded, False)
+    cells = np.full(n_cells(max(n, m)), np.nan)
+    return band_cost(backwards, n, padded, m, radius, cutoff, rest, cells)
+
+
 @st.composite
-def pairs(draw, *, equal=False):
+def pairs(draw, *, equal=False, n_channels=None):
     """Two series and a radius that lets a path through."""
-    channels = draw(st.integers(1, 3))
+    channels = n_channels or draw(st.integers(1, 3))
     n = draw(st.integers(1, 30))
     m = n if equal else draw(st.integers(1, 30))
-    radius = draw(st.integers(abs(n - m), 32))
+    radius = draw(st.integers(abs(n - m), 31))
     x = draw(arrays(float, (channels, n), elements=VALUES))
     y = draw(arrays(float, (channels, m), elements=VALUES))
     return x, y, radius
@@ -78,6 +96,25 @@ def test_a_cutoff_never_changes_a_cost_within_it(pair, share):
     found = kernel_dtw(x, y, radius, cutoff)
 
     assert found == (cost if cost <= cutoff else np.inf)
+
+
+@given(pairs(n_channels=1), st.floats(0.2, 3))
+@settings(max_examples=500, deadline=None)
+def test_narrow_window_gives_the_same_cost_to_the_last_digit(pair, share):
+    x, y, radius = pair
+    cost = kernel_dtw(x, y, radius, with_rest=False)
+    cutoff = share * cost
+
+    assert kernel_band(x, y, radius, with_rest=False) == cost
+    assert kernel_band(x, y, radius, cutoff) == (cost if cost <= cutoff else np.inf)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 7, 8, 15, 16, 31])
+def test_narrow_window_on_long_series(radius):
+    random = np.random.default_rng(radius)
+    x, y = random.normal(size=(1, 200)).cumsum(axis=1), random.normal(size=(1, 200)).cumsum(axis=1)
+
+    assert kernel_band(x, y, radius) == pytest.approx(full_dtw(x, y, radius))
 
 
 def test_cost_equal_to_the_cutoff_is_kept():

@@ -38,6 +38,12 @@ def cell_cost(
 
 
 @njit(cache=True, nogil=True)
+def n_cells(longest: int) -> int:
+    """Length of the buffer that a recurrence needs for series of this length."""
+    return 3 * (longest + 2 * LANES) + 64
+
+
+@njit(cache=True, nogil=True)
 def dtw_cost(
     reversed_x: Floats,
     n: int,
@@ -95,4 +101,5 @@ def dtw_cost(
                 return np.inf
             first, last = _NOWHERE, -1
         older, old, new = old, new, older
-    return cells[old + m - 1] if last >= 0 else np.inf
+    within = last >= 0 and cells[old + m - 1] <= cutoff
+    return cells[old + m - 1] if within else np.inf

@@ -4,7 +4,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from surefoot._kernels._dtw import SLACK, dtw_cost, reverse_channels
+from surefoot._kernels._dtw import SLACK, dtw_cost, n_cells, reverse_channels
+from surefoot._kernels._dtw_band import WIDEST, X_FAR, Y_FAR, band_cost, pad_band
 from surefoot._kernels._dtw_bounds import (
     aligned_cost,
     end_costs,
@@ -109,19 +110,25 @@ def search(
     """
     wanted = costs.shape[1]
     longest = max(lengths.max(), query_lengths.max())
+    radius = min(radius, longest - 1)
+    narrow = n_channels == 1 and radius < WIDEST
     bounds = np.empty(len(starts))
-    cells = np.full(3 * (longest + 2 * LANES) + 1, np.inf)
+    cells = np.full(n_cells(longest), np.inf)
     row_rest = np.zeros(longest + 1)
-    column_rest = np.zeros(longest + 1)
+    column_rest = np.zeros(longest + 2 * WIDEST + 3)
     x_lower = np.zeros(n_channels * (longest + LANES))
     x_upper = np.zeros(n_channels * (longest + LANES))
-    backwards = np.zeros(n_channels * (longest + LANES))
+    backwards = np.zeros(n_channels * (longest + LANES) + 2 * WIDEST + 2)
+    padded = np.zeros(longest + 2 * WIDEST + 2)
     for q in range(len(query_starts)):
         x_at, n = query_starts[q], query_lengths[q]
         for channel in range(n_channels):
             offset = channel * (n + LANES)
             envelope(queries, x_at + offset, n, radius, x_lower, x_upper, offset)
-        reverse_channels(queries, x_at, n, n_channels, backwards)
+        if narrow:
+            pad_band(queries, x_at, n, X_FAR, backwards, True)
+        else:
+            reverse_channels(queries, x_at, n, n_channels, backwards)
         _bound_all(
             queries, x_at, n, x_lower, x_upper,
             values, lower, upper, starts, lengths, n_channels, bounds,
@@ -141,11 +148,17 @@ def search(
                 break
             at, m = starts[s], lengths[s]
             end = end_costs(queries, x_at, n, values, at, m, n_channels)[1]
-            rest_of_rows(queries, x_at, n, lower, upper, at, m, n_channels, end, row_rest)
-            rest_of_rows(values, at, m, x_lower, x_upper, 0, n, n_channels, end, column_rest)
-            cost = dtw_cost(
-                backwards, n, values, at, m, n_channels, radius, cutoff,
-                row_rest, column_rest, cells,
-            )  # fmt: skip
+            if narrow:
+                rest = column_rest[WIDEST:]
+                rest_of_rows(values, at, m, x_lower, x_upper, 0, n, n_channels, end, rest)
+                pad_band(values, at, m, Y_FAR, padded, False)
+                cost = band_cost(backwards, n, padded, m, radius, cutoff, column_rest, cells)
+            else:
+                rest_of_rows(queries, x_at, n, lower, upper, at, m, n_channels, end, row_rest)
+                rest_of_rows(values, at, m, x_lower, x_upper, 0, n, n_channels, end, column_rest)
+                cost = dtw_cost(
+                    backwards, n, values, at, m, n_channels, radius, cutoff,
+                    row_rest, column_rest, cells,
+                )  # fmt: skip
             if cost <= cutoff:
                 _insert(best, found, cost, s)

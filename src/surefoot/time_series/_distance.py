@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._kernels._dtw import dtw_cost, reverse_channels
-from surefoot._kernels._dtw_simd import LANES
+from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
 from surefoot.neighborhoods._series import (
     UNBOUNDED,
     check_path_exists,
@@ -58,6 +57,6 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     cost = dtw_cost(
         backwards, n, second.values, 0, m, first.n_channels,
         UNBOUNDED if radius is None else radius, np.inf,
-        np.zeros(n + 1), np.zeros(m + 1), np.full(3 * (m + 2 * LANES) + 1, np.inf),
+        np.zeros(n + 1), np.zeros(m + 1), np.full(n_cells(m), np.inf),
     )  # fmt: skip
     return float(np.sqrt(cost))
