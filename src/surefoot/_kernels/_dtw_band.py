@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from surefoot._kernels._vectors import VectorEmitter
 
 Floats = NDArray[np.float64]
 
@@ -23,67 +24,6 @@ Floats = NDArray[np.float64]
 WIDEST = 32
 X_FAR = 1e200
 Y_FAR = -1e200
-
-
-class _Emitter:
-    """Emits operations on vectors of doubles inside a function that numba compiles."""
-
-    def __init__(self, context: Any, builder: Any, lanes: int) -> None:
-        self.context, self.builder, self.lanes = context, builder, lanes
-        self.vector = ir.VectorType(ir.DoubleType(), lanes)
-        self.infinite = ir.Constant(self.vector, [float("inf")] * lanes)
-
-    def at(self, kind: Any, array: Any, index: Any) -> Any:
-        """Address of a vector in an array."""
-        data = self.context.make_array(kind)(self.context, self.builder, array).data
-        return self.builder.bitcast(self.builder.gep(data, [index]), self.vector.as_pointer())
-
-    def load(self, kind: Any, array: Any, index: Any) -> Any:
-        """Vector from an array; only a double's alignment is known."""
-        loaded = self.builder.load(self.at(kind, array, index))
-        loaded.align = 8
-        return loaded
-
-    def moved(self, cells: Any, by: int) -> Any:
-        """Each lane's neighbour `by` lanes further; infinity enters at the end."""
-        lanes = [
-            lane + by if 0 <= lane + by < self.lanes else self.lanes for lane in range(self.lanes)
-        ]
-        order = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), lanes)
-        return self.builder.shuffle_vector(cells, self.infinite, order)
-
-    def least(self, first: Any, second: Any) -> Any:
-        """The smaller of two, lane by lane."""
-        return self.builder.select(self.builder.fcmp_ordered("<", first, second), first, second)
-
-    def spread(self, scalar: Any) -> Any:
-        """A scalar in every lane."""
-        zero = ir.Constant(ir.IntType(32), 0)
-        kind = ir.VectorType(scalar.type, self.lanes)
-        one = self.builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, zero)
-        order = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(one, one, order)
-
-    def beyond(self, width: Any) -> Any:
-        """Infinity from lane `width` on, zero below."""
-        kind = ir.VectorType(width.type, self.lanes)
-        numbers = ir.Constant(kind, list(range(self.lanes)))
-        inside = self.builder.icmp_signed("<", numbers, self.spread(width))
-        return self.builder.select(
-            inside, ir.Constant(self.vector, [0.0] * self.lanes), self.infinite
-        )
-
-    def step(self, x: Any, y: Any, before: Any, outside: Any) -> Any:
-        """The recurrence: least predecessor plus squared gap, infinite outside the window."""
-        gap = self.builder.fsub(x, y)
-        cost = self.builder.fadd(self.builder.fmul(gap, gap), outside)
-        return self.builder.fadd(before, cost)
-
-    def any_within(self, cells: Any, rest: Any, cutoff: Any) -> Any:
-        """Whether any cell plus what must follow it is within the cutoff."""
-        within = self.builder.fcmp_ordered("<=", self.builder.fadd(cells, rest), cutoff)
-        mask = self.builder.bitcast(within, ir.IntType(self.lanes))
-        return self.builder.icmp_unsigned("!=", mask, mask.type(0))
 
 
 def _make_walk(lanes: int) -> Callable[..., bool]:
@@ -110,43 +50,47 @@ def _make_walk(lanes: int) -> Callable[..., bool]:
         signature = types.boolean(x, whole, y, whole, rest, whole, whole, types.float64, cells)
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            x, x_at, y, y_at, rest, n_pairs, radius, cutoff, cells = args
-            of_x, _, of_y, _, of_rest, *_, of_cells = signature.args
-            emit, one = _Emitter(context, builder, lanes), radius.type(1)
-            first, second = radius.type(0), radius.type(lanes)
-            odd = cgutils.alloca_once_value(builder, emit.load(of_cells, cells, first))  # type: ignore[no-untyped-call]
-            even = cgutils.alloca_once_value(builder, emit.load(of_cells, cells, second))  # type: ignore[no-untyped-call]
-            alive = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 1))  # type: ignore[no-untyped-call]
-            outside_even = emit.beyond(builder.add(radius, one))
-            outside_odd = emit.beyond(radius)
-            limit = emit.spread(cutoff)
-            with cgutils.for_range(builder, n_pairs) as pairs:
-                here = builder.add(y_at, pairs.index)
-                after = builder.add(here, one)
-                x_values = emit.load(of_x, x, builder.sub(x_at, pairs.index))
-                old, older = builder.load(odd), builder.load(even)
-                before = emit.least(emit.least(old, emit.moved(old, -1)), older)
-                new_even = emit.step(x_values, emit.load(of_y, y, here), before, outside_even)
-                before = emit.least(emit.least(new_even, emit.moved(new_even, 1)), old)
-                new_odd = emit.step(x_values, emit.load(of_y, y, after), before, outside_odd)
-                builder.store(new_even, even)
-                builder.store(new_odd, odd)
-                goes_on = builder.or_(
-                    emit.any_within(new_even, emit.load(of_rest, rest, after), limit),
-                    emit.any_within(
-                        new_odd, emit.load(of_rest, rest, builder.add(after, one)), limit
-                    ),
-                )
-                with builder.if_then(builder.not_(goes_on), likely=False):
-                    builder.store(ir.Constant(ir.IntType(1), 0), alive)
-                    pairs.do_break()
-            builder.store(builder.load(odd), emit.at(of_cells, cells, first)).align = 8
-            builder.store(builder.load(even), emit.at(of_cells, cells, second)).align = 8
-            return builder.load(alive)
+            emit = VectorEmitter(context, builder, lanes)
+            return _emit_walk(emit, builder, signature.args, args)
 
         return signature, generate
 
     return walk
+
+
+def _emit_walk(emit: VectorEmitter, builder: Any, kinds: Any, args: Any) -> Any:
+    x, x_at, y, y_at, rest, n_pairs, radius, cutoff, cells = args
+    x, y, rest, cells = ((kinds[i], args[i]) for i in (0, 2, 4, 8))
+    one, first, second = (radius.type(number) for number in (1, 0, emit.lanes))
+    odd = cgutils.alloca_once_value(builder, emit.load(cells, first))  # type: ignore[no-untyped-call]
+    even = cgutils.alloca_once_value(builder, emit.load(cells, second))  # type: ignore[no-untyped-call]
+    alive = cgutils.alloca_once_value(builder, cgutils.true_bit)  # type: ignore[no-untyped-call]
+    outside_even, outside_odd = emit.beyond(builder.add(radius, one)), emit.beyond(radius)
+    limit = emit.spread(cutoff)
+    with cgutils.for_range(builder, n_pairs) as pairs:
+        here = builder.add(y_at, pairs.index)
+        after = builder.add(here, one)
+        x_values = emit.load(x, builder.sub(x_at, pairs.index))
+        old, older = builder.load(odd), builder.load(even)
+        before = emit.least(emit.least(old, emit.moved(old, -1)), older)
+        cost = builder.fadd(emit.squared_gap(x_values, emit.load(y, here)), outside_even)
+        new_even = builder.fadd(before, cost)
+        before = emit.least(emit.least(new_even, emit.moved(new_even, 1)), old)
+        cost = builder.fadd(emit.squared_gap(x_values, emit.load(y, after)), outside_odd)
+        new_odd = builder.fadd(before, cost)
+        builder.store(new_even, even)
+        builder.store(new_odd, odd)
+        rest_even, rest_odd = emit.load(rest, after), emit.load(rest, builder.add(after, one))
+        goes_on = builder.or_(
+            emit.any_within(builder.fadd(new_even, rest_even), limit),
+            emit.any_within(builder.fadd(new_odd, rest_odd), limit),
+        )
+        with builder.if_then(builder.not_(goes_on), likely=False):
+            builder.store(cgutils.false_bit, alive)
+            pairs.do_break()
+    emit.store(builder.load(odd), cells, first)
+    emit.store(builder.load(even), cells, second)
+    return builder.load(alive)
 
 
 _walk_8, _walk_16, _walk_32 = _make_walk(8), _make_walk(16), _make_walk(32)

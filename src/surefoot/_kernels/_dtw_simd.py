@@ -1,41 +1,15 @@
-"""One step of the DTW recurrence on eight neighbouring cells of an antidiagonal at once.
-
-The cells of an antidiagonal do not depend on each other, which no automatic vectoriser finds out
-behind three rotating buffers. So the step is written as LLVM vector operations, which every
-processor gets in its own width (AVX-512, AVX2, NEON).
-"""
+"""One step of the DTW recurrence on eight neighbouring cells of an antidiagonal at once."""
 
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from surefoot._kernels._vectors import VectorEmitter
+
 # Cells advanced together; arrays are padded by as many, so that a last step may run over.
 LANES = 8
-
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-
-
-def _address(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [index]), _VECTOR.as_pointer())
-
-
-def _load(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
-    loaded = builder.load(_address(context, builder, kind, array, index))
-    loaded.align = 8  # only a double's alignment is known
-    return loaded
-
-
-def _least(builder: Any, first: Any, second: Any) -> Any:
-    return builder.select(builder.fcmp_ordered("<", first, second), first, second)
-
-
-def _squared_gap(context: Any, builder: Any, x: Any, y: Any) -> Any:
-    gap = builder.fsub(_load(context, builder, *x), _load(context, builder, *y))
-    return builder.fmul(gap, gap)
 
 
 @intrinsic
@@ -60,27 +34,24 @@ def advance(
     a cell's cost is the sum of squared gaps over the channels.
     """
     whole = types.intp
-    signature = types.void(
-        cells, whole, whole, whole, x, whole, whole, y, whole, whole, whole
-    )  # fmt: skip
+    signature = types.void(cells, whole, whole, whole, x, whole, whole, y, whole, whole, whole)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         cells, older, old, new, x, x_at, x_stride, y, y_at, y_stride, n_channels = args
-        of_cells, of_x, of_y = (signature.args[i] for i in (0, 4, 7))
-        one = n_channels.type(1)
-        gap = _squared_gap(context, builder, (of_x, x, x_at), (of_y, y, y_at))
+        cells, x, y = ((signature.args[i], array) for i, array in ((0, cells), (4, x), (7, y)))
+        emit, one = VectorEmitter(context, builder, LANES), n_channels.type(1)
+        gap = emit.squared_gap(emit.load(x, x_at), emit.load(y, y_at))
         cost = cgutils.alloca_once_value(builder, gap)  # type: ignore[no-untyped-call]
         with cgutils.for_range(builder, n_channels, start=one) as channels:
-            x_here = (of_x, x, builder.add(x_at, builder.mul(channels.index, x_stride)))
-            y_here = (of_y, y, builder.add(y_at, builder.mul(channels.index, y_stride)))
-            gap = _squared_gap(context, builder, x_here, y_here)
+            x_here = builder.add(x_at, builder.mul(channels.index, x_stride))
+            y_here = builder.add(y_at, builder.mul(channels.index, y_stride))
+            gap = emit.squared_gap(emit.load(x, x_here), emit.load(y, y_here))
             builder.store(builder.fadd(builder.load(cost), gap), cost)
-        up = _load(context, builder, of_cells, cells, old)
-        left = _load(context, builder, of_cells, cells, builder.sub(old, one))
-        diagonal = _load(context, builder, of_cells, cells, builder.sub(older, one))
-        before = _least(builder, _least(builder, left, up), diagonal)
-        total = builder.fadd(before, builder.load(cost))
-        builder.store(total, _address(context, builder, of_cells, cells, new)).align = 8
+        up = emit.load(cells, old)
+        left = emit.load(cells, builder.sub(old, one))
+        diagonal = emit.load(cells, builder.sub(older, one))
+        before = emit.least(emit.least(left, up), diagonal)
+        emit.store(builder.fadd(before, builder.load(cost)), cells, new)
         return context.get_dummy_value()
 
     return signature, generate
