@@ -1,5 +1,7 @@
 """Exact nearest neighbours under DTW: bounds for all, the recurrence for those that remain."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -19,6 +21,37 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 
+class Stored(NamedTuple):
+    """Series with their envelopes, one after the other, each channel followed by `LANES` zeros."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    starts: Indices
+    lengths: Indices
+    n_channels: int
+
+
+class Query(NamedTuple):
+    """One series and its envelope; backwards, padded as the recurrence in use needs it."""
+
+    values: Floats
+    start: int
+    length: int
+    lower: Floats
+    upper: Floats
+    backwards: Floats
+
+
+class Scratch(NamedTuple):
+    """Room for one pair of series at a time."""
+
+    cells: Floats
+    row_rest: Floats
+    column_rest: Floats
+    padded: Floats
+
+
 @njit(cache=True, nogil=True)
 def _insert(costs: Floats, neighbors: Indices, cost: float, index: int) -> None:
     """Keep the smallest costs in order, equal ones by index."""
@@ -36,55 +69,71 @@ def _insert(costs: Floats, neighbors: Indices, cost: float, index: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _bound_all(
-    x: Floats,
-    x_at: int,
-    n: int,
-    x_lower: Floats,
-    x_upper: Floats,
-    values: Floats,
-    lower: Floats,
-    upper: Floats,
-    starts: Indices,
-    lengths: Indices,
-    n_channels: int,
-    out: Floats,
-) -> None:
+def _bound_all(x: Query, stored: Stored, out: Floats) -> None:
     """Both ends exactly, and between them the better of LB_Keogh's two directions."""
-    for s in range(len(starts)):
-        at, m = starts[s], lengths[s]
-        first, last = end_costs(x, x_at, n, values, at, m, n_channels)
-        there = inner_gaps(x, x_at, n, lower, upper, at, m, n_channels)
-        back = inner_gaps(values, at, m, x_lower, x_upper, 0, n, n_channels)
+    n, channels = x.length, stored.n_channels
+    for s in range(len(stored.starts)):
+        at, m = stored.starts[s], stored.lengths[s]
+        first, last = end_costs(x.values, x.start, n, stored.values, at, m, channels)
+        there = inner_gaps(x.values, x.start, n, stored.lower, stored.upper, at, m, channels)
+        back = inner_gaps(stored.values, at, m, x.lower, x.upper, 0, n, channels)
         out[s] = first + last + max(there, back)
 
 
 @njit(cache=True, nogil=True)
-def _first_cutoff(
-    x: Floats,
-    x_at: int,
-    n: int,
-    values: Floats,
-    starts: Indices,
-    lengths: Indices,
-    n_channels: int,
-    order: Indices,
-    wanted: int,
-    own: int,
-) -> float:
+def _first_cutoff(x: Query, stored: Stored, order: Indices, wanted: int, own: int) -> float:
     """A cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
     worst = 0.0
     found = 0
     for s in order:
         if s == own:
             continue
-        if lengths[s] != n:
+        if stored.lengths[s] != x.length:
             return np.inf
-        worst = max(worst, aligned_cost(x, x_at, values, starts[s], n, n_channels))
+        at, channels = stored.starts[s], stored.n_channels
+        cost = aligned_cost(x.values, x.start, stored.values, at, x.length, channels)
+        worst = max(worst, cost)
         found += 1
         if found == wanted:
             break
     return worst
+
+
+@njit(cache=True, nogil=True)
+def _cost(
+    x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Scratch, narrow: bool
+) -> float:
+    """Squared DTW cost of the query and a stored series; inf if it exceeds the cutoff."""
+    at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
+    values, n = stored.values, x.length
+    end = end_costs(x.values, x.start, n, values, at, m, channels)[1]
+    if narrow:
+        rest = room.column_rest[WIDEST:]
+        rest_of_rows(values, at, m, x.lower, x.upper, 0, n, channels, end, rest)
+        pad_band(values, at, m, Y_FAR, room.padded, False)
+        return band_cost(
+            x.backwards, n, room.padded, m, radius, cutoff, room.column_rest, room.cells
+        )
+    rest_of_rows(
+        x.values, x.start, n, stored.lower, stored.upper, at, m, channels, end, room.row_rest
+    )
+    rest_of_rows(values, at, m, x.lower, x.upper, 0, n, channels, end, room.column_rest)
+    return dtw_cost(
+        x.backwards, n, values, at, m, channels, radius, cutoff,
+        room.row_rest, room.column_rest, room.cells,
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _prepare(x: Query, n_channels: int, radius: int, narrow: bool) -> None:
+    """Fill in a query's envelope, and the query backwards."""
+    for channel in range(n_channels):
+        offset = channel * (x.length + LANES)
+        envelope(x.values, x.start + offset, x.length, radius, x.lower, x.upper, offset)
+    if narrow:
+        pad_band(x.values, x.start, x.length, X_FAR, x.backwards, True)
+    else:
+        reverse_channels(x.values, x.start, x.length, n_channels, x.backwards)
 
 
 @njit(cache=True, nogil=True)
@@ -93,12 +142,7 @@ def search(
     query_starts: Indices,
     query_lengths: Indices,
     own: Indices,
-    values: Floats,
-    lower: Floats,
-    upper: Floats,
-    starts: Indices,
-    lengths: Indices,
-    n_channels: int,
+    stored: Stored,
     radius: int,
     costs: Floats,
     neighbors: Indices,
@@ -109,56 +153,34 @@ def search(
     order of its bound, so the first bound above the running k-th best ends the query.
     """
     wanted = costs.shape[1]
-    longest = max(lengths.max(), query_lengths.max())
+    longest = max(stored.lengths.max(), query_lengths.max())
     radius = min(radius, longest - 1)
-    narrow = n_channels == 1 and radius < WIDEST
-    bounds = np.empty(len(starts))
-    cells = np.full(n_cells(longest), np.inf)
-    row_rest = np.zeros(longest + 1)
-    column_rest = np.zeros(longest + 2 * WIDEST + 3)
-    x_lower = np.zeros(n_channels * (longest + LANES))
-    x_upper = np.zeros(n_channels * (longest + LANES))
-    backwards = np.zeros(n_channels * (longest + LANES) + 2 * WIDEST + 2)
-    padded = np.zeros(longest + 2 * WIDEST + 2)
+    narrow = stored.n_channels == 1 and radius < WIDEST
+    padding = 2 * WIDEST + 3
+    size = stored.n_channels * (longest + LANES)
+    x_lower, x_upper, backwards = np.zeros(size), np.zeros(size), np.zeros(size + padding)
+    room = Scratch(
+        np.full(n_cells(longest), np.inf),
+        np.zeros(longest + 1),
+        np.zeros(longest + padding),
+        np.zeros(longest + padding),
+    )
+    bounds = np.empty(len(stored.starts))
     for q in range(len(query_starts)):
-        x_at, n = query_starts[q], query_lengths[q]
-        for channel in range(n_channels):
-            offset = channel * (n + LANES)
-            envelope(queries, x_at + offset, n, radius, x_lower, x_upper, offset)
-        if narrow:
-            pad_band(queries, x_at, n, X_FAR, backwards, True)
-        else:
-            reverse_channels(queries, x_at, n, n_channels, backwards)
-        _bound_all(
-            queries, x_at, n, x_lower, x_upper,
-            values, lower, upper, starts, lengths, n_channels, bounds,
-        )  # fmt: skip
+        x = Query(queries, query_starts[q], query_lengths[q], x_lower, x_upper, backwards)
+        _prepare(x, stored.n_channels, radius, narrow)
+        _bound_all(x, stored, bounds)
         order = np.argsort(bounds)
-        start_cutoff = _first_cutoff(
-            queries, x_at, n, values, starts, lengths, n_channels, order, wanted, own[q]
-        )
+        ceiling = _first_cutoff(x, stored, order, wanted, own[q])
         best, found = costs[q], neighbors[q]
         best[:] = np.inf
-        found[:] = len(starts)
+        found[:] = len(stored.starts)
         for s in order:
             if s == own[q]:
                 continue
-            cutoff = min(best[wanted - 1], start_cutoff) * (1 + SLACK)
+            cutoff = min(best[wanted - 1], ceiling) * (1 + SLACK)
             if bounds[s] > cutoff:
                 break
-            at, m = starts[s], lengths[s]
-            end = end_costs(queries, x_at, n, values, at, m, n_channels)[1]
-            if narrow:
-                rest = column_rest[WIDEST:]
-                rest_of_rows(values, at, m, x_lower, x_upper, 0, n, n_channels, end, rest)
-                pad_band(values, at, m, Y_FAR, padded, False)
-                cost = band_cost(backwards, n, padded, m, radius, cutoff, column_rest, cells)
-            else:
-                rest_of_rows(queries, x_at, n, lower, upper, at, m, n_channels, end, row_rest)
-                rest_of_rows(values, at, m, x_lower, x_upper, 0, n, n_channels, end, column_rest)
-                cost = dtw_cost(
-                    backwards, n, values, at, m, n_channels, radius, cutoff,
-                    row_rest, column_rest, cells,
-                )  # fmt: skip
+            cost = _cost(x, stored, s, radius, cutoff, room, narrow)
             if cost <= cutoff:
                 _insert(best, found, cost, s)

@@ -11,7 +11,7 @@ from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._kernels._dtw_bounds import envelopes
-from surefoot._kernels._dtw_search import search
+from surefoot._kernels._dtw_search import Stored, search
 from surefoot.neighborhoods._series import (
     UNBOUNDED,
     SeriesBatch,
@@ -99,7 +99,7 @@ class DTWNeighbors(BaseEstimator):
         self.n_samples_fit_ = len(self._batch)
         self.radius_ = window_radius(self.window, int(self._batch.lengths.max()))
         check_path_exists(self.radius_, self._batch.lengths, self._batch.lengths)
-        self._lower, self._upper = lower_and_upper(self._batch, self._steps())
+        self._stored = with_envelopes(self._batch, self._steps())
         return self
 
     def _steps(self) -> int:
@@ -177,16 +177,18 @@ class DTWNeighbors(BaseEstimator):
     def _search_batch(
         self, queries: SeriesBatch, own: Indices, rows: slice, costs: Floats, indices: Indices
     ) -> None:
-        some, kept = queries.part(rows), self._batch
+        some = queries.part(rows)
         search(
             some.values, some.starts, some.lengths, own[rows],
-            kept.values, self._lower, self._upper, kept.starts, kept.lengths,
-            kept.n_channels, self._steps(), costs[rows], indices[rows],
+            self._stored, self._steps(), costs[rows], indices[rows],
         )  # fmt: skip
 
 
-def lower_and_upper(batch: SeriesBatch, steps: int) -> tuple[Floats, Floats]:
-    """Envelopes of all series: what lies within reach of each point, at least and at most."""
-    lower, upper = np.zeros_like(batch.values), np.zeros_like(batch.values)
-    envelopes(batch.values, batch.starts, batch.lengths, batch.n_channels, steps, lower, upper)
-    return lower, upper
+def with_envelopes(batch: SeriesBatch, steps: int) -> Stored:
+    """Series, and what lies within reach of each of their points, at least and at most."""
+    values, starts, lengths, n_channels = (
+        batch.values, batch.starts, batch.lengths, batch.n_channels,
+    )  # fmt: skip
+    lower, upper = np.zeros_like(values), np.zeros_like(values)
+    envelopes(values, starts, lengths, n_channels, steps, lower, upper)
+    return Stored(values, lower, upper, starts, lengths, n_channels)

@@ -1,0 +1,73 @@
+"""Vectors of doubles as LLVM operations, for recurrences that no compiler vectorises by itself.
+
+Every processor gets them in its own width (AVX-512, AVX2, NEON), whatever the number of lanes.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+
+
+class VectorEmitter:
+    """Emits operations on vectors of doubles inside a function that numba compiles.
+
+    Arrays are one-dimensional and contiguous, and given as (numba type, value).
+    """
+
+    def __init__(self, context: Any, builder: Any, lanes: int) -> None:
+        self.context, self.builder, self.lanes = context, builder, lanes
+        self.vector = ir.VectorType(ir.DoubleType(), lanes)
+        self.infinite = ir.Constant(self.vector, [float("inf")] * lanes)
+
+    def address(self, array: tuple[Any, Any], index: Any) -> Any:
+        """Address of a vector in an array."""
+        kind, value = array
+        data = self.context.make_array(kind)(self.context, self.builder, value).data
+        return self.builder.bitcast(self.builder.gep(data, [index]), self.vector.as_pointer())
+
+    def load(self, array: tuple[Any, Any], index: Any) -> Any:
+        """Vector from an array."""
+        loaded = self.builder.load(self.address(array, index))
+        loaded.align = 8  # only a double's alignment is known
+        return loaded
+
+    def store(self, cells: Any, array: tuple[Any, Any], index: Any) -> None:
+        """Vector into an array."""
+        self.builder.store(cells, self.address(array, index)).align = 8
+
+    def least(self, first: Any, second: Any) -> Any:
+        """The smaller of two, lane by lane."""
+        return self.builder.select(self.builder.fcmp_ordered("<", first, second), first, second)
+
+    def squared_gap(self, x: Any, y: Any) -> Any:
+        """Squared difference, lane by lane."""
+        gap = self.builder.fsub(x, y)
+        return self.builder.fmul(gap, gap)
+
+    def moved(self, cells: Any, by: int) -> Any:
+        """Each lane's neighbour `by` lanes further; infinity enters at the end."""
+        sources = [lane + by for lane in range(self.lanes)]
+        lanes = [lane if 0 <= lane < self.lanes else self.lanes for lane in sources]
+        return self.builder.shuffle_vector(cells, self.infinite, self._order(lanes))
+
+    def spread(self, scalar: Any) -> Any:
+        """A scalar in every lane."""
+        nothing = ir.Constant(ir.VectorType(scalar.type, self.lanes), ir.Undefined)
+        first = self.builder.insert_element(nothing, scalar, ir.Constant(ir.IntType(32), 0))
+        return self.builder.shuffle_vector(first, first, self._order([0] * self.lanes))
+
+    def beyond(self, width: Any) -> Any:
+        """Infinity from lane `width` on, zero below."""
+        numbers = ir.Constant(ir.VectorType(width.type, self.lanes), list(range(self.lanes)))
+        inside = self.builder.icmp_signed("<", numbers, self.spread(width))
+        zero = ir.Constant(self.vector, [0.0] * self.lanes)
+        return self.builder.select(inside, zero, self.infinite)
+
+    def any_within(self, cells: Any, limit: Any) -> Any:
+        """Whether any lane is at most the limit's."""
+        within = self.builder.fcmp_ordered("<=", cells, limit)
+        mask = self.builder.bitcast(within, ir.IntType(self.lanes))
+        return self.builder.icmp_unsigned("!=", mask, mask.type(0))
+
+    def _order(self, lanes: list[int]) -> Any:
+        return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), lanes)
