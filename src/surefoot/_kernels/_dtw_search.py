@@ -69,34 +69,61 @@ def _insert(costs: Floats, neighbors: Indices, cost: float, index: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _bound_all(x: Query, stored: Stored, out: Floats) -> None:
-    """Both ends exactly, and between them the better of LB_Keogh's two directions."""
+def _bound_all(
+    x: Query, stored: Stored, own: int, bounds: Floats, least: Floats, promising: Indices
+) -> None:
+    """Bound every cost by both ends, exactly, and LB_Keogh of the query between them.
+
+    `least` and `promising` receive the smallest bounds and whose they are.
+    """
+    least[:] = np.inf
+    promising[:] = len(stored.starts)
     n, channels = x.length, stored.n_channels
     for s in range(len(stored.starts)):
         at, m = stored.starts[s], stored.lengths[s]
         first, last = end_costs(x.values, x.start, n, stored.values, at, m, channels)
-        there = inner_gaps(x.values, x.start, n, stored.lower, stored.upper, at, m, channels)
-        back = inner_gaps(stored.values, at, m, x.lower, x.upper, 0, n, channels)
-        out[s] = first + last + max(there, back)
+        inner = inner_gaps(x.values, x.start, n, stored.lower, stored.upper, at, m, channels)
+        bounds[s] = first + last + inner
+        if s != own and bounds[s] <= least[-1]:
+            _insert(least, promising, bounds[s], s)
 
 
 @njit(cache=True, nogil=True)
-def _first_cutoff(x: Query, stored: Stored, order: Indices, wanted: int, own: int) -> float:
+def _ceiling(x: Query, stored: Stored, promising: Indices) -> float:
     """A cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
     worst = 0.0
-    found = 0
-    for s in order:
-        if s == own:
-            continue
+    for s in promising:
         if stored.lengths[s] != x.length:
             return np.inf
         at, channels = stored.starts[s], stored.n_channels
         cost = aligned_cost(x.values, x.start, stored.values, at, x.length, channels)
         worst = max(worst, cost)
-        found += 1
-        if found == wanted:
-            break
     return worst
+
+
+@njit(cache=True, nogil=True)
+def _remaining(
+    x: Query, stored: Stored, own: int, bounds: Floats, ceiling: float, order: Indices
+) -> Indices:
+    """Series that may be among the k best, in the order of their bounds.
+
+    Where the first bound is not enough, LB_Keogh the other way round, of the stored series against
+    the query's envelope, takes its place if it is better.
+    """
+    n, channels = x.length, stored.n_channels
+    count = 0
+    for s in range(len(bounds)):
+        if s == own or bounds[s] > ceiling:
+            continue
+        at, m = stored.starts[s], stored.lengths[s]
+        first, last = end_costs(x.values, x.start, n, stored.values, at, m, channels)
+        inner = inner_gaps(stored.values, at, m, x.lower, x.upper, 0, n, channels)
+        bounds[s] = max(bounds[s], first + last + inner)
+        if bounds[s] <= ceiling:
+            order[count] = s
+            count += 1
+    kept = order[:count]
+    return kept[np.argsort(bounds[kept])]
 
 
 @njit(cache=True, nogil=True)
@@ -152,7 +179,6 @@ def search(
     `own[q]` is the stored series that query q must not find, or -1. A series is looked at in the
     order of its bound, so the first bound above the running k-th best ends the query.
     """
-    wanted = costs.shape[1]
     longest = max(stored.lengths.max(), query_lengths.max())
     radius = min(radius, longest - 1)
     narrow = stored.n_channels == 1 and radius < WIDEST
@@ -165,20 +191,18 @@ def search(
         np.zeros(longest + padding),
         np.zeros(longest + padding),
     )
-    bounds = np.empty(len(stored.starts))
+    bounds, order = np.empty(len(stored.starts)), np.empty(len(stored.starts), np.int64)
     for q in range(len(query_starts)):
         x = Query(queries, query_starts[q], query_lengths[q], x_lower, x_upper, backwards)
         _prepare(x, stored.n_channels, radius, narrow)
-        _bound_all(x, stored, bounds)
-        order = np.argsort(bounds)
-        ceiling = _first_cutoff(x, stored, order, wanted, own[q])
         best, found = costs[q], neighbors[q]
+        _bound_all(x, stored, own[q], bounds, best, found)
+        ceiling = _ceiling(x, stored, found) * (1 + SLACK)
+        remaining = _remaining(x, stored, own[q], bounds, ceiling, order)
         best[:] = np.inf
         found[:] = len(stored.starts)
-        for s in order:
-            if s == own[q]:
-                continue
-            cutoff = min(best[wanted - 1], ceiling) * (1 + SLACK)
+        for s in remaining:
+            cutoff = min(best[-1] * (1 + SLACK), ceiling)
             if bounds[s] > cutoff:
                 break
             cost = _cost(x, stored, s, radius, cutoff, room, narrow)
