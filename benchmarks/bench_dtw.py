@@ -15,12 +15,12 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import partial
 from importlib.metadata import version
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import numpy as np
-from sklearn.exceptions import DataConversionWarning
 
 from surefoot.datasets import fetch_ucr
 from surefoot.neighborhoods import DTWNeighbors
@@ -105,14 +105,18 @@ def dtaidistance_search(train, queries, n_neighbors, window):
 PEERS = {"aeon": aeon_search, "tslearn": tslearn_search, "dtaidistance": dtaidistance_search}
 
 
-def seconds(search, *arguments, repeats=1):
-    """Least time of a few runs, and the result."""
-    best, result = np.inf, None
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = search(*arguments)
-        best = min(best, time.perf_counter() - start)
-    return best, result
+def least_seconds(*calls, repeats=3):
+    """Least time of each of some calls, and what the last run of each returned.
+
+    They take turns, so that other work on the machine hits all alike.
+    """
+    times, results = np.full((repeats, len(calls)), np.inf), [None] * len(calls)
+    for repeat in range(repeats):
+        for i, call in enumerate(calls):
+            start = time.perf_counter()
+            results[i] = call()
+            times[repeat, i] = time.perf_counter() - start
+    return times.min(axis=0), results
 
 
 def compare(name, n_neighbors, window, peers):
@@ -121,15 +125,13 @@ def compare(name, n_neighbors, window, peers):
     train = data.X_train
     n_queries = int(np.clip(CELLS / (len(train) * train.shape[1] ** 2), 10, len(data.X_test)))
     arguments = train, data.X_test[:n_queries], n_neighbors, window
-    ours, total = seconds(surefoot_search, *arguments, repeats=5)
-    ratios = {}
-    for peer in peers:
-        theirs, peer_total = seconds(PEERS[peer], *arguments, repeats=2)
-        np.testing.assert_allclose(peer_total, total, rtol=1e-6, err_msg=f"{peer} on {name}")
-        ratios[peer] = theirs / ours
+    searches = [surefoot_search, *(PEERS[peer] for peer in peers)]
+    times, totals = least_seconds(*(partial(search, *arguments) for search in searches))
+    np.testing.assert_allclose(totals, totals[0], rtol=1e-6, err_msg=f"{peers} on {name}")
+    ratios = times[1:] / times[0]
     shape = f"{len(train)} x {n_queries}, length {train.shape[1]}"
-    cells = "  ".join(f"{ratio:8.1f}" for ratio in ratios.values())
-    print(f"  {name:18s}{shape:26s}{1000 * ours:9.1f} ms  {cells}", flush=True)
+    cells = "".join(f"{ratio:14.1f}" for ratio in ratios)
+    print(f"  {name:18s}{shape:26s}{1000 * times[0]:9.1f} ms{cells}", flush=True)
     return ratios
 
 
@@ -142,11 +144,10 @@ def compare_all(sets, peers):
         for n_neighbors in (1, 9):
             limit = "no window" if window is None else f"window {window:.0%}"
             print(f"\n{n_neighbors} neighbour(s), {limit}: how many times as fast as")
-            print(" " * 57 + "".join(f"{peer:>14s}" for peer in peers))
+            print(" " * 58 + "".join(f"{peer:>14s}" for peer in peers))
             ratios = [compare(name, n_neighbors, window, peers) for name in sets]
-            for peer in peers:
-                mean = np.exp(np.mean([np.log(found[peer]) for found in ratios]))
-                print(f"  geometric mean against {peer}: {mean:.1f}")
+            means = "".join(f"{mean:14.1f}" for mean in np.exp(np.log(ratios).mean(axis=0)))
+            print(f"  {'geometric mean':56s}{means}")
 
 
 def compare_threads(sets):
@@ -155,12 +156,12 @@ def compare_threads(sets):
     ratios = []
     for name in sets:
         data = fetch_ucr(name)
+        if data.X_train.size < 25_000:  # over in an instant
+            continue
         arguments = data.X_train, data.X_test[:500], 9, None
-        # Turn by turn, so that other work on the machine hits both alike.
-        pairs = [
-            [seconds(surefoot_search, *arguments, n_jobs)[0] for n_jobs in (1, 2)] for _ in range(5)
-        ]
-        one, two = np.min(pairs, axis=0)
+        (one, two), _ = least_seconds(
+            *(partial(surefoot_search, *arguments, n_jobs) for n_jobs in (1, 2)), repeats=7
+        )
         ratios.append(one / two)
         print(f"  {name:18s}{one / two:6.2f}", flush=True)
     print(f"  geometric mean {np.exp(np.mean(np.log(ratios))):.2f}")
@@ -185,7 +186,7 @@ def main():
     parser.add_argument("--peers", nargs="*", default=list(PEERS))
     parser.add_argument("--skip-memory", action="store_true")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", DataConversionWarning)
+    warnings.filterwarnings("ignore", message="2-Dimensional data passed")  # tslearn's
     names = ["surefoot", "numba", "numpy", *options.peers]
     print(", ".join(f"{name} {version(name)}" for name in names))
     with tempfile.TemporaryDirectory() as cache:
