@@ -139,6 +139,25 @@ def test_two_dimensional_input_may_be_a_frame_or_nested_lists():
         np.testing.assert_array_equal(found, expected)
 
 
+def test_a_second_fit_forgets_the_first():
+    model = DTWNeighbors(1).fit(pd.DataFrame(np.zeros((3, 4)), columns=list("abcd")))
+
+    model.fit(np.zeros((5, 2, 9)))
+
+    assert model.n_samples_fit_ == 5
+    assert not hasattr(model, "n_features_in_")
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_costs_that_overflow_tie_by_index():
+    X = [[0.0, 1e200], [1e200, 0.0], [1e200, 1e200]]
+
+    distances, indices = DTWNeighbors(3, window=1).fit(X).kneighbors([[-1e200, 0.0]])
+
+    np.testing.assert_array_equal(indices, [[0, 1, 2]])
+    assert np.isinf(distances).all()
+
+
 def test_series_of_length_one():
     distances, indices = DTWNeighbors(1).fit([[1.0], [4.0]]).kneighbors([[3.5]])
 

@@ -20,10 +20,10 @@ from surefoot._kernels._vectors import VectorEmitter
 
 Floats = NDArray[np.float64]
 
-# Padding on both sides of both series; the squared gap of either to anything overflows to inf.
+# Padding on both sides of both series; the gap of either to anything is infinite, never NaN.
 WIDEST = 32
-X_FAR = 1e200
-Y_FAR = -1e200
+X_FAR = np.inf
+Y_FAR = -np.inf
 
 
 def _make_walk(lanes: int) -> Callable[..., bool]:

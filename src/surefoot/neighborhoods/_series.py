@@ -41,15 +41,16 @@ def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> Series
     A 2-D array (cases, time), a 3-D array (cases, channels, time), or a list of series of unequal
     lengths, each 1-D or (channels, time).
     """
-    if is_ragged(X):
-        if estimator is not None and reset:
-            vars(estimator).pop("n_features_in_", None)
+    ragged = is_ragged(X)
+    is_table = not ragged and (not isinstance(X, np.ndarray | list | tuple) or np.ndim(X) < 3)
+    if is_table and estimator is not None:
+        return lay_out_array(validate_data(estimator, X, reset=reset, dtype=np.float64))
+    if reset and estimator is not None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(estimator).pop(name, None)  # of an earlier fit, to a table
+    if ragged:
         return lay_out_list([_check_one(series, f"series {s} of X") for s, series in enumerate(X)])
-    n_dims = np.ndim(X) if isinstance(X, np.ndarray | list | tuple) else 2
-    if n_dims >= 3 or estimator is None:
-        X = check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator)
-        return lay_out_array(X)
-    return lay_out_array(validate_data(estimator, X, reset=reset, dtype=np.float64))
+    return lay_out_array(check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator))
 
 
 def is_ragged(X: Any) -> bool:
