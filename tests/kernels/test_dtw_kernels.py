@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
-from surefoot._kernels._dtw_band import WIDEST, X_FAR, Y_FAR, band_cost, pad_band
+from surefoot._kernels._dtw_band import PADDING, X_FAR, Y_FAR, band_cost, pad_band
 from surefoot._kernels._dtw_bounds import (
     aligned_cost,
     end_costs,
@@ -14,6 +14,7 @@ from surefoot._kernels._dtw_bounds import (
     rest_of_rows,
 )
 from surefoot._kernels._dtw_simd import LANES
+from surefoot._kernels._dtw_strips import strip_cost
 from surefoot.neighborhoods._series import lay_out_list
 
 VALUES = st.integers(-50, 50).map(lambda value: value / 8)
@@ -49,30 +50,34 @@ def kernel_dtw(x, y, radius, cutoff=np.inf, *, with_rest=True):
     return dtw_cost(backwards, n, both.values, at, m, len(x), radius, cutoff, rows, columns, cells)
 
 
-def kernel_band(x, y, radius, cutoff=np.inf, *, with_rest=True):
-    """The kernel for narrow windows, as the search calls it, on (1, time) arrays."""
+def kernel_padded(x, y, radius, cutoff=np.inf, *, with_rest=True):
+    """The kernel for a narrow window, or none, as the search calls it, on (1, time) arrays."""
     both = lay_out_list([x, y])
     n, m, at = x.shape[1], y.shape[1], int(both.starts[1])
     lower, upper = np.zeros_like(both.values), np.zeros_like(both.values)
-    envelopes(both.values, both.starts, both.lengths, 1, radius, lower, upper)
-    rest = np.zeros(m + 2 * WIDEST + 3)
+    reach = 10**6 if radius is None else radius
+    envelopes(both.values, both.starts, both.lengths, 1, reach, lower, upper)
+    rows, rest = np.zeros(n + 1), np.zeros(m + 2 * PADDING + 3)
     if with_rest:
         end = end_costs(both.values, 0, n, both.values, at, m, 1)[1]
-        rest_of_rows(both.values, at, m, lower, upper, 0, n, 1, end, rest[WIDEST:])
-    backwards, padded = np.full(n + 2 * WIDEST + 2, np.nan), np.full(m + 2 * WIDEST + 2, np.nan)
+        rest_of_rows(both.values, 0, n, lower, upper, at, m, 1, end, rows)
+        rest_of_rows(both.values, at, m, lower, upper, 0, n, 1, end, rest[PADDING:])
+    backwards, padded = np.full(n + 2 * PADDING, np.nan), np.full(m + 2 * PADDING, np.nan)
     pad_band(both.values, 0, n, X_FAR, backwards, True)
     pad_band(both.values, at, m, Y_FAR, padded, False)
     cells = np.full(n_cells(max(n, m)), np.nan)
+    if radius is None:
+        return strip_cost(backwards, n, padded, m, cutoff, rows, rest, cells)
     return band_cost(backwards, n, padded, m, radius, cutoff, rest, cells)
 
 
 @st.composite
-def pairs(draw, *, equal=False, n_channels=None):
+def pairs(draw, *, equal=False, n_channels=None, longest=30):
     """Two series and a radius that lets a path through."""
     channels = n_channels or draw(st.integers(1, 3))
-    n = draw(st.integers(1, 30))
-    m = n if equal else draw(st.integers(1, 30))
-    radius = draw(st.integers(abs(n - m), 31))
+    n = draw(st.integers(1, longest))
+    m = n if equal else draw(st.integers(1, longest))
+    radius = draw(st.integers(abs(n - m), longest + 1))
     x = draw(arrays(float, (channels, n), elements=VALUES))
     y = draw(arrays(float, (channels, m), elements=VALUES))
     return x, y, radius
@@ -105,8 +110,30 @@ def test_narrow_window_gives_the_same_cost_to_the_last_digit(pair, share):
     cost = kernel_dtw(x, y, radius, with_rest=False)
     cutoff = share * cost
 
-    assert kernel_band(x, y, radius, with_rest=False) == cost
-    assert kernel_band(x, y, radius, cutoff) == (cost if cost <= cutoff else np.inf)
+    assert kernel_padded(x, y, radius, with_rest=False) == cost
+    assert kernel_padded(x, y, radius, cutoff) == (cost if cost <= cutoff else np.inf)
+
+
+@given(pairs(n_channels=1, longest=80), st.floats(0.2, 3))
+@settings(max_examples=500, deadline=None)
+def test_strips_give_the_same_cost_to_the_last_digit(pair, share):
+    x, y, _ = pair
+    cost = kernel_dtw(x, y, 10**6, with_rest=False)
+    cutoff = share * cost
+
+    assert kernel_padded(x, y, None, with_rest=False) == cost
+    assert kernel_padded(x, y, None, cutoff) == (cost if cost <= cutoff else np.inf)
+
+
+@pytest.mark.parametrize(("n", "m"), [(200, 200), (1, 100), (100, 1), (31, 257), (64, 32)])
+def test_strips_on_long_series(n, m):
+    random = np.random.default_rng(n)
+    x, y = random.normal(size=(1, n)).cumsum(axis=1), random.normal(size=(1, m)).cumsum(axis=1)
+    cost = full_dtw(x, y, 10**6)
+
+    assert kernel_padded(x, y, None) == pytest.approx(cost)
+    assert kernel_padded(x, y, None, cost * (1 + 1e-9)) == pytest.approx(cost)
+    assert kernel_padded(x, y, None, cost * (1 - 1e-9)) == np.inf
 
 
 @pytest.mark.parametrize("radius", [0, 1, 7, 8, 15, 16, 31])
@@ -114,7 +141,7 @@ def test_narrow_window_on_long_series(radius):
     random = np.random.default_rng(radius)
     x, y = random.normal(size=(1, 200)).cumsum(axis=1), random.normal(size=(1, 200)).cumsum(axis=1)
 
-    assert kernel_band(x, y, radius) == pytest.approx(full_dtw(x, y, radius))
+    assert kernel_padded(x, y, radius) == pytest.approx(full_dtw(x, y, radius))
 
 
 def test_cost_equal_to_the_cutoff_is_kept():

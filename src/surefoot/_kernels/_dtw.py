@@ -40,7 +40,7 @@ def cell_cost(
 @njit(cache=True, nogil=True)
 def n_cells(longest: int) -> int:
     """Length of the buffer that a recurrence needs for series of this length."""
-    return 3 * (longest + 2 * LANES) + 64
+    return 3 * (longest + 2 * LANES) + 256
 
 
 @njit(cache=True, nogil=True)

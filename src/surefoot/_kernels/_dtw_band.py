@@ -20,8 +20,10 @@ from surefoot._kernels._vectors import VectorEmitter
 
 Floats = NDArray[np.float64]
 
-# Padding on both sides of both series; the gap of either to anything is infinite, never NaN.
+# Radii below this are kept in registers.
 WIDEST = 32
+# Padding on both sides of both series; the gap of either to anything is infinite, never NaN.
+PADDING = 40
 X_FAR = np.inf
 Y_FAR = -np.inf
 
@@ -101,13 +103,13 @@ def pad_band(
     values: Floats, start: int, length: int, far: float, out: Floats, backwards: bool
 ) -> None:
     """Copy a univariate series into `out`, with values far from anything on both sides of it."""
-    out[:WIDEST] = far
+    out[:PADDING] = far
     if backwards:
         for i in range(length):
-            out[WIDEST + i] = values[start + length - 1 - i]
+            out[PADDING + i] = values[start + length - 1 - i]
     else:
-        out[WIDEST : WIDEST + length] = values[start : start + length]
-    out[WIDEST + length : 2 * WIDEST + length + 2] = far
+        out[PADDING : PADDING + length] = values[start : start + length]
+    out[PADDING + length : 2 * PADDING + length] = far
 
 
 @njit(cache=True, nogil=True)
@@ -123,7 +125,7 @@ def band_cost(
 ) -> float:
     """Squared DTW cost within a radius below `WIDEST`; inf if it exceeds the cutoff.
 
-    The series come padded by `pad_band`, x backwards; `rest[WIDEST + j]` bounds what columns from
+    The series come padded by `pad_band`, x backwards; `rest[PADDING + j]` bounds what columns from
     j on will cost at least, and is padded alike; `cells` has room for 2 * `WIDEST`.
     """
     lanes = 8 if radius < 8 else (16 if radius < 16 else 32)
@@ -134,8 +136,8 @@ def band_cost(
     n_antidiagonals = n + m - 1 - d
     n_pairs = (n_antidiagonals + 1) >> 1
     column = (d - radius) >> 1
-    x_at = WIDEST + n - 1 - d + column
-    y_at = WIDEST + column
+    x_at = PADDING + n - 1 - d + column
+    y_at = PADDING + column
     if lanes == 8:
         alive = _walk_8(reversed_x, x_at, y, y_at, rest, n_pairs, radius, cutoff, cells)
     elif lanes == 16:

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from surefoot._kernels._dtw import SLACK, dtw_cost, n_cells, reverse_channels
-from surefoot._kernels._dtw_band import WIDEST, X_FAR, Y_FAR, band_cost, pad_band
+from surefoot._kernels._dtw_band import PADDING, WIDEST, X_FAR, Y_FAR, band_cost, pad_band
 from surefoot._kernels._dtw_bounds import (
     aligned_cost,
     end_costs,
@@ -16,9 +16,13 @@ from surefoot._kernels._dtw_bounds import (
     rest_of_rows,
 )
 from surefoot._kernels._dtw_simd import LANES
+from surefoot._kernels._dtw_strips import strip_cost
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+# Which recurrence is the quickest: a narrow window, no window, or any window and any channels.
+BAND, STRIPS, ANY = 0, 1, 2
 
 
 class Stored(NamedTuple):
@@ -127,37 +131,50 @@ def _remaining(
 
 
 @njit(cache=True, nogil=True)
+def _quickest(n_channels: int, radius: int, longest: int) -> int:
+    if n_channels > 1:
+        return ANY
+    if radius < WIDEST:
+        return BAND
+    return STRIPS if radius >= longest - 1 else ANY
+
+
+@njit(cache=True, nogil=True)
 def _cost(
-    x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Scratch, narrow: bool
+    x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Scratch, way: int
 ) -> float:
     """Squared DTW cost of the query and a stored series; inf if it exceeds the cutoff."""
     at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
     values, n = stored.values, x.length
     end = end_costs(x.values, x.start, n, values, at, m, channels)[1]
-    if narrow:
-        rest = room.column_rest[WIDEST:]
-        rest_of_rows(values, at, m, x.lower, x.upper, 0, n, channels, end, rest)
-        pad_band(values, at, m, Y_FAR, room.padded, False)
+    rest = room.column_rest[PADDING:]
+    rest_of_rows(values, at, m, x.lower, x.upper, 0, n, channels, end, rest)
+    if way != BAND:
+        rest_of_rows(
+            x.values, x.start, n, stored.lower, stored.upper, at, m, channels, end, room.row_rest
+        )
+    if way == ANY:
+        return dtw_cost(
+            x.backwards, n, values, at, m, channels, radius, cutoff,
+            room.row_rest, rest, room.cells,
+        )  # fmt: skip
+    pad_band(values, at, m, Y_FAR, room.padded, False)
+    if way == BAND:
         return band_cost(
             x.backwards, n, room.padded, m, radius, cutoff, room.column_rest, room.cells
         )
-    rest_of_rows(
-        x.values, x.start, n, stored.lower, stored.upper, at, m, channels, end, room.row_rest
+    return strip_cost(
+        x.backwards, n, room.padded, m, cutoff, room.row_rest, room.column_rest, room.cells
     )
-    rest_of_rows(values, at, m, x.lower, x.upper, 0, n, channels, end, room.column_rest)
-    return dtw_cost(
-        x.backwards, n, values, at, m, channels, radius, cutoff,
-        room.row_rest, room.column_rest, room.cells,
-    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def _prepare(x: Query, n_channels: int, radius: int, narrow: bool) -> None:
+def _prepare(x: Query, n_channels: int, radius: int, way: int) -> None:
     """Fill in a query's envelope, and the query backwards."""
     for channel in range(n_channels):
         offset = channel * (x.length + LANES)
         envelope(x.values, x.start + offset, x.length, radius, x.lower, x.upper, offset)
-    if narrow:
+    if way != ANY:
         pad_band(x.values, x.start, x.length, X_FAR, x.backwards, True)
     else:
         reverse_channels(x.values, x.start, x.length, n_channels, x.backwards)
@@ -181,8 +198,8 @@ def search(
     """
     longest = max(stored.lengths.max(), query_lengths.max())
     radius = min(radius, longest - 1)
-    narrow = stored.n_channels == 1 and radius < WIDEST
-    padding = 2 * WIDEST + 3
+    way = _quickest(stored.n_channels, radius, longest)
+    padding = 2 * PADDING + 3
     size = stored.n_channels * (longest + LANES)
     x_lower, x_upper, backwards = np.zeros(size), np.zeros(size), np.zeros(size + padding)
     room = Scratch(
@@ -194,7 +211,7 @@ def search(
     bounds, order = np.empty(len(stored.starts)), np.empty(len(stored.starts), np.int64)
     for q in range(len(query_starts)):
         x = Query(queries, query_starts[q], query_lengths[q], x_lower, x_upper, backwards)
-        _prepare(x, stored.n_channels, radius, narrow)
+        _prepare(x, stored.n_channels, radius, way)
         best, found = costs[q], neighbors[q]
         _bound_all(x, stored, own[q], bounds, best, found)
         ceiling = _ceiling(x, stored, found) * (1 + SLACK)
@@ -205,6 +222,6 @@ def search(
             cutoff = min(best[-1] * (1 + SLACK), ceiling)
             if bounds[s] > cutoff:
                 break
-            cost = _cost(x, stored, s, radius, cutoff, room, narrow)
+            cost = _cost(x, stored, s, radius, cutoff, room, way)
             if cost <= cutoff:
                 _insert(best, found, cost, s)

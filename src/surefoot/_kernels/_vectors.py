@@ -19,11 +19,15 @@ class VectorEmitter:
         self.vector = ir.VectorType(ir.DoubleType(), lanes)
         self.infinite = ir.Constant(self.vector, [float("inf")] * lanes)
 
-    def address(self, array: tuple[Any, Any], index: Any) -> Any:
-        """Address of a vector in an array."""
+    def element(self, array: tuple[Any, Any], index: Any) -> Any:
+        """Address of an element of an array."""
         kind, value = array
         data = self.context.make_array(kind)(self.context, self.builder, value).data
-        return self.builder.bitcast(self.builder.gep(data, [index]), self.vector.as_pointer())
+        return self.builder.gep(data, [index])
+
+    def address(self, array: tuple[Any, Any], index: Any) -> Any:
+        """Address of a vector in an array."""
+        return self.builder.bitcast(self.element(array, index), self.vector.as_pointer())
 
     def load(self, array: tuple[Any, Any], index: Any) -> Any:
         """Vector from an array."""
@@ -49,6 +53,13 @@ class VectorEmitter:
         sources = [lane + by for lane in range(self.lanes)]
         lanes = [lane if 0 <= lane < self.lanes else self.lanes for lane in sources]
         return self.builder.shuffle_vector(cells, self.infinite, self._order(lanes))
+
+    def shifted_in(self, cells: Any, entering: Any) -> Any:
+        """Every lane's value a lane further up; a scalar enters below."""
+        nothing = ir.Constant(self.vector, ir.Undefined)
+        first = self.builder.insert_element(nothing, entering, ir.Constant(ir.IntType(32), 0))
+        order = self._order([self.lanes, *range(self.lanes - 1)])
+        return self.builder.shuffle_vector(cells, first, order)
 
     def spread(self, scalar: Any) -> Any:
         """A scalar in every lane."""
