@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from surefoot._kernels._dtw_simd import LANES, advance
+from surefoot._kernels._dtw_simd import LANES, advance, advance_channels
 
 Floats = NDArray[np.float64]
 
@@ -79,11 +79,17 @@ def dtw_cost(
         low = max(min(first, first_before + 1), d - n + 1, (d - radius + 1) >> 1)
         high = min(max(last, last_before) + 1, m - 1, d, (d + radius) >> 1)
         backwards = n - 1 - d
-        for j in range(low, high + 1, LANES):
-            advance(  # type: ignore[call-arg]
-                cells, older + j, old + j, new + j,
-                reversed_x, backwards + j, x_stride, y, start + j, y_stride, n_channels,
-            )  # fmt: skip
+        if n_channels == 1:
+            for j in range(low, high + 1, LANES):
+                advance(  # type: ignore[call-arg]
+                    cells, older + j, old + j, new + j, reversed_x, backwards + j, y, start + j
+                )
+        else:
+            for j in range(low, high + 1, LANES):
+                advance_channels(  # type: ignore[call-arg]
+                    cells, older + j, old + j, new + j,
+                    reversed_x, backwards + j, x_stride, y, start + j, y_stride, n_channels,
+                )  # fmt: skip
         cells[new + low - 1] = np.inf
         cells[new + high + 1] = np.inf
         first_before, last_before = first, last

@@ -7,6 +7,7 @@ written to memory, where the next strip reads it. Rows that the cutoff rules out
 visited again, and a strip ends as soon as no cell can lie on a good enough path.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,9 @@ def _emit_walk(emit: VectorEmitter, builder: Any, kinds: Any, args: Any) -> Any:
     return builder.load(done)
 
 
+walk_strip: Callable[..., int] = _walk_strip  # which numba declares never to return
+
+
 @njit(cache=True, nogil=True)
 def strip_cost(
     reversed_x: Floats,
@@ -123,11 +127,11 @@ def strip_cost(
     column = m - (m + LANES - 1) // LANES * LANES
     # The walk begins at the first cell, from a virtual one before it, of cost 0.
     diagonal[-column] = 0.0
-    first, last, enters_until = 0, n - 1, -1
+    first, last, end, enters_until = 0, n - 1, -1, -1
     top = -column  # the row of lane 0 at step 0
-    while True:
+    for _ in range(column, m, LANES):
         n_rounds = (n - top + LANES - 1 + STEPS - 1) // STEPS
-        rounds: int = _walk_strip(  # type: ignore[call-arg]
+        rounds = walk_strip(
             reversed_x, PADDING + n - 1 - top, y, PADDING + column,
             rest, PADDING + column + 1, left, PADDING + top, out, PADDING + top - LANES + 1,
             n_rounds, (enters_until - top) // STEPS + 1, cutoff, diagonal,
@@ -135,8 +139,7 @@ def strip_cost(
         column += LANES
         end = min(top + rounds * STEPS - LANES, n - 1)  # the last row that was written
         if column == m:
-            within = end == n - 1 and out[PADDING + n - 1] <= cutoff
-            return out[PADDING + n - 1] if within else np.inf
+            break
         after = rest[PADDING + column]
         last = end
         while first <= last and (out[PADDING + first] + max(row_rest[first + 1], after) > cutoff):
@@ -150,3 +153,5 @@ def strip_cost(
         diagonal[0] = out[PADDING + first - 1] if first > 0 else np.inf
         left, out = out, left
         top, enters_until = first, last
+    within = end == n - 1 and out[PADDING + n - 1] <= cutoff
+    return out[PADDING + n - 1] if within else np.inf

@@ -18,6 +18,7 @@ class VectorEmitter:
         self.context, self.builder, self.lanes = context, builder, lanes
         self.vector = ir.VectorType(ir.DoubleType(), lanes)
         self.infinite = ir.Constant(self.vector, [float("inf")] * lanes)
+        self.zero = ir.Constant(self.vector, [0.0] * lanes)
 
     def element(self, array: tuple[Any, Any], index: Any) -> Any:
         """Address of an element of an array."""
@@ -71,8 +72,7 @@ class VectorEmitter:
         """Infinity from lane `width` on, zero below."""
         numbers = ir.Constant(ir.VectorType(width.type, self.lanes), list(range(self.lanes)))
         inside = self.builder.icmp_signed("<", numbers, self.spread(width))
-        zero = ir.Constant(self.vector, [0.0] * self.lanes)
-        return self.builder.select(inside, zero, self.infinite)
+        return self.builder.select(inside, self.zero, self.infinite)
 
     def any_within(self, cells: Any, limit: Any) -> Any:
         """Whether any lane is at most the limit's."""
