@@ -1,1 +1,19 @@
 """Who is near a row, and what the model says around it."""
+
+from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier, resolve_n_neighbors
+from surefoot.neighborhoods._neighborhood import SAMPLINGS, Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods._response import margin, top_class
+from surefoot.neighborhoods._voronoi import log_n_neighbors, voronoi_samples, voronoi_steps
+
+__all__ = [
+    "SAMPLINGS",
+    "KernelKNeighborsClassifier",
+    "Neighborhood",
+    "NeighborhoodIndex",
+    "log_n_neighbors",
+    "margin",
+    "resolve_n_neighbors",
+    "top_class",
+    "voronoi_samples",
+    "voronoi_steps",
+]
