@@ -30,31 +30,37 @@ def sparse_neighbor_dots(
     inner = np.zeros((n_queries, n_first, n_near))
     spread = np.zeros(n_columns)
     for q in range(n_queries):
-        for p in range(x_start[q], x_start[q + 1]):
-            spread[x_column[p]] += x_value[p]
+        _add_row(spread, x_start, x_column, x_value, q)
         for j in range(n_near):
-            r = near[q, j]
-            total = 0.0
-            for p in range(r_start[r], r_start[r + 1]):
-                total += spread[r_column[p]] * r_value[p]
-            cross[q, j] = total
-        for p in range(x_start[q], x_start[q + 1]):
-            spread[x_column[p]] = 0.0
+            cross[q, j] = _row_dot(spread, r_start, r_column, r_value, near[q, j])
+        _clear_row(spread, x_start, x_column, q)
         for i in range(n_first):
-            row = near[q, i]
-            for p in range(r_start[row], r_start[row + 1]):
-                spread[r_column[p]] += r_value[p]
+            _add_row(spread, r_start, r_column, r_value, near[q, i])
             for j in range(i, n_near):
-                r = near[q, j]
-                total = 0.0
-                for p in range(r_start[r], r_start[r + 1]):
-                    total += spread[r_column[p]] * r_value[p]
-                inner[q, i, j] = total
-                if j < n_first:
-                    inner[q, j, i] = total
-            for p in range(r_start[row], r_start[row + 1]):
-                spread[r_column[p]] = 0.0
+                inner[q, i, j] = _row_dot(spread, r_start, r_column, r_value, near[q, j])
+            inner[q, i + 1 : n_first, i] = inner[q, i, i + 1 : n_first]
+            _clear_row(spread, r_start, r_column, near[q, i])
     return cross, inner
+
+
+@njit(cache=True, nogil=True)
+def _add_row(spread: Floats, start: Ints, column: Ints, value: Floats, row: int) -> None:
+    for p in range(start[row], start[row + 1]):
+        spread[column[p]] += value[p]
+
+
+@njit(cache=True, nogil=True)
+def _clear_row(spread: Floats, start: Ints, column: Ints, row: int) -> None:
+    for p in range(start[row], start[row + 1]):
+        spread[column[p]] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _row_dot(spread: Floats, start: Ints, column: Ints, value: Floats, row: int) -> float:
+    total = 0.0
+    for p in range(start[row], start[row + 1]):
+        total += spread[column[p]] * value[p]
+    return total
 
 
 @njit(cache=True, nogil=True)

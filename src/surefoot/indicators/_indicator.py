@@ -8,9 +8,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, as_table
 
 Floats = NDArray[np.float64]
 
@@ -75,12 +80,15 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
                 "scikit-learn classifier or regressor, or a fitted one in FrozenEstimator."
             )
         validate_data(self, X, skip_check_array=True)
+        X = as_table(X)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         model = fit_model(self.estimator, X, y, sample_weight)
         index = NeighborhoodIndex(
             model,
             X,
             y,
-            n_neighbors=self.needed_neighbors(count_rows(X)),
+            n_neighbors=self.needed_neighbors(X.shape[0]),
             n_jobs=getattr(self, "n_jobs", None),
             **self.index_settings(),
         )
@@ -123,6 +131,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
 
     def _map(self, function: Any, X: Any) -> list[Floats]:
         check_is_fitted(self)
+        X = as_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self.index_.map(function, X, self.needed_samples())
 
@@ -162,8 +171,3 @@ def weight_parameter(model: Any) -> str:
     if hasattr(model, "steps") and has_fit_parameter(model.steps[-1][1], "sample_weight"):
         return f"{model.steps[-1][0]}__sample_weight"
     raise ValueError(f"sample_weight was given, but estimator={model!r} takes none.")
-
-
-def count_rows(X: Any) -> int:
-    """Rows of a table or list."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from surefoot.indicators._indicator import Indicator, count_rows
+from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ class Panel:
         self.members: list[list[int]] = _group(self.indicators)
         for group in self.members:
             chosen = [self.indicators[i] for i in group]
-            needs = [indicator.needed_neighbors(count_rows(X)) for indicator in chosen]
+            needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
             settings = chosen[0].index_settings() if chosen else {"response": response}
             index = NeighborhoodIndex(
                 model, X, y, n_neighbors=max(needs, default=0), n_jobs=n_jobs, **settings
@@ -57,19 +57,24 @@ class Panel:
     def judge(self, X: Any) -> tuple[Floats, list[Floats]]:
         """Scores of the model, and the columns of each indicator, for every row of X."""
         columns: list[Floats] = [np.empty(0)] * len(self.indicators)
-        for index, group in zip(self.indexes, self.members, strict=True):
-            chosen = [self.indicators[i] for i in group]
-
-            def look(near: Neighborhood, chosen: list[Indicator] = chosen) -> list[Floats]:
-                return [near.scores, *(indicator.columns(near) for indicator in chosen)]
-
-            n_samples = max((indicator.needed_samples() for indicator in chosen), default=0)
-            parts = zip(*index.map(look, X, n_samples), strict=True)
-            found, *rest = (np.concatenate(part) for part in parts)
-            scores = found if index is self.indexes[0] else scores
-            for i, values in zip(group, rest, strict=True):
+        looks = [
+            self._look(index, group, X)
+            for index, group in zip(self.indexes, self.members, strict=True)
+        ]
+        for (_, *found), group in zip(looks, self.members, strict=True):
+            for i, values in zip(group, found, strict=True):
                 columns[i] = values
-        return scores, columns
+        return looks[0][0], columns
+
+    def _look(self, index: NeighborhoodIndex, group: list[int], X: Any) -> list[Floats]:
+        """Scores, then the columns of the group's indicators, from one pass over the rows."""
+        chosen = [self.indicators[i] for i in group]
+
+        def look(near: Neighborhood) -> list[Floats]:
+            return [near.scores, *(indicator.columns(near) for indicator in chosen)]
+
+        n_samples = max((indicator.needed_samples() for indicator in chosen), default=0)
+        return [np.concatenate(part) for part in zip(*index.map(look, X, n_samples), strict=True)]
 
 
 def _group(indicators: Sequence[Indicator]) -> list[list[int]]:

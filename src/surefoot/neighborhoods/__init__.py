@@ -1,6 +1,7 @@
 """Who is near a row, and what the model says around it."""
 
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier, resolve_n_neighbors
+from surefoot.neighborhoods._model_input import as_table
 from surefoot.neighborhoods._neighborhood import SAMPLINGS, Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._response import margin, top_class
 from surefoot.neighborhoods._voronoi import log_n_neighbors, voronoi_samples, voronoi_steps
@@ -10,6 +11,7 @@ __all__ = [
     "KernelKNeighborsClassifier",
     "Neighborhood",
     "NeighborhoodIndex",
+    "as_table",
     "log_n_neighbors",
     "margin",
     "resolve_n_neighbors",

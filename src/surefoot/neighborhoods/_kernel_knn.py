@@ -207,7 +207,7 @@ def _resolve_gamma(gamma: float | str, X: Any) -> float:
 def _sum_by_class(similarity: Floats, codes: Ints, n_classes: int) -> Floats:
     cells = np.arange(len(codes))[:, None] * n_classes + codes
     sums = np.bincount(cells.ravel(), similarity.ravel(), minlength=len(codes) * n_classes)
-    return sums.reshape(len(codes), n_classes)
+    return sums.astype(np.float64, copy=False).reshape(len(codes), n_classes)
 
 
 def _for_minus_against(votes: Floats) -> Floats:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._voronoi import interpolate
@@ -33,10 +33,15 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
 
 
 def as_table(X: Any) -> Any:
-    """Leave arrays, CSR and frames as they are; anything else becomes an array, other sparse CSR."""
+    """Leave arrays, CSR and frames as they are; other sparse formats become CSR, anything else an array."""
     if issparse(X):
         return X if X.format == "csr" else csr_array(X)
-    return X if hasattr(X, "shape") and hasattr(X, "dtype") or is_frame(X) else np.asarray(X)
+    table = X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X)
+    if isinstance(table, np.ndarray) and table.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {table.ndim}D: X has a row each. Reshape your data."
+        )
+    return table
 
 
 def is_frame(X: Any) -> bool:
@@ -52,9 +57,12 @@ def as_numbers(X: Any) -> Any:
     if is_frame(X) and not all(_is_numeric(X[name]) for name in X.columns):
         return None
     values = np.asarray(X)
-    if values.dtype.kind not in "biuf":
+    if values.dtype.kind not in "biufO":
         return None
-    values = values.astype(np.float64, copy=False)
+    try:
+        values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError):  # objects that are no numbers: categories
+        return None
     return values if np.isfinite(values).all() else None
 
 
@@ -70,8 +78,9 @@ class NumericInput:
         """Rows of a table in the form that `rows` has."""
         rows = as_numbers(table)
         if rows is None:
+            check_array(table, dtype=np.float64, input_name="X")  # says what is wrong if it can
             raise ValueError(
-                "X has missing or non-numeric values where the training rows had none: "
+                "X has NaN, infinite or non-numeric values where the training rows had none: "
                 "impute and encode them in a Pipeline with the model."
             )
         return rows
@@ -113,9 +122,9 @@ class MixedInput:
 
     def __init__(self, model: Any, table: Any) -> None:
         self.rows = table
-        flags = getattr(model, "is_categorical_", None)
         names = list(table.columns) if is_frame(table) else list(range(table.shape[1]))
-        flags = [False] * len(names) if flags is None else list(flags)
+        given: Any = getattr(model, "is_categorical_", None)
+        flags = [False] * len(names) if given is None else list(given)
         columns = [_column(table, name) for name in names]
         self.numeric = [
             name

@@ -19,11 +19,8 @@ class NeighborSpace:
 
     def __init__(self, space: Any, model_input: NumericInput | MixedInput, X: Any, y: Any) -> None:
         self.own = isinstance(space, str)
-        if (
-            isinstance(space, str)
-            and space != "auto"
-            or not self.own
-            and not hasattr(space, "transform")
+        if (isinstance(space, str) and space != "auto") or (
+            not self.own and not hasattr(space, "transform")
         ):
             raise ValueError(f"space={space!r} is not known: it may be 'auto' or a transformer.")
         self.transformer: Any = None

@@ -5,7 +5,7 @@ from math import ceil, log2
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
@@ -40,7 +40,7 @@ def log_n_neighbors(n: int) -> int:
 
 
 def voronoi_steps(
-    X: ArrayLike, neighbors: ArrayLike, *, metric: Metric = "euclidean", tol: float = 1e-3
+    X: Any, neighbors: Any, *, metric: Metric = "euclidean", tol: float = 1e-3
 ) -> Floats:
     """Largest steps from each row towards its neighbours that keep the row the nearest, 0 to ½.
 
@@ -92,7 +92,7 @@ def voronoi_steps(
 
 
 def voronoi_samples(
-    X: ArrayLike, neighbors: ArrayLike, *, metric: Metric = "euclidean", tol: float = 1e-3
+    X: Any, neighbors: Any, *, metric: Metric = "euclidean", tol: float = 1e-3
 ) -> Any:
     """Points where the way from each row to its neighbours leaves the row's Voronoi cell.
 

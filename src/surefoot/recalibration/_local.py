@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot.indicators import cross_fit, fit_model
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, resolve_n_neighbors
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, as_table, resolve_n_neighbors
 from surefoot.recalibration._platt import (
     PlattCalibrator,
     as_probabilities,
@@ -115,7 +115,7 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
             The fitted classifier.
         """
         check_scalar(self.ridge, "ridge", Real, min_val=0, include_boundaries="neither")
-        y, sample_weight = self._check(X, y, sample_weight)
+        X, y, sample_weight = self._check(X, y, sample_weight)
         held_out = cross_fit(
             [], self.estimator, X, y, cv=self.cv, groups=groups, sample_weight=sample_weight,
             response=self.response, n_jobs=self.n_jobs,
@@ -179,6 +179,7 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
 
     def _weights_and_scores(self, X: Any) -> tuple[Floats, Floats, Floats]:
         check_is_fitted(self)
+        X = as_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         parts = self._index.map(self._local_fits, X, n_samples=self._index.n_neighbors)
         offset, slope, scores = (np.concatenate(part) for part in zip(*parts, strict=True))

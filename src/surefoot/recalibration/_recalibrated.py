@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import get_tags
+from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from surefoot.indicators import Indicator, Panel, cross_fit, fit_model
+from surefoot.neighborhoods import as_table
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, class_targets
 
 Floats = NDArray[np.float64]
@@ -33,21 +34,29 @@ class BaseRecalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstima
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row, after recalibration."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
-    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Floats | None]:
+    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check what is needed here; the model checks its own input, and gets it untouched."""
         if not is_classifier(self.estimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no classifier, and only those are recalibrated."
             )
         validate_data(self, X, y, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
+        X, y = as_table(X), column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if len(y) == 0:
+            raise ValueError("X and y have no rows: a minimum of two of each class is required.")
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
-        return y, sample_weight
+            for label in self.classes_:
+                if sample_weight[y == label].sum() == 0:
+                    raise ValueError(f"sample_weight leaves class {label!r} without weight.")
+        return X, y, sample_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,7 +147,7 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
         self : object
             The fitted classifier.
         """
-        y, sample_weight = self._check(X, y, sample_weight)
+        X, y, sample_weight = self._check(X, y, sample_weight)
         indicators = [_signed(indicator) for indicator in as_list(self.indicators)]
         held_out = cross_fit(
             indicators, self.estimator, X, y, cv=self.cv, groups=groups,
@@ -171,6 +180,7 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
             One column a class, in the order of `classes_`.
         """
         check_is_fitted(self)
+        X = as_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         tables = class_tables(*self._panel.judge(X))
         positive = [
