@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot import LocalSensitivity
 from surefoot.plots import VoronoiCellDisplay
-from surefoot.plots._voronoi_cell import cell_polygon, clip_half_plane
+from surefoot.plots._polygon import cell_polygon, clip_half_plane
 
 mpl.use("Agg")
 

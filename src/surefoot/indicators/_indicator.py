@@ -79,6 +79,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
                 f"{type(self).__name__}(estimator=None) has no model to judge: estimator may be a "
                 "scikit-learn classifier or regressor, or a fitted one in FrozenEstimator."
             )
+        check_model(self.estimator)
         validate_data(self, X, skip_check_array=True)
         X = as_table(X)
         if sample_weight is not None:
@@ -137,11 +138,20 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self.estimator is not None:
+        if hasattr(self.estimator, "__sklearn_tags__"):
             inner = get_tags(self.estimator)
             tags.input_tags = inner.input_tags
             tags.target_tags.required = inner.target_tags.required
         return tags
+
+
+def check_model(estimator: Any) -> None:
+    """Raise one sentence unless this is an instance with a `fit`."""
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(
+            f"estimator={estimator!r} is no model: it may be a scikit-learn classifier or regressor, "
+            "or a fitted one in FrozenEstimator."
+        )
 
 
 def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -149,11 +159,7 @@ def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
     Weights go to the model itself, or to the last step of a pipeline.
     """
-    if not hasattr(estimator, "fit") or isinstance(estimator, type):
-        raise TypeError(
-            f"estimator={estimator!r} is no model: it may be a scikit-learn classifier or regressor, "
-            "or a fitted one in FrozenEstimator."
-        )
+    check_model(estimator)
     if isinstance(estimator, FrozenEstimator):
         check_is_fitted(estimator.estimator)
         return estimator

@@ -33,11 +33,16 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
 
 
 def as_table(X: Any) -> Any:
-    """Leave arrays, CSR and frames as they are; other sparse formats become CSR, anything else an array."""
+    """Leave arrays, CSR and frames as they are; other sparse formats become CSR, anything else an array.
+
+    A list of texts, for a pipeline that vectorises them, is the only table with one dimension.
+    """
     if issparse(X):
         return X if X.format == "csr" else csr_array(X)
-    table = X if is_frame(X) or isinstance(X, np.ndarray) else np.asarray(X)
-    if isinstance(table, np.ndarray) and table.ndim != 2:
+    if is_frame(X):
+        return X
+    table = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if table.ndim != 2 and not (table.ndim == 1 and table.dtype.kind in "OSUT"):
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D: X has a row each. Reshape your data."
         )
@@ -70,7 +75,7 @@ class NumericInput:
     """A model's input that is numeric and complete: samples are interpolated in it."""
 
     def __init__(self, model: Any, table: Any) -> None:
-        self.names = getattr(model, "feature_names_in_", None)
+        self.names: Any = getattr(model, "feature_names_in_", None)
         self.frame_type = type(table) if is_frame(table) and self.names is not None else None
         self.rows = as_numbers(table)
 

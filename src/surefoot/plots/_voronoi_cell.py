@@ -20,6 +20,7 @@ from surefoot.neighborhoods import (
     top_class,
     voronoi_samples,
 )
+from surefoot.plots._polygon import cell_polygon, is_within, lengths_of, square_around
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,12 +31,6 @@ Bools = NDArray[np.bool_]
 # Okabe and Ito's colours, which differ for every kind of colour vision.
 INK, GREY = "#1a1a1a", "#b5b5b5"
 BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
-
-# What `voronoi_steps` takes for a distance of zero: the square is no number of full precision.
-ZERO_LENGTH = 2.0 * float(np.finfo(np.float64).tiny) ** 0.5
-
-# Corners closer than this, relative to the size of the cell, are one corner and its rounding.
-SAME_CORNER = 1e-12
 
 
 class VoronoiCellDisplay:
@@ -180,7 +175,7 @@ class VoronoiCellDisplay:
         point = _check_one_row(np.atleast_2d(point))
         _check_plane(point, "query")
         n_near = resolve_n_neighbors(n_neighbors, len(rows))
-        near = np.argsort(_lengths(rows - point), kind="stable")[:n_near]
+        near = np.argsort(lengths_of(rows - point), kind="stable")[:n_near]
         xlabel, ylabel = names or (None, None)
         arrays = _cell_arrays(point[0], rows, near)
         return cls(**arrays, xlabel=xlabel, ylabel=ylabel).plot(ax, legend=legend)
@@ -276,7 +271,7 @@ class VoronoiCellDisplay:
         if self.box is not None:
             return self.box
         parts = [self.query[None, :], self.neighbors, self.samples, self.cell]
-        return _square_around(np.vstack(parts), 0.1)
+        return square_around(np.vstack(parts), 0.1)
 
     def _draw_points(self) -> None:
         from matplotlib.patches import Polygon  # noqa: PLC0415 - only who draws needs matplotlib
@@ -292,7 +287,7 @@ class VoronoiCellDisplay:
         )
         self.ax_.add_patch(self.polygon_)
         if self.others is not None and len(self.others) > 0:
-            shown = self.others[_is_within(self.others, self._shown_box())]
+            shown = self.others[is_within(self.others, self._shown_box())]
             self._scatter(shown, "other training rows", s=16, c=GREY, zorder=1.5)
         self._scatter(self.neighbors, "neighbours, nearest first", s=34, c=BLUE, zorder=4)
         star = {"marker": "*", "s": 230, "c": INK, "edgecolors": "white"}
@@ -359,48 +354,6 @@ class VoronoiCellDisplay:
         ]
 
 
-def cell_polygon(query: Floats, rows: Floats, box: Floats) -> Floats:
-    """Corners, counter-clockwise, of the part of a box that is nearer to the query than to any row.
-
-    Rows cut the box nearest first, until the next one is too far off to reach it. A row that equals
-    the query cuts nothing, as for `voronoi_steps`.
-    """
-    towards, lengths = rows - query, _lengths(rows - query)
-    (left, bottom), (right, top) = box - query
-    polygon = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
-    for i in np.argsort(lengths, kind="stable"):
-        if lengths[i] / 2 >= _lengths(polygon).max():
-            break
-        if lengths[i] <= ZERO_LENGTH:
-            continue
-        polygon = clip_half_plane(polygon, towards[i] / lengths[i], lengths[i] / 2)
-    return _without_repeats(polygon) + query
-
-
-def clip_half_plane(polygon: Floats, normal: Floats, offset: float) -> Floats:
-    """Part of a convex polygon around the origin where p·normal ≤ offset, a positive number."""
-    excess = polygon @ normal - offset
-    if (excess <= 0).all():
-        return polygon
-    if (excess > 0).all():  # the origin is inside: the polygon is thinner than its rounding
-        return polygon - excess[:, None] * normal
-    kept = []
-    ends = zip(polygon, np.roll(polygon, -1, axis=0), excess, np.roll(excess, -1), strict=True)
-    for start, end, before, after in ends:
-        if before <= 0:
-            kept.append(start)
-        if min(before, after) < 0 < max(before, after):
-            kept.append(start + (end - start) * (before / (before - after)))
-    return np.array(kept)
-
-
-def _without_repeats(polygon: Floats) -> Floats:
-    """Drop corners that differ from the one before by rounding, unless too few would be left."""
-    gaps = _lengths(polygon - np.roll(polygon, 1, axis=0))
-    distinct = gaps > SAME_CORNER * _lengths(polygon).max()
-    return polygon[distinct] if distinct.sum() >= 3 else polygon
-
-
 def _cell_arrays(query: Floats, rows: Floats, near: NDArray[np.int64]) -> dict[str, Any]:
     neighbors = rows[near]
     box = _visible_box(query, neighbors, rows)
@@ -421,29 +374,14 @@ def _visible_box(query: Floats, neighbors: Floats, rows: Floats) -> Floats:
     has no end.
     """
     points = np.vstack([query, neighbors])
-    wide = _square_around(points, 1.0)
+    wide = square_around(points, 1.0)
     cell = cell_polygon(query, rows, wide)
-    rows = rows[_is_within(rows, wide)]
+    rows = rows[is_within(rows, wide)]
     towards = rows - query
     squares = (towards * towards).sum(axis=1)
     cutting = ((cell - query) @ towards.T).max(axis=0) >= squares * (0.5 - 1e-9)
-    corners = cell[_is_within(cell, wide)]
-    return _square_around(np.vstack([points, corners, rows[cutting]]), 0.08)
-
-
-def _is_within(points: Floats, box: Floats) -> Bools:
-    """Whether each point lies in a box, and not just on its rim."""
-    rim = 1e-9 * (box[1] - box[0])
-    within = (points > box[0] + rim) & (points < box[1] - rim)
-    return np.asarray(within.all(axis=1))
-
-
-def _square_around(points: Floats, pad: float) -> Floats:
-    """Corners of the square that holds the points, with a share of its side to spare all around."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    side = (high - low).max() or max(1.0, float(np.abs(low).max()))
-    half = side * (0.5 + pad)
-    return np.array([(low + high) / 2 - half, (low + high) / 2 + half])
+    corners = cell[is_within(cell, wide)]
+    return square_around(np.vstack([points, corners, rows[cutting]]), 0.08)
 
 
 def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, Any]:
@@ -521,10 +459,6 @@ def _new_axes() -> Axes:
     except ImportError as error:
         raise ImportError("Displays need matplotlib: pip install 'surefoot[plots]'.") from error
     return plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]
-
-
-def _lengths(vectors: Floats) -> Floats:
-    return np.hypot(vectors[:, 0], vectors[:, 1])
 
 
 def _outwards(vector: Floats, length: float) -> tuple[float, float]:
