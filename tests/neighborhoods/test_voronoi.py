@@ -174,11 +174,11 @@ def test_log_n_neighbors(n, expected):
 
 
 def test_an_unknown_metric_is_named():
-    with pytest.raises(ValueError, match="metric='hamburg' is not known: it may be .*euclidean"):
+    with pytest.raises(ValueError, match=r"metric='hamburg' is not known: it may be .*euclidean"):
         voronoi_steps([[0.0]], [[[1.0]]], metric="hamburg")
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (3, 4, 5), (2, 4, 2)])
 def test_neighbors_that_do_not_fit_are_refused(shape):
-    with pytest.raises(ValueError, match="neighbors of shape .* do not fit X of shape"):
+    with pytest.raises(ValueError, match=r"neighbors of shape .* do not fit X of shape"):
         voronoi_steps(np.zeros((3, 2)), np.zeros(shape))

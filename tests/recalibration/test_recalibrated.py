@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
@@ -26,6 +27,7 @@ from surefoot import (
     RecalibratedClassifier,
 )
 from surefoot.datasets import make_friedman_problem
+from surefoot.indicators import Indicator
 from surefoot.recalibration._platt import PlattCalibrator, smoothed_targets
 
 
@@ -129,9 +131,9 @@ def test_weights_reach_the_model_and_the_calibrator():
             RecalibratedClassifier(model).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
         )
         assert weighted.mean() > plain.mean() + 0.1
-    with pytest.raises(ValueError, match="sample_weight was given, but estimator=.* takes none"):
+    with pytest.raises(ValueError, match=r"sample_weight was given, but estimator=.* takes none"):
         RecalibratedClassifier(KernelKNeighborsClassifier()).fit(X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match="sample_weight leaves class .* without weight"):
+    with pytest.raises(ValueError, match=r"sample_weight leaves class .* without weight"):
         RecalibratedClassifier(LogisticRegression()).fit(X, y, sample_weight=(y == 1).astype(float))
 
 
@@ -157,8 +159,6 @@ def test_it_can_be_searched_and_cloned():
 def test_a_missing_value_that_the_pipeline_imputes():
     X, y = load_iris(return_X_y=True, as_frame=True)
     X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
-    from sklearn.impute import SimpleImputer
-
     model = RecalibratedClassifier(make_pipeline(SimpleImputer(), SVC()), LocalSensitivity(), cv=3)
     assert model.fit(pd.DataFrame(X), y).score(X, y) > 0.8
 
@@ -186,6 +186,33 @@ def test_a_missing_value_that_the_pipeline_imputes():
 def test_wrong_parameters_get_one_sentence(model, error, sentence):
     with pytest.raises(error, match=sentence):
         model.fit(*rows())
+
+
+class Density(Indicator):
+    """An indicator that speaks of the row, not of its classes."""
+
+    def __init__(self, estimator=None, per_class=False):
+        self.estimator = estimator
+        self.per_class = per_class
+
+    def needed_neighbors(self, n_rows):
+        return 5
+
+    def columns(self, neighborhood):
+        return neighborhood.distances.mean(axis=1, keepdims=True)
+
+    def trust(self, neighborhood):
+        return -neighborhood.distances.mean(axis=1)
+
+    def get_feature_names_out(self, input_features=None):
+        return np.array(["distance"], dtype=object)
+
+
+def test_an_indicator_must_speak_of_every_class():
+    X, y = load_iris(return_X_y=True)
+    assert RecalibratedClassifier(SVC(), Density()).fit(X[y > 0], y[y > 0]).score(X, y) > 0.5
+    with pytest.raises(ValueError, match="gave 1 columns for 3 calibrated classes"):
+        RecalibratedClassifier(SVC(), Density()).fit(X, y)
 
 
 def test_one_class_gets_one_sentence():

@@ -39,7 +39,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """Compare the ways of sampling, write `bennett-cell.csv`, and return the table as text."""
     n_runs = QUICK_RUNS if quick else ALL_RUNS
     methods = {name: partial(recalibrated_with, name) for name in SAMPLINGS}
-    errors = friedman_errors(methods, n_runs, "ways of sampling", progress)
+    errors = friedman_errors(methods, n_runs, "ways of sampling", progress, quick=quick)
     table = [
         {
             "problem": problem,

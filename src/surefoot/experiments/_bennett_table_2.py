@@ -75,8 +75,10 @@ METHODS = {
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """Run it all, write `bennett-table-2.csv`, and return the tables beside the paper's as text."""
     n_runs, n_paper_runs = (QUICK_RUNS, QUICK_RUNS) if quick else (ALL_RUNS, PAPER_RUNS)
-    errors = friedman_errors(METHODS, n_runs, "kNN and recalibration", progress)
-    learned = friedman_errors({LEARNED: learned_metric}, n_paper_runs, "learned metric", progress)
+    errors = friedman_errors(METHODS, n_runs, "kNN and recalibration", progress, quick=quick)
+    learned = friedman_errors(
+        {LEARNED: learned_metric}, n_paper_runs, "learned metric", progress, quick=quick
+    )
     first = np.concatenate([errors[:, :n_paper_runs], learned], axis=2)
     names = [*METHODS, LEARNED]
     path = out / "bennett-table-2.csv"

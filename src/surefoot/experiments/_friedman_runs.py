@@ -17,7 +17,7 @@ Methods = Mapping[str, Callable[[int], Any]]
 
 PROBLEMS = (1, 2, 3, 4, 5)
 TRAINING_ROWS = {1: 200, 2: 200, 3: 200, 4: 500, 5: 200}
-TEST_ROWS = 2000
+TEST_ROWS, QUICK_TEST_ROWS = 2000, 400
 
 
 def paper_knn() -> KernelKNeighborsClassifier:
@@ -25,25 +25,30 @@ def paper_knn() -> KernelKNeighborsClassifier:
     return KernelKNeighborsClassifier(gamma=0.5, sample_neighbors="exact")
 
 
-def friedman_errors(methods: Methods, n_runs: int, label: str, progress: Progress) -> Floats:
+def friedman_errors(
+    methods: Methods, n_runs: int, label: str, progress: Progress, *, quick: bool
+) -> Floats:
     """Test errors in percent, shape (problems, runs, methods).
 
     A method makes a classifier for a number of training rows. Run r of problem p is drawn from
     seed 1000p + r, so that all methods meet the same rows.
     """
     tasks = [(problem, run) for problem in PROBLEMS for run in range(n_runs)]
+    n_test = QUICK_TEST_ROWS if quick else TEST_ROWS
     found = Parallel(return_as="generator")(
-        delayed(_one_run)(list(methods.values()), problem, run) for problem, run in tasks
+        delayed(_one_run)(list(methods.values()), problem, run, n_test) for problem, run in tasks
     )
     errors = np.array(list(progress(found, total=len(tasks), label=label)))
     return errors.reshape(len(PROBLEMS), n_runs, len(methods))
 
 
-def _one_run(makers: list[Callable[[int], Any]], problem: int, run: int) -> list[float]:
+def _one_run(
+    makers: list[Callable[[int], Any]], problem: int, run: int, n_test: int
+) -> list[float]:
     rng = np.random.RandomState(1000 * problem + run)
     n_rows = TRAINING_ROWS[problem]
     X, y = make_friedman_problem(problem, n_rows, rng)
-    X_test, y_test = make_friedman_problem(problem, TEST_ROWS, rng)
+    X_test, y_test = make_friedman_problem(problem, n_test, rng)
     return [
         100 * float((make(n_rows).fit(X, y).predict(X_test) != y_test).mean()) for make in makers
     ]

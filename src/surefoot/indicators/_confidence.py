@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, expit, softmax
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, margin, top_class
@@ -42,7 +43,7 @@ class Confidence(Indicator):
     >>> X, y = load_iris(return_X_y=True)
     >>> sure = Confidence(GaussianNB()).fit(X, y)
     >>> sure.score_samples(X[[0, 70]]).round(2)
-    array([1.  , 0.86])
+    array([1.  , 0.85])
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Confidence(Indicator):
         """Names of the columns."""
         if not self.per_class:
             return np.array(["margin", "entropy", "max_probability"], dtype=object)
+        check_is_fitted(self)
         return class_column_names(["log_odds"], self.index_.predictor.classes_)
 
 

@@ -27,7 +27,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
 
     A subclass says how many neighbours it needs (`needed_neighbors`), names its columns
     (`get_feature_names_out`), computes them from a `Neighborhood` (`columns`), and sums them up
-    in one number a row (`trust`). It is fitted on rows, or attached to an index that an action built.
+    in one number a row (`trust`). It is fitted on rows, or attached to an index that an action built
+    for several indicators: its neighbourhoods may then hold more neighbours than this one asked for.
+    Recalibration needs a parameter `per_class`, with which columns come in blocks of one a class.
     """
 
     estimator: Any

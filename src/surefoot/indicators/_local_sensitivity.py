@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._validation import check_option
 from surefoot.indicators._confidence import class_column_names
@@ -45,8 +46,9 @@ class LocalSensitivity(Indicator):
         Training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto" or transformer, default="auto"
         Where rows are near or far. "auto" is the input of the model, after its pipeline, when that is
-        numeric and complete; otherwise an imputed, encoded and scaled copy. A transformer, for
-        example a learned metric, is fitted on the training rows.
+        numeric and complete; otherwise an imputed, encoded and scaled copy. A model on raw columns
+        has the largest of them decide who is near: put a scaler before it in a Pipeline, even before
+        a forest. A transformer, for example a learned metric, is fitted on the training rows.
     metric : "auto", str or callable, default="auto"
         "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
     sampling : {"voronoi", "midpoint", "uniform", "axis"}, default="voronoi"
@@ -85,7 +87,7 @@ class LocalSensitivity(Indicator):
     >>> stability.set_output(transform="pandas").transform(X[[0, 70]]).round(1)
        shift  spread  worst  flips
     0    0.0     0.0    0.0    0.0
-    1   -1.4     1.1   -3.3    0.2
+    1   -0.4     3.2   -4.0    0.5
     """
 
     _fractions: Floats
@@ -155,6 +157,7 @@ class LocalSensitivity(Indicator):
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
+        check_is_fitted(self)
         response = self.index_.response
         if self.per_class and response.method != "predict":
             return class_column_names(["shift", "spread"], self.index_.predictor.classes_)

@@ -60,7 +60,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         Width of the kernel in use; 0 unless `kernel="rbf"`.
     n_features_in_ : int
         Columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Their names, where they are strings.
 
     Examples
@@ -69,7 +69,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = KernelKNeighborsClassifier().fit(X, y)
     >>> model.n_neighbors_, model.decision_function(X[:1]).round(1)
-    (17, array([[ 15.6, -15.6, -15.6]]))
+    (17, array([[ 16.9, -16.9, -16.9]]))
     """
 
     classes_: NDArray[Any]

@@ -44,7 +44,7 @@ def as_table(X: Any) -> Any:
     table = X if isinstance(X, np.ndarray) else np.asarray(X)
     if table.ndim != 2 and not (table.ndim == 1 and table.dtype.kind in "OSUT"):
         raise ValueError(
-            f"Expected 2D array, got {table.ndim}D: X has a row each. Reshape your data."
+            f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
         )
     return table
 
@@ -104,10 +104,11 @@ class NumericInput:
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
-        neighbors = self.rows[near.ravel()] if issparse(self.rows) else self.rows[near]
-        samples = interpolate(rows, neighbors, steps)
-        if not issparse(samples):
-            samples = samples.reshape(near.size, -1)
+        if issparse(self.rows):
+            samples = interpolate(rows, self.rows[near.ravel()], steps)
+        else:
+            neighbors = self.rows[near]
+            samples = interpolate(rows, neighbors, steps, out=neighbors).reshape(near.size, -1)
         return self.score(response, samples).reshape(*near.shape, -1)
 
     def nbytes_per_sample(self) -> int:

@@ -164,6 +164,8 @@ class Neighborhood:
         Their targets.
     scores : ndarray of shape (n_rows, 1 or n_classes)
         The model's log-odds-like scores of the rows.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        The model's own class probabilities of the rows, where it has `predict_proba`.
 
     Examples
     --------

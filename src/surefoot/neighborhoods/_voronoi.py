@@ -69,9 +69,9 @@ def voronoi_steps(
 
     Notes
     -----
-    With d_i = n_i − x, x is the nearest to x + βd_i iff β d_i·d_j ≤ |d_j|²/2 for every j, so
-    β_i = min |d_j|² / (2 d_i·d_j) over the j with d_i·d_j > 0; j = i gives ½. Between unit vectors
-    the condition under the cosine is the same. Bennett (2007, section 3) bisects for β_i.
+    With d_i = n_i − x, x is the nearest to x + βd_i iff ``β d_i·d_j ≤ |d_j|²/2`` for every j, so
+    ``β_i = min |d_j|² / (2 d_i·d_j)`` over the j with ``d_i·d_j > 0``; j = i gives ½. Between unit
+    vectors the condition under the cosine is the same. Bennett (2007, section 3) bisects for β_i.
 
     Examples
     --------
@@ -117,10 +117,17 @@ def voronoi_samples(
     return interpolate(X, neighbors, steps)
 
 
-def interpolate(X: Any, neighbors: Any, steps: Floats) -> Any:
-    """Points x + β(n − x), dense (n, k, columns) or CSR (n * k, columns) like the neighbours."""
+def interpolate(X: Any, neighbors: Any, steps: Floats, out: Floats | None = None) -> Any:
+    """Points x + β(n − x), dense (n, k, columns) or CSR (n * k, columns) like the neighbours.
+
+    Dense points are written into `out` if given, which may be the neighbours: making a table of this
+    size takes longer than filling it.
+    """
     if not issparse(neighbors):
-        return X[:, None, :] + steps[:, :, None] * (neighbors - X[:, None, :])
+        samples = np.subtract(neighbors, X[:, None, :], out=out)
+        samples *= steps[:, :, None]
+        samples += X[:, None, :]
+        return samples
     rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
     weights = steps.reshape(-1, 1)
     return csr_array(rows.multiply(1 - weights) + csr_array(neighbors).multiply(weights))
@@ -241,14 +248,11 @@ def _bisect_row(x: Floats, near: Floats, distances: Callable[..., Floats], tol: 
 
 
 def _distance_function(metric: Metric) -> Callable[..., Floats]:
-    def by_scipy(A: Floats, B: Floats) -> Floats:
-        return cdist(A, B, metric)
-
-    def by_sklearn(A: Floats, B: Floats) -> Floats:
-        return pairwise_distances(A, B, metric=metric)
-
-    in_scipy = callable(metric) or metric in ("euclidean", "cityblock", "chebyshev", "minkowski")
-    return by_scipy if in_scipy else by_sklearn
+    """Distances between two small tables; scipy's have the least overhead a call."""
+    name = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}.get(str(metric), metric)
+    if callable(metric) or name in ("cityblock", "euclidean", "chebyshev", "minkowski"):
+        return lambda A, B: cdist(A, B, name)
+    return lambda A, B: pairwise_distances(A, B, metric=metric)
 
 
 def _unit_rows(rows: Any) -> Any:

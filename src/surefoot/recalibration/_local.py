@@ -60,7 +60,7 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
         b and a of the global recalibration a·λ̂ + b, of the positive class or of every class.
     n_features_in_ : int
         Columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Their names, where they are strings.
 
     Examples

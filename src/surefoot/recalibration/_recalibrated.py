@@ -97,7 +97,7 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
         One for two classes, else one a class.
     n_features_in_ : int
         Columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Their names, where they are strings.
 
     Examples
@@ -110,7 +110,7 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
     >>> plain = RecalibratedClassifier(neighbors).fit(X, y)
     >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity()).fit(X, y)
     >>> [round(100 * (1 - m.score(X_test, y_test)), 2) for m in (plain, sensitive)]
-    [2.45, 1.15]
+    [1.25, 1.05]
     """
 
     def __init__(
@@ -209,12 +209,22 @@ def class_tables(scores: Floats, columns: Sequence[Floats]) -> list[Floats]:
     An indicator's columns come in blocks of as many as there are scores, one a class.
     """
     n_told = scores.shape[1]
+    for block in columns:
+        if block.shape[1] % n_told:
+            raise ValueError(
+                f"An indicator gave {block.shape[1]} columns for {n_told} calibrated classes: with "
+                "per_class=True it must give as many of each."
+            )
     everything = np.hstack([scores, *columns])
     return [everything[:, c::n_told] for c in range(n_told)]
 
 
 def _signed(indicator: Indicator) -> Indicator:
     """The indicator with one set of columns for each class, which recalibration can add to its log-odds."""
+    if "per_class" not in indicator.get_params(deep=False):
+        raise ValueError(
+            f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each class."
+        )
     return clone(indicator).set_params(per_class=True)
 
 
