@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import random_array
 
-from surefoot._kernels import cell_votes, sparse_neighbor_dots
+from surefoot._kernels import cell_votes, points_between, sparse_neighbor_dots
 from surefoot._kernels._cells import _limit_of_smallest
 
 
@@ -61,6 +61,14 @@ def test_the_limit_takes_exactly_k_even_among_ties(n_values):
             assert taken == k
             assert values[values < limit].sum() <= np.sort(values)[:k].sum() + 1e-12 or limit > 0
             assert limit >= np.sort(values)[k - 1]
+
+
+def test_points_between_rows_and_their_neighbours():
+    rng = np.random.default_rng(2)
+    rows, reference = rng.normal(size=(6, 3)), rng.normal(size=(20, 3))
+    near, steps = rng.integers(0, 20, size=(6, 4)), rng.random((6, 4))
+    expected = rows[:, None] + steps[:, :, None] * (reference[near] - rows[:, None])
+    assert_allclose(points_between(rows, reference, near, steps), expected.reshape(24, 3))
 
 
 def test_dot_products_of_sparse_rows():

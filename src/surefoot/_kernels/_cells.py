@@ -9,6 +9,24 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
+def points_between(rows: Floats, reference: Floats, near: Ints, steps: Floats) -> Floats:
+    """Points x + β(n − x) between each row and its neighbours, one after another.
+
+    In one pass: gathering the neighbours first would make two more tables of this size.
+    """
+    n_rows, n_near = near.shape
+    n_columns = rows.shape[1]
+    points = np.empty((n_rows * n_near, n_columns))
+    for q in range(n_rows):
+        for j in range(n_near):
+            step, neighbor = steps[q, j], reference[near[q, j]]
+            point = points[q * n_near + j]
+            for c in range(n_columns):
+                point[c] = rows[q, c] + step * (neighbor[c] - rows[q, c])
+    return points
+
+
+@njit(cache=True, nogil=True)
 def sparse_neighbor_dots(
     x_start: Ints,
     x_column: Ints,

@@ -104,11 +104,7 @@ class NumericInput:
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
-        if issparse(self.rows):
-            samples = interpolate(rows, self.rows[near.ravel()], steps)
-        else:
-            neighbors = self.rows[near]
-            samples = interpolate(rows, neighbors, steps, out=neighbors).reshape(near.size, -1)
+        samples = interpolate(rows, self.rows, near, steps)
         return self.score(response, samples).reshape(*near.shape, -1)
 
     def nbytes_per_sample(self) -> int:

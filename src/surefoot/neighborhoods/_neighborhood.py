@@ -19,7 +19,7 @@ from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._model_input import NumericInput, as_table, model_input, split_model
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._space import NeighborSpace
-from surefoot.neighborhoods._voronoi import Metric, check_metric, voronoi_steps
+from surefoot.neighborhoods._voronoi import Metric, check_metric, steps_towards
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -240,8 +240,7 @@ class Neighborhood:
     def _steps(self, near: Ints) -> Floats:
         """Steps in the model's input that lead to the border of the cell in the neighbour space."""
         reference = self.index.space.rows
-        neighbors = reference[near.ravel()] if issparse(reference) else reference[near]
-        steps = voronoi_steps(self.rows, neighbors, metric=self.index.metric)
+        steps = steps_towards(self.rows, reference, near, self.index.metric)
         if self.index.metric == "cosine" and self.index.space.transformer is None:
             steps = unscaled_steps(steps, row_norms(self.rows), row_norms(reference)[near])
         return steps

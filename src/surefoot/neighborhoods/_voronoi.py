@@ -13,7 +13,7 @@ from sklearn.neighbors import VALID_METRICS
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
-from surefoot._kernels import sparse_neighbor_dots
+from surefoot._kernels import points_between, sparse_neighbor_dots
 from surefoot._parallel import row_batches
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ ZERO_FROM_DIFFERENCES = 1e-30
 ZERO_FROM_PRODUCTS = 1e-13
 
 # Few enough rows that their products are still in the processor's cache when they are divided.
-ROWS_IN_CACHE = 128
+ROWS_IN_CACHE = 32
 
 
 def log_n_neighbors(n: int) -> int:
@@ -83,12 +83,9 @@ def voronoi_steps(
     X, neighbors = _check_rows(X, neighbors)
     check_metric(metric)
     n_near = _n_near(X, neighbors)
-    steps = np.empty((X.shape[0], n_near))
-    for batch in row_batches(
-        X.shape[0], 16 * n_near * (n_near + X.shape[1]), most_rows=ROWS_IN_CACHE
-    ):
-        steps[batch] = _batch_steps(X[batch], _take_groups(neighbors, batch, n_near), metric, tol)
-    return steps
+    return _steps_in_batches(
+        X, lambda batch: _take_groups(neighbors, batch, n_near), n_near, metric, tol
+    )
 
 
 def voronoi_samples(
@@ -114,23 +111,29 @@ def voronoi_samples(
     X, neighbors = _check_rows(X, neighbors)
     if metric == "cosine":
         X, neighbors = _unit_rows(X), _unit_rows(neighbors)
-    return interpolate(X, neighbors, steps)
+    near = np.arange(steps.size).reshape(steps.shape)
+    if issparse(neighbors):
+        return interpolate(X, neighbors, near, steps)
+    return interpolate(X, neighbors.reshape(-1, X.shape[1]), near, steps).reshape(neighbors.shape)
 
 
-def interpolate(X: Any, neighbors: Any, steps: Floats, out: Floats | None = None) -> Any:
-    """Points x + β(n − x), dense (n, k, columns) or CSR (n * k, columns) like the neighbours.
+def steps_towards(X: Any, reference: Any, near: NDArray[np.int64], metric: Metric) -> Floats:
+    """`voronoi_steps` of checked rows towards the rows of `reference` that `near` (n, k) indexes."""
 
-    Dense points are written into `out` if given, which may be the neighbours: making a table of this
-    size takes longer than filling it.
-    """
-    if not issparse(neighbors):
-        samples = np.subtract(neighbors, X[:, None, :], out=out)
-        samples *= steps[:, :, None]
-        samples += X[:, None, :]
-        return samples
+    def take(batch: slice) -> Any:
+        return reference[near[batch].ravel()] if issparse(reference) else reference[near[batch]]
+
+    return _steps_in_batches(X, take, near.shape[1], metric, tol=1e-3)
+
+
+def interpolate(X: Any, reference: Any, near: NDArray[np.int64], steps: Floats) -> Any:
+    """Points x + β(n − x), row by row, between X and the rows of `reference` that `near` indexes."""
+    if not issparse(reference):
+        return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
     rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
     weights = steps.reshape(-1, 1)
-    return csr_array(rows.multiply(1 - weights) + csr_array(neighbors).multiply(weights))
+    neighbors = csr_array(reference)[near.ravel()]
+    return csr_array(rows.multiply(1 - weights) + neighbors.multiply(weights))
 
 
 def check_metric(metric: Metric) -> None:
@@ -198,6 +201,16 @@ def _squared_lengths(rows: Any) -> Floats:
     if issparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     return np.einsum("nd,nd->n", rows, rows)
+
+
+def _steps_in_batches(
+    X: Any, take: Callable[[slice], Any], n_near: int, metric: Metric, tol: float
+) -> Floats:
+    """Steps of a few rows at a time, whose neighbours `take` gathers."""
+    steps = np.empty((X.shape[0], n_near))
+    for batch in row_batches(X.shape[0], 16 * n_near * (n_near + X.shape[1]), ROWS_IN_CACHE):
+        steps[batch] = _batch_steps(X[batch], take(batch), metric, tol)
+    return steps
 
 
 def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
