@@ -50,7 +50,7 @@ def forest():
         model.predict_proba(samples)
 
     base, with_sensitivity = alternate(
-        [must_be_paid, lambda: stability.transform(queries)], repeats=3
+        [must_be_paid, lambda: stability.transform(queries)], repeats=7
     )
     return with_sensitivity / base
 
