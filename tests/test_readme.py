@@ -15,7 +15,7 @@ def test_the_example_prints_what_is_shown():
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )  # noqa: S603
+    )
     assert result.stdout == shown
 
 

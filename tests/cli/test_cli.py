@@ -9,7 +9,7 @@ import surefoot
 
 def run(*arguments, cwd=None):
     command = [sys.executable, "-c", "from surefoot.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_help_names_the_commands():
@@ -25,7 +25,7 @@ def test_help_answers_without_numba_or_scikit_learn():
         "r = typer.testing.CliRunner().invoke(app, ['--help']); assert 'reproduce' in r.output, r.output;"
         "sys.exit(bool({'numba', 'sklearn', 'numpy'} & set(sys.modules)))"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_version():

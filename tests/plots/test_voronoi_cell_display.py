@@ -341,7 +341,7 @@ def test_wrong_use_of_from_estimator(sign_of_x):
 def test_importing_plots_leaves_matplotlib_alone():
     code = "import sys, surefoot.plots; sys.exit('matplotlib' in sys.modules)"
 
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
