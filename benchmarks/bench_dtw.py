@@ -169,7 +169,7 @@ def compare_threads(sets):
 
 def run_apart(script, **environment):
     """Output of a script in a fresh process."""
-    done = subprocess.run(  # noqa: S603 (our own script)
+    done = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, **environment},
         check=True,

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def check_option(value: Any, name: str, options: Sequence[Any]) -> None:
-    """Raise one sentence naming the parameter and what it may be, unless `value` is an option."""
-    if not any(
-        value is option or (isinstance(value, str) and value == option) for option in options
-    ):
-        allowed = ", ".join(repr(option) for option in options)
+def check_option(value: Any, name: str, options: Sequence[str], other: str = "") -> None:
+    """Raise one sentence unless `value` is one of the options.
+
+    The sentence names the parameter and what it may be; `other` says in words what it may be besides.
+    """
+    if not (isinstance(value, str) and value in options):
+        allowed = ", ".join(repr(option) for option in options) + (f" or {other}" if other else "")
         raise ValueError(f"{name}={value!r} is not known: it may be {allowed}.")

@@ -1,9 +1,16 @@
 """Generators, and fetchers with a local data home."""
 
+from surefoot.datasets._friedman import make_friedman_problem
 from surefoot.datasets._series_generators import (
     make_cylinder_bell_funnel,
     make_synthetic_control,
 )
 from surefoot.datasets._ucr import fetch_ucr, list_ucr
 
-__all__ = ["fetch_ucr", "list_ucr", "make_cylinder_bell_funnel", "make_synthetic_control"]
+__all__ = [
+    "fetch_ucr",
+    "list_ucr",
+    "make_cylinder_bell_funnel",
+    "make_friedman_problem",
+    "make_synthetic_control",
+]

@@ -53,7 +53,7 @@ class StoredNeighbors(BaseEstimator):
     def __sklearn_clone__(self) -> "StoredNeighbors":
         return StoredNeighbors(self.lists)  # the lists are large and never change
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Keep the numbers of the training rows."""
         self._rows = np.asarray(X)[:, 0]
         self.n_samples_fit_ = len(self._rows)

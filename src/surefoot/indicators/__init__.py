@@ -1,1 +1,17 @@
 """How far one prediction can be trusted."""
+
+from surefoot.indicators._confidence import Confidence
+from surefoot.indicators._cross_fit import CrossFit, cross_fit
+from surefoot.indicators._indicator import Indicator, fit_model
+from surefoot.indicators._local_sensitivity import LocalSensitivity
+from surefoot.indicators._panel import Panel
+
+__all__ = [
+    "Confidence",
+    "CrossFit",
+    "Indicator",
+    "LocalSensitivity",
+    "Panel",
+    "cross_fit",
+    "fit_model",
+]

@@ -2,5 +2,25 @@
 
 from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
+from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier, resolve_n_neighbors
+from surefoot.neighborhoods._model_input import as_table
+from surefoot.neighborhoods._neighborhood import SAMPLINGS, Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods._response import margin, top_class
+from surefoot.neighborhoods._voronoi import log_n_neighbors, voronoi_samples, voronoi_steps
 
-__all__ = ["DTWNeighbors", "hubness", "infect_hubs"]
+__all__ = [
+    "SAMPLINGS",
+    "DTWNeighbors",
+    "KernelKNeighborsClassifier",
+    "Neighborhood",
+    "NeighborhoodIndex",
+    "as_table",
+    "hubness",
+    "infect_hubs",
+    "log_n_neighbors",
+    "margin",
+    "resolve_n_neighbors",
+    "top_class",
+    "voronoi_samples",
+    "voronoi_steps",
+]

@@ -80,7 +80,7 @@ class DTWNeighbors(BaseEstimator):
         self.window = window
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Check and keep the training series, with their envelopes.
 
         Parameters

@@ -1,1 +1,6 @@
 """Better probabilities from out-of-fold outputs and indicators."""
+
+from surefoot.recalibration._local import LocallyRecalibratedClassifier
+from surefoot.recalibration._recalibrated import RecalibratedClassifier
+
+__all__ = ["LocallyRecalibratedClassifier", "RecalibratedClassifier"]

@@ -40,7 +40,7 @@ class HoldoutSplit(BaseCrossValidator):
         self.held_out = held_out
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """One, whatever the data."""
         return 1
 
@@ -48,7 +48,7 @@ class HoldoutSplit(BaseCrossValidator):
         self,
         X: Any,
         y: Any = None,
-        groups: Any = None,  # noqa: ARG002 (scikit-learn's signature)
+        groups: Any = None,
     ) -> Iterator[tuple[Indices, Indices]]:
         """Yield the rows to learn from and the rows held out, both in ascending order.
 

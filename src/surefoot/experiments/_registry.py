@@ -1,0 +1,20 @@
+"""Which experiments there are; each is imported only when it runs."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from surefoot._validation import check_option
+
+EXPERIMENTS = {
+    "bennett-table-2": "error of recalibrated nearest neighbours on five synthetic problems (tables 2 and 3)",
+    "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
+}
+
+
+def run_experiment(name: str, out: Path, *, quick: bool = False, **options: Any) -> str:
+    """Run an experiment by name, write its files into `out`, and return what it found as text."""
+    check_option(name, "experiment", list(EXPERIMENTS))
+    out.mkdir(parents=True, exist_ok=True)
+    module = import_module(f"surefoot.experiments._{name.replace('-', '_')}")
+    return str(module.run(out, quick=quick, **options))

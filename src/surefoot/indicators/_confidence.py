@@ -1,0 +1,101 @@
+"""The model's own confidence: the baseline that every other indicator is compared with."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr, expit, softmax
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot.indicators._indicator import Indicator
+from surefoot.neighborhoods import Neighborhood, margin, top_class
+
+Floats = NDArray[np.float64]
+
+
+class Confidence(Indicator):
+    """How sure a classifier is of each prediction by its own account; higher is more sure.
+
+    Three columns: `margin`, the lead of the predicted class over the runner-up in log-odds or
+    decision values; `entropy` of the class probabilities, in nats (lower is more sure); and
+    `max_probability`. A model without `predict_proba` has its decision values squashed into
+    probabilities, which keeps their order for two classes.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        supplies its own.
+    response : {"auto", "decision_function", "predict_proba"}, default="auto"
+        What the margin is made of; "auto" is `decision_function` where there is one.
+    per_class : bool, default=False
+        Give each class's log-odds or decision value instead; for two classes the positive one's.
+
+    Attributes
+    ----------
+    index_ : NeighborhoodIndex
+        The fitted model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> sure = Confidence(GaussianNB()).fit(X, y)
+    >>> sure.score_samples(X[[0, 70]]).round(2)
+    array([1.  , 0.85])
+    """
+
+    def __init__(
+        self, estimator: Any = None, *, response: str = "auto", per_class: bool = False
+    ) -> None:
+        self.estimator = estimator
+        self.response = response
+        self.per_class = per_class
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Margin, entropy and maximum probability, or each class's score."""
+        _refuse_regressors(neighborhood)
+        scores = neighborhood.scores
+        if self.per_class:
+            return scores
+        probabilities = _probabilities(neighborhood)
+        entropy = entr(probabilities).sum(axis=1)
+        lead = margin(scores, top_class(scores))
+        return np.column_stack([lead, entropy, probabilities.max(axis=1)])
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """The maximum probability, or the margin of a model that has no probabilities."""
+        _refuse_regressors(neighborhood)
+        if hasattr(neighborhood.index.predictor, "predict_proba"):
+            return neighborhood.probabilities.max(axis=1)
+        return margin(neighborhood.scores, top_class(neighborhood.scores))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        if not self.per_class:
+            return np.array(["margin", "entropy", "max_probability"], dtype=object)
+        check_is_fitted(self)
+        return class_column_names(["log_odds"], self.index_.predictor.classes_)
+
+
+def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
+    """Name each quantity for each class; for two classes the positive one alone is meant."""
+    told = classes[1:] if len(classes) == 2 else classes
+    return np.array([f"{name}_{label}" for name in names for label in told], dtype=object)
+
+
+def _refuse_regressors(neighborhood: Neighborhood) -> None:
+    if neighborhood.index.response.method == "predict":
+        raise ValueError(
+            "Confidence needs a classifier: a regressor states no confidence of its own."
+        )
+
+
+def _probabilities(neighborhood: Neighborhood) -> Floats:
+    if hasattr(neighborhood.index.predictor, "predict_proba"):
+        return neighborhood.probabilities
+    scores = neighborhood.scores
+    if scores.shape[1] > 1:
+        return softmax(scores, axis=1)
+    return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])

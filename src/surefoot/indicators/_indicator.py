@@ -1,0 +1,181 @@
+"""The contract of an indicator: columns about a prediction, and one number that says how far to trust it."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
+
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, as_table
+
+Floats = NDArray[np.float64]
+
+SETTINGS = ("space", "metric", "response")
+
+
+class Indicator(TransformerMixin, BaseEstimator, ABC):
+    """Base of all indicators: a transformer around a model.
+
+    A subclass says how many neighbours it needs (`needed_neighbors`), names its columns
+    (`get_feature_names_out`), computes them from a `Neighborhood` (`columns`), and sums them up
+    in one number a row (`trust`). It is fitted on rows, or attached to an index that an action built
+    for several indicators: its neighbourhoods may then hold more neighbours than this one asked for.
+    Recalibration needs a parameter `per_class`, with which columns come in blocks of one a class.
+    """
+
+    estimator: Any
+    index_: NeighborhoodIndex
+
+    @abstractmethod
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """One row of columns for each row of the neighbourhood."""
+
+    @abstractmethod
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """One number for each row of the neighbourhood; higher is more trustworthy."""
+
+    @abstractmethod
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows: none, unless a subclass says otherwise."""
+        return 0
+
+    def needed_samples(self) -> int:
+        """Samples made around each row, which bound the rows of a batch: none, unless overridden."""
+        return 0
+
+    def index_settings(self) -> dict[str, Any]:
+        """Parameters of this indicator that its index is built with."""
+        return {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the model, unless it is frozen, and index its training rows.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the model takes them.
+        y : array-like of shape (n_rows,), default=None
+            Targets; a frozen model needs none.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for fitting the model.
+
+        Returns
+        -------
+        self : object
+            The fitted indicator.
+        """
+        if self.estimator is None:
+            raise ValueError(
+                f"{type(self).__name__}(estimator=None) has no model to judge: estimator may be a "
+                "scikit-learn classifier or regressor, or a fitted one in FrozenEstimator."
+            )
+        check_model(self.estimator)
+        validate_data(self, X, skip_check_array=True)
+        X = as_table(X)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        model = fit_model(self.estimator, X, y, sample_weight)
+        index = NeighborhoodIndex(
+            model,
+            X,
+            y,
+            n_neighbors=self.needed_neighbors(X.shape[0]),
+            n_jobs=getattr(self, "n_jobs", None),
+            **self.index_settings(),
+        )
+        return self.attach(index)
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
+        self.index_ = index
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Compute the columns of each row.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        columns : ndarray of shape (n_rows, n_columns_out)
+            The columns that `get_feature_names_out` names.
+        """
+        return np.concatenate(self._map(self.columns, X))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Compute how far each row's prediction can be trusted; higher is more trustworthy.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,)
+            One number a row.
+        """
+        return np.concatenate(self._map(self.trust, X))
+
+    def _map(self, function: Any, X: Any) -> list[Floats]:
+        check_is_fitted(self)
+        X = as_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self.index_.map(function, X, self.needed_samples())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator)
+            tags.input_tags = inner.input_tags
+            tags.target_tags.required = inner.target_tags.required
+        return tags
+
+
+def check_model(estimator: Any) -> None:
+    """Raise one sentence unless this is an instance with a `fit`."""
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(
+            f"estimator={estimator!r} is no model: it may be a scikit-learn classifier or regressor, "
+            "or a fitted one in FrozenEstimator."
+        )
+
+
+def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit a clone of the model; a `FrozenEstimator` is used as it is.
+
+    Weights go to the model itself, or to the last step of a pipeline.
+    """
+    check_model(estimator)
+    if isinstance(estimator, FrozenEstimator):
+        check_is_fitted(estimator.estimator)
+        return estimator
+    model = clone(estimator)
+    if sample_weight is None:
+        return model.fit(X, y)
+    name = weight_parameter(model)
+    return model.fit(X, y, **{name: sample_weight})
+
+
+def weight_parameter(model: Any) -> str:
+    """Name under which `model.fit` takes weights, or one sentence that it takes none."""
+    if has_fit_parameter(model, "sample_weight"):
+        return "sample_weight"
+    if hasattr(model, "steps") and has_fit_parameter(model.steps[-1][1], "sample_weight"):
+        return f"{model.steps[-1][0]}__sample_weight"
+    raise ValueError(f"sample_weight was given, but estimator={model!r} takes none.")

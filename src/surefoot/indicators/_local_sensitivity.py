@@ -1,0 +1,175 @@
+"""How much a model's output changes within a row's own cell (Bennett 2007, section 3)."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._validation import check_option
+from surefoot.indicators._confidence import class_column_names
+from surefoot.indicators._indicator import Indicator
+from surefoot.neighborhoods import (
+    SAMPLINGS,
+    Neighborhood,
+    NeighborhoodIndex,
+    margin,
+    resolve_n_neighbors,
+    top_class,
+)
+
+Floats = NDArray[np.float64]
+
+# Keeps a model that is constant in the cell from dividing by zero, without reordering others.
+TINY_SPREAD = 1e-12
+
+
+class LocalSensitivity(Indicator):
+    """How stable each prediction is within the row's Voronoi cell; a higher score is more stable.
+
+    Around a row, samples are drawn on the way to each of its nearest training rows, as far as the
+    row itself is still the nearest. With λ the model's lead of the predicted class over the best
+    other one, four columns tell how λ(s) at the samples differs from λ(x) at the row: `shift`, its
+    mean; `spread`, its standard deviation; `worst`, its minimum; and `flips`, the share of samples
+    that get another class. For a regressor λ is the prediction and there is no `flips`.
+
+    `score_samples` is the mean lead in the cell over its spread; for a regressor minus the root mean
+    squared change.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, default=None
+        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        supplies its own.
+    n_neighbors : int or "log", default="log"
+        Training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+    space : "auto" or transformer, default="auto"
+        Where rows are near or far. "auto" is the input of the model, after its pipeline, when that is
+        numeric and complete; otherwise an imputed, encoded and scaled copy. A model on raw columns
+        has the largest of them decide who is near: put a scaler before it in a Pipeline, even before
+        a forest. A transformer, for example a learned metric, is fitted on the training rows.
+    metric : "auto", str or callable, default="auto"
+        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+    sampling : {"voronoi", "midpoint", "uniform", "axis"}, default="voronoi"
+        Where samples lie: at the border of the cell; half way to the neighbour, in the cell or not; at a
+        random fraction of the way to the border; or up and down one column at a time by its local
+        standard deviation.
+    response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
+        What λ is made of: `decision_function` where there is one, else the log-odds of
+        `predict_proba`, clipped to what as many rows can tell.
+    per_class : bool, default=False
+        Give signed shift and spread of each class's λ instead; for two classes the positive one's, as in the paper.
+    random_state : int, RandomState or None, default=None
+        Draws the fractions of `sampling="uniform"`, one for each neighbour rank, in `fit`.
+    n_jobs : int, default=None
+        Threads for the neighbour search and over batches of rows.
+
+    Attributes
+    ----------
+    index_ : NeighborhoodIndex
+        The fitted model and its training rows.
+    n_neighbors_ : int
+        Neighbours that are sampled towards.
+
+    See Also
+    --------
+    surefoot.recalibration.RecalibratedClassifier : Probabilities that use these columns.
+
+    Examples
+    --------
+    A prediction in the middle of its class is stable, one at the border is not:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> stability = LocalSensitivity(RandomForestClassifier(random_state=0)).fit(X, y)
+    >>> stability.set_output(transform="pandas").transform(X[[0, 70]]).round(1)
+       shift  spread  worst  flips
+    0    0.0     0.0    0.0    0.0
+    1   -0.4     3.2   -4.0    0.5
+    """
+
+    _fractions: Floats
+    n_neighbors_: int
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_neighbors: int | str = "log",
+        space: Any = "auto",
+        metric: Any = "auto",
+        sampling: str = "voronoi",
+        response: str = "auto",
+        per_class: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_neighbors = n_neighbors
+        self.space = space
+        self.metric = metric
+        self.sampling = sampling
+        self.response = response
+        self.per_class = per_class
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
+        super().attach(index)
+        check_option(self.sampling, "sampling", SAMPLINGS)
+        self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)
+        self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
+        return self
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows."""
+        return resolve_n_neighbors(self.n_neighbors, n_rows)
+
+    def needed_samples(self) -> int:
+        """Samples made around each row."""
+        if self.sampling == "axis":
+            return 2 * int(self.index_.input.rows.shape[1])
+        return self.n_neighbors_
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """How the model's output at the samples differs from that at the row."""
+        around = self._sample_scores(neighborhood)
+        if self.per_class:
+            change = around - neighborhood.scores[:, None, :]
+            return np.hstack([change.mean(axis=1), change.std(axis=1)])
+        if neighborhood.index.response.method == "predict":
+            return describe_change(around[:, :, 0] - neighborhood.scores)
+        top = top_class(neighborhood.scores)
+        change = margin(around, top) - margin(neighborhood.scores, top)[:, None]
+        flips = (top_class(around) != top[:, None]).mean(axis=1)
+        return np.column_stack([describe_change(change), flips])
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Mean lead in the cell over its spread; for a regressor minus the root mean squared change."""
+        around = self._sample_scores(neighborhood)
+        if neighborhood.index.response.method == "predict":
+            return -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
+        leads = margin(around, top_class(neighborhood.scores))
+        return leads.mean(axis=1) / (leads.std(axis=1) + TINY_SPREAD)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        check_is_fitted(self)
+        response = self.index_.response
+        if self.per_class and response.method != "predict":
+            return class_column_names(["shift", "spread"], self.index_.predictor.classes_)
+        if self.per_class:
+            return np.array(["shift", "spread"], dtype=object)
+        names = ["shift", "spread", "worst"] + ["flips"] * (response.method != "predict")
+        return np.array(names, dtype=object)
+
+    def _sample_scores(self, neighborhood: Neighborhood) -> Floats:
+        return neighborhood.sample_scores(self.n_neighbors_, self.sampling, self._fractions)
+
+
+def describe_change(change: Floats) -> Floats:
+    """Mean, standard deviation and minimum of each row of changes."""
+    return np.column_stack([change.mean(axis=1), change.std(axis=1), change.min(axis=1)])

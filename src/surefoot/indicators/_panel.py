@@ -1,0 +1,92 @@
+"""Several indicators around one fitted model, with one neighbourhood for all that agree on it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from surefoot.indicators._indicator import Indicator
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+Floats = NDArray[np.float64]
+
+
+class Panel:
+    """Indicators attached to one fitted model: what every action builds, once a fold.
+
+    Parameters
+    ----------
+    indicators : sequence of Indicator
+        Cloned, then attached; their own `estimator` is not used.
+    model : fitted estimator
+        The model that they judge.
+    X, y : training rows and targets of the model
+        Where neighbours come from.
+    response : str, default="auto"
+        What the scores are made of, if there are no indicators to say so.
+    n_jobs : int, default=None
+        Threads for searches and batches.
+    """
+
+    def __init__(
+        self,
+        indicators: Sequence[Indicator],
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        response: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.indicators: list[Indicator] = [clone(indicator) for indicator in indicators]
+        self.indexes: list[NeighborhoodIndex] = []
+        self.members: list[list[int]] = _group(self.indicators)
+        for group in self.members:
+            chosen = [self.indicators[i] for i in group]
+            needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
+            settings = chosen[0].index_settings() if chosen else {"response": response}
+            index = NeighborhoodIndex(
+                model, X, y, n_neighbors=max(needs, default=0), n_jobs=n_jobs, **settings
+            )
+            self.indexes.append(index)
+            for indicator in chosen:
+                indicator.attach(index)
+
+    def judge(self, X: Any) -> tuple[Floats, list[Floats]]:
+        """Scores of the model, and the columns of each indicator, for every row of X."""
+        columns: list[Floats] = [np.empty(0)] * len(self.indicators)
+        looks = [
+            self._look(index, group, X)
+            for index, group in zip(self.indexes, self.members, strict=True)
+        ]
+        for (_, *found), group in zip(looks, self.members, strict=True):
+            for i, values in zip(group, found, strict=True):
+                columns[i] = values
+        return looks[0][0], columns
+
+    def _look(self, index: NeighborhoodIndex, group: list[int], X: Any) -> list[Floats]:
+        """Scores, then the columns of the group's indicators, from one pass over the rows."""
+        chosen = [self.indicators[i] for i in group]
+
+        def look(near: Neighborhood) -> list[Floats]:
+            return [near.scores, *(indicator.columns(near) for indicator in chosen)]
+
+        n_samples = max((indicator.needed_samples() for indicator in chosen), default=0)
+        return [np.concatenate(part) for part in zip(*index.map(look, X, n_samples), strict=True)]
+
+
+def _group(indicators: Sequence[Indicator]) -> list[list[int]]:
+    """Positions of the indicators that can share an index; one empty group if there are none."""
+    groups: list[list[int]] = []
+    settings = [indicator.index_settings() for indicator in indicators]
+    # The one with the most to say comes first: an indicator that needs no neighbours joins any group.
+    for i in sorted(range(len(indicators)), key=lambda i: -len(settings[i])):
+        fitting = (g for g in groups if settings[i].items() <= settings[g[0]].items())
+        group = next(fitting, None)
+        if group is None:
+            groups.append([i])
+        else:
+            group.append(i)
+    return groups or [[]]

@@ -1,0 +1,217 @@
+"""The kernel-weighted vote of the nearest training rows (Bennett 2007, equation 4)."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_scalar
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from surefoot._kernels import cell_votes
+from surefoot._parallel import row_batches
+from surefoot._validation import check_option
+from surefoot.neighborhoods._voronoi import (
+    ROWS_IN_CACHE,
+    difference_products,
+    log_n_neighbors,
+    steps_from_products,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
+    """Nearest-neighbour classifier whose neighbours vote with their kernel value.
+
+    `decision_function` is the sum of K(x, n) over the neighbours of a class minus the sum over the
+    others (Bennett 2007, equation 4); higher speaks for the class.
+
+    Parameters
+    ----------
+    n_neighbors : int or "log", default="log"
+        Voting training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows. No more than there are.
+    kernel : {"rbf", "cosine"} or callable, default="rbf"
+        Similarity of two rows. With "rbf" neighbours are the nearest in Euclidean distance, otherwise
+        the most similar. A callable takes two tables and returns the matrix of similarities.
+    gamma : float, "scale" or "auto", default="scale"
+        Width of the "rbf" kernel exp(−gamma·distance²): "scale" is 1 / (n_columns · variance of X),
+        "auto" 1 / n_columns. The paper's σ = 1 is gamma = ½, which underflows in many dimensions.
+    sample_neighbors : {"cached", "exact"}, default="cached"
+        Where `LocalSensitivity` takes the neighbours of a sample from: the 2·n_neighbors rows nearest
+        to the row itself, the paper's approximation, or a search of its own.
+    n_jobs : int, default=None
+        Threads for the neighbour search.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_neighbors_ : int
+        Neighbours that vote.
+    gamma_ : float
+        Width of the kernel in use; 0 unless `kernel="rbf"`.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelKNeighborsClassifier().fit(X, y)
+    >>> model.n_neighbors_, model.decision_function(X[:1]).round(1)
+    (17, array([[ 16.9, -16.9, -16.9]]))
+    """
+
+    classes_: NDArray[Any]
+    n_neighbors_: int
+    gamma_: float
+
+    def __init__(
+        self,
+        n_neighbors: int | str = "log",
+        *,
+        kernel: str | Callable[[Any, Any], ArrayLike] = "rbf",
+        gamma: float | str = "scale",
+        sample_neighbors: str = "cached",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sample_neighbors = sample_neighbors
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Store the training rows and index them."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        if not callable(self.kernel):
+            check_option(self.kernel, "kernel", ["rbf", "cosine"], other="a function of two tables")
+        check_option(self.sample_neighbors, "sample_neighbors", ["cached", "exact"])
+        self.classes_, self._codes = np.unique(y, return_inverse=True)
+        self.n_neighbors_ = min(resolve_n_neighbors(self.n_neighbors, X.shape[0]), X.shape[0])
+        self.gamma_ = _resolve_gamma(self.gamma, X) if self.kernel == "rbf" else 0.0
+        self._rows = normalize(X) if self.kernel == "cosine" else X
+        if not callable(self.kernel):
+            self._search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(self._rows)
+        return self
+
+    @property
+    def metric(self) -> str:
+        """Metric under which the neighbours of this kernel are the nearest."""
+        return "cosine" if self.kernel == "cosine" else "euclidean"
+
+    def is_fitted_on(self, rows: Any) -> bool:
+        """Whether these are the training rows, so that a search elsewhere finds the same neighbours."""
+        if callable(self.kernel) or rows.shape != self._rows.shape:
+            return False
+        rows = normalize(rows) if self.kernel == "cosine" else rows
+        if issparse(rows) != issparse(self._rows):
+            return False
+        return (
+            abs(rows - self._rows).sum() == 0
+            if issparse(rows)
+            else np.array_equal(rows, self._rows)
+        )
+
+    def decision_function(self, X: Any) -> Floats:
+        """Kernel vote for minus against each class, one column beyond two classes; higher is for it."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        votes = np.empty((X.shape[0], len(self.classes_)))
+        for batch in row_batches(X.shape[0], 8 * (self._rows.shape[0] + 4 * self.n_neighbors_)):
+            near, similarity = self._most_similar(X[batch])
+            votes[batch] = _sum_by_class(similarity, self._codes[near], len(self.classes_))
+        return _for_minus_against(votes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the most kernel votes for each row."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def cached_scores(self, distances: Floats, near: Ints) -> Floats:
+        """`decision_function` of rows whose neighbours, nearest first, were searched elsewhere."""
+        distances, near = distances[:, : self.n_neighbors_], near[:, : self.n_neighbors_]
+        similarity = self._similarity(distances)
+        return _for_minus_against(_sum_by_class(similarity, self._codes[near], len(self.classes_)))
+
+    def cached_cell_scores(self, X: Any, near: Ints, n_samples: int) -> Floats:
+        """`decision_function` at the samples in the Voronoi cells, from dot products alone.
+
+        The neighbours `near` of each row, nearest first, stand in for those of its samples: the
+        paper takes twice as many as vote. Returns shape (n_rows, n_samples) for two classes, else
+        (n_rows, n_samples, n_classes).
+        """
+        X = normalize(X) if self.kernel == "cosine" else X
+        votes = np.empty((X.shape[0], n_samples, len(self.classes_)))
+        for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
+            votes[batch] = self._cell_votes(X[batch], near[batch], n_samples)
+        return _for_minus_against(votes)
+
+    def _cell_votes(self, X: Any, near: Ints, n_samples: int) -> Floats:
+        unit = self.kernel == "cosine"
+        gram, squares = difference_products(X, self._rows, near, n_samples, unit=unit)
+        steps = steps_from_products(gram, squares)
+        if unit:  # a zero row is at distance one from everything, and so are its samples
+            squares[np.asarray(abs(X).sum(axis=1)).ravel() == 0.0] = -1.0
+        n_voting = min(self.n_neighbors_, near.shape[1])
+        codes = self._codes[near]
+        return cell_votes(gram, squares, steps, codes, self.gamma_, n_voting, len(self.classes_))
+
+    def _most_similar(self, X: Any) -> tuple[Ints, Floats]:
+        if not callable(self.kernel):
+            distances, near = self._search.kneighbors(X, self.n_neighbors_)
+            return near, self._similarity(distances)
+        similarity = np.asarray(self.kernel(X, self._rows), dtype=np.float64)
+        near = np.argsort(-similarity, axis=1, kind="stable")[:, : self.n_neighbors_]
+        return near, np.take_along_axis(similarity, near, axis=1)
+
+    def _similarity(self, distances: Floats) -> Floats:
+        return np.exp(-self.gamma_ * distances**2) if self.kernel == "rbf" else 1 - distances
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
+    """Number of neighbours that `n_neighbors` asks for among `n_rows` training rows."""
+    if isinstance(n_neighbors, str):
+        check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
+        return log_n_neighbors(n_rows)
+    return int(check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1))
+
+
+def _resolve_gamma(gamma: float | str, X: Any) -> float:
+    if not isinstance(gamma, str):
+        return float(check_scalar(gamma, "gamma", Real, min_val=0, include_boundaries="neither"))
+    check_option(gamma, "gamma", ["scale", "auto"], other="a positive number")
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    variance = (X.multiply(X)).mean() - X.mean() ** 2 if issparse(X) else X.var()
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _sum_by_class(similarity: Floats, codes: Ints, n_classes: int) -> Floats:
+    cells = np.arange(len(codes))[:, None] * n_classes + codes
+    sums = np.bincount(cells.ravel(), similarity.ravel(), minlength=len(codes) * n_classes)
+    return sums.astype(np.float64, copy=False).reshape(len(codes), n_classes)
+
+
+def _for_minus_against(votes: Floats) -> Floats:
+    """Votes for minus votes against: the positive class alone for two classes, else every class."""
+    if votes.shape[-1] == 2:
+        return votes[..., 1] - votes[..., 0]
+    return 2.0 * votes - votes.sum(axis=-1, keepdims=True)

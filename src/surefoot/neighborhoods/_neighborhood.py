@@ -1,0 +1,270 @@
+"""Everything an indicator may look at for a batch of rows: one search and one set of model outputs."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import _safe_indexing
+from sklearn.utils.extmath import row_norms
+
+from surefoot._parallel import row_batches
+from surefoot._validation import check_option
+from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
+from surefoot.neighborhoods._model_input import NumericInput, as_table, model_input, split_model
+from surefoot.neighborhoods._response import Response
+from surefoot.neighborhoods._space import NeighborSpace
+from surefoot.neighborhoods._voronoi import Metric, check_metric, steps_towards
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
+
+# Methods that are affine in their input, shared by all of scikit-learn's linear models.
+AFFINE_METHODS = (LogisticRegression.decision_function, LinearRegression.predict)
+
+
+class NeighborhoodIndex:
+    """A fitted model and its training rows, ready to describe the neighbourhood of any row.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Classifier or regressor; pipelines, searches and `FrozenEstimator` are looked into.
+    X, y : training rows and targets
+        Where neighbours come from; `y` may be None.
+    n_neighbors : int
+        Neighbours to search for each row; 0 for indicators that need none.
+    space : "auto" or transformer, default="auto"
+        "auto" is the model's own input where that is numeric and complete, else a vectorised,
+        imputed and scaled copy of it. A transformer is fitted on X and y.
+    metric : "auto", str or callable, default="auto"
+        "auto" is that of a kernel nearest-neighbour model, "cosine" for sparse rows, else "euclidean".
+    response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
+        What the model's scores are made of.
+    n_jobs : int, default=None
+        Threads for the search and over batches of rows.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        n_neighbors: int,
+        space: Any = "auto",
+        metric: Metric = "auto",
+        response: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        X = as_table(X)
+        self.transformers, self.predictor = split_model(model)
+        self.labels = None if y is None else np.asarray(y)
+        self.n_rows = int(X.shape[0])
+        self.n_jobs = n_jobs
+        self.response = Response(self.predictor, response, self.n_rows)
+        self.input = model_input(self.predictor, self._transformed(X))
+        self.n_neighbors = 0
+        if n_neighbors > 0:
+            self._index_rows(X, y, n_neighbors, space, metric)
+
+    def _index_rows(self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric) -> None:
+        self.space = NeighborSpace(space, self.input, X, y)
+        self.metric = self._resolve_metric(metric)
+        # Whether the model's own neighbours are the ones found here.
+        self.shares_search = (
+            isinstance(self.predictor, KernelKNeighborsClassifier)
+            and self.metric == self.predictor.metric
+            and self.space.transformer is None
+            and self.predictor.is_fitted_on(self.space.rows)
+        )
+        if self.shares_search:
+            cached = self.predictor.sample_neighbors == "cached"
+            n_neighbors = max(n_neighbors, self.predictor.n_neighbors_ * (2 if cached else 1))
+        self.n_neighbors = min(n_neighbors, self.n_rows)
+        self.search = NearestNeighbors(
+            n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
+        ).fit(self.space.rows)
+
+    def _resolve_metric(self, metric: Metric) -> Metric:
+        if metric != "auto":
+            check_metric(metric)
+            return metric
+        if (
+            isinstance(self.predictor, KernelKNeighborsClassifier)
+            and self.space.transformer is None
+        ):
+            return self.predictor.metric
+        return "cosine" if issparse(self.space.rows) else "euclidean"
+
+    def _transformed(self, X: Any) -> Any:
+        for transformer in self.transformers:
+            X = transformer.transform(X)
+        return as_table(X)
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether scores of a point between two rows lie between their scores in proportion."""
+        method = getattr(type(self.predictor), self.response.method, None)
+        return isinstance(self.input, NumericInput) and method in AFFINE_METHODS
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The model's scores of the training rows, which it may have seen."""
+        parts = [
+            self.input.score(self.response, _safe_indexing(self.input.rows, batch))
+            for batch in row_batches(self.n_rows, self.input.nbytes_per_sample())
+        ]
+        return np.concatenate(parts)
+
+    def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
+        """Apply a function to the neighbourhoods of batches of X that make `n_samples` samples a row."""
+        X = as_table(X)
+        per_row = self.n_neighbors * (n_samples + 2) * 16
+        per_row += (n_samples + 2) * self.input.nbytes_per_sample()
+        batches = row_batches(X.shape[0], per_row)
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_apply)(function, self, X, batch) for batch in batches
+        )
+
+
+def _apply(
+    function: "Callable[[Neighborhood], T]", index: NeighborhoodIndex, X: Any, batch: slice
+) -> T:
+    return function(Neighborhood(index, _safe_indexing(X, batch)))
+
+
+class Neighborhood:
+    """What there is to know about a batch of rows: their neighbours, and the model's outputs around them.
+
+    Parameters
+    ----------
+    index : NeighborhoodIndex
+        The model and its training rows.
+    X : table
+        The rows to describe, as the user has them.
+
+    Attributes
+    ----------
+    inputs : array, CSR or frame
+        The rows as the model's last step sees them.
+    rows : array or CSR
+        The rows in the neighbour space.
+    indices, distances : ndarray of shape (n_rows, n_neighbors)
+        Training rows nearest to each row, nearest first, and how far they are.
+    labels : ndarray of shape (n_rows, n_neighbors)
+        Their targets.
+    scores : ndarray of shape (n_rows, 1 or n_classes)
+        The model's log-odds-like scores of the rows.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        The model's own class probabilities of the rows, where it has `predict_proba`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from surefoot.neighborhoods import NeighborhoodIndex
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+    >>> index = NeighborhoodIndex(LogisticRegression().fit(X, y), X, y, n_neighbors=2)
+    >>> Neighborhood(index, [[0.9]]).labels
+    array([['no', 'no']], dtype='<U3')
+    """
+
+    def __init__(self, index: NeighborhoodIndex, X: Any) -> None:
+        X = as_table(X)
+        self.index = index
+        self.inputs = index.input.encode(index._transformed(X))  # noqa: SLF001 - two halves of one thing
+        if index.n_neighbors > 0:
+            self.rows = index.space(X, self.inputs)
+            self.distances, self.indices = index.search.kneighbors(self.rows)
+
+    def __len__(self) -> int:
+        return int(self.inputs.shape[0])
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Targets of the neighbours."""
+        if self.index.labels is None:
+            raise ValueError("The neighbours have no labels: fit was called without y.")
+        return self.index.labels[self.indices]
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The model's scores of the rows."""
+        if self.index.n_neighbors > 0 and self.index.shares_search:
+            found = self.index.predictor.cached_scores(self.distances, self.indices)
+            return self.index.response.as_scores(found)
+        return self.index.input.score(self.index.response, self.inputs)
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The model's own class probabilities of the rows."""
+        return self.index.response.probabilities(self.index.input.as_model_sees(self.inputs))
+
+    def sample_scores(
+        self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
+    ) -> Floats:
+        """Scores at samples around each row, shape (n_rows, n_samples, 1 or n_classes).
+
+        `sampling` says where the samples are: "voronoi" on the way to each of the nearest
+        `n_neighbors`, at the border of the row's cell; "midpoint" half way; "uniform" at the given
+        fraction, one for each neighbour, of the way to the border; "axis" one local standard
+        deviation up and down in one column at a time.
+        """
+        check_option(sampling, "sampling", SAMPLINGS)
+        index, near = self.index, self.indices[:, :n_neighbors]
+        if sampling == "axis":
+            return self._axis_scores(near)
+        if sampling == "voronoi" and self._may_use_cache():
+            votes = index.predictor.cached_cell_scores(self.rows, self.indices, near.shape[1])
+            flat = votes.reshape(near.size, *votes.shape[2:])
+            return index.response.as_scores(flat).reshape(*near.shape, -1)
+        steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
+        if sampling == "uniform" and fractions is not None:
+            steps *= fractions[: near.shape[1]]
+        if index.is_affine:
+            start = self.scores[:, None, :]
+            return start + steps[:, :, None] * (index.scores[near] - start)
+        return index.input.score_between(index.response, self.inputs, near, steps)
+
+    def _may_use_cache(self) -> bool:
+        return self.index.shares_search and self.index.predictor.sample_neighbors == "cached"
+
+    def _steps(self, near: Ints) -> Floats:
+        """Steps in the model's input that lead to the border of the cell in the neighbour space."""
+        reference = self.index.space.rows
+        steps = steps_towards(self.rows, reference, near, self.index.metric)
+        if self.index.metric == "cosine" and self.index.space.transformer is None:
+            steps = unscaled_steps(steps, row_norms(self.rows), row_norms(reference)[near])
+        return steps
+
+    def _axis_scores(self, near: Ints) -> Floats:
+        rows, table = self.inputs, self.index.input
+        if not isinstance(table, NumericInput) or issparse(rows):
+            raise ValueError(
+                "sampling='axis' needs a model whose input is a dense table of numbers: for sparse "
+                "or mixed columns it may be 'voronoi', 'midpoint' or 'uniform'."
+            )
+        spread = table.rows[near].std(axis=1)
+        moves = np.concatenate([np.eye(rows.shape[1]), -np.eye(rows.shape[1])])
+        samples = rows[:, None, :] + spread[:, None, :] * moves
+        scores = table.score(self.index.response, samples.reshape(-1, rows.shape[1]))
+        return scores.reshape(len(rows), len(moves), -1)
+
+
+def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
+    """Turn steps between rows scaled to length one into steps between the rows as they are.
+
+    (1 − β)x/|x| + βn/|n| points where (1 − γ)x + γn does for γ = β|x| / (β|x| + (1 − β)|n|). On the
+    way to a zero row the direction does not change: the step stays.
+    """
+    start, end = steps * lengths[:, None], (1 - steps) * near_lengths
+    total = np.where(end > 0, start + end, 1.0)
+    return np.where(end > 0, start / total, steps)

@@ -1,0 +1,71 @@
+"""The space in which rows are near or far."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from surefoot.neighborhoods._model_input import MixedInput, NumericInput, as_numbers, is_frame
+
+
+class NeighborSpace:
+    """Coordinates of rows for the neighbour search, as dense or CSR float64."""
+
+    def __init__(self, space: Any, model_input: NumericInput | MixedInput, X: Any, y: Any) -> None:
+        self.own = isinstance(space, str)
+        if (isinstance(space, str) and space != "auto") or (
+            not self.own and not hasattr(space, "transform")
+        ):
+            raise ValueError(f"space={space!r} is not known: it may be 'auto' or a transformer.")
+        self.transformer: Any = None
+        if not self.own:
+            self.transformer = clone(space).fit(X, y)
+        elif isinstance(model_input, MixedInput):
+            self.transformer = default_vectorizer(model_input).fit(model_input.rows)
+        self.rows = self(X, model_input.rows)
+
+    def __call__(self, X: Any, inputs: Any) -> Any:
+        """Coordinates of the rows X, which the model sees as `inputs`."""
+        if self.transformer is None:
+            return inputs
+        table = self.transformer.transform(inputs if self.own else X)
+        numbers = as_numbers(table)
+        if numbers is None:
+            raise ValueError("space must give numeric coordinates without missing values.")
+        return csr_array(numbers) if issparse(numbers) else numbers
+
+
+def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
+    """Impute and scale numbers; give each category a column, so that two of them are 1 apart."""
+    numbers = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    )
+    categories = make_pipeline(
+        FunctionTransformer(_as_objects, feature_names_out="one-to-one"),
+        OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=100, sparse_output=False
+        ),
+        FunctionTransformer(_half_a_difference_each),
+    )
+    return ColumnTransformer(
+        [
+            ("numbers", numbers, model_input.numeric),
+            ("categories", categories, model_input.categorical),
+        ],
+        sparse_threshold=0,
+    )
+
+
+def _as_objects(table: Any) -> NDArray[Any]:
+    values = table.to_numpy() if is_frame(table) else np.asarray(table)
+    return values.astype(object)
+
+
+def _half_a_difference_each(indicators: NDArray[np.float64]) -> NDArray[np.float64]:
+    return indicators * np.sqrt(0.5)

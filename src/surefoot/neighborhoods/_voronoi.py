@@ -1,0 +1,307 @@
+"""Steps from a row towards its neighbours that stay inside the row's Voronoi cell."""
+
+from collections.abc import Callable
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import VALID_METRICS
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_array
+
+from surefoot._kernels import points_between, sparse_neighbor_dots
+from surefoot._parallel import row_batches
+
+Floats = NDArray[np.float64]
+Metric = str | Callable[[Any, Any], float]
+
+# What rounding leaves of a zero |d|², relative to the squared lengths of the two rows it came from:
+# a difference of equal rows is off by an ulp of the rows, a difference of dot products by an ulp of the products.
+ZERO_FROM_DIFFERENCES = 1e-30
+ZERO_FROM_PRODUCTS = 1e-13
+
+# Few enough rows that their products are still in the processor's cache when they are divided.
+ROWS_IN_CACHE = 32
+
+
+def log_n_neighbors(n: int) -> int:
+    """Number of neighbours for `n` training rows, 2⌈log2 n⌉ + 1 (Bennett 2007, section 4.1).
+
+    Examples
+    --------
+    >>> log_n_neighbors(200)
+    17
+    """
+    return 2 * ceil(log2(n)) + 1
+
+
+def voronoi_steps(
+    X: Any, neighbors: Any, *, metric: Metric = "euclidean", tol: float = 1e-3
+) -> Floats:
+    """Largest steps from each row towards its neighbours that keep the row the nearest, 0 to ½.
+
+    For a row x and its neighbours n_1 … n_k, step β_i is the largest with x still at least as near
+    to x + β_i(n_i − x) as any neighbour is. Given the k nearest training rows, the point is then in
+    the Voronoi cell of x among *all* training rows: a neighbour further off than n_i cannot bind.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n_rows, n_columns)
+        Rows to step from.
+    neighbors : array-like of shape (n_rows, n_neighbors, n_columns)
+        The nearest training rows of each row, in any order. As sparse matrices have two dimensions
+        only, with a CSR `X` they are CSR of shape (n_rows * n_neighbors, n_columns), row by row.
+    metric : str or callable, default="euclidean"
+        "euclidean" and "cosine" have a closed form; under "cosine" steps are between the rows
+        scaled to length one, and a zero row has steps of 0. Any other name that scikit-learn knows,
+        or a function of two rows, is bisected.
+    tol : float, default=1e-3
+        Accuracy of the bisection.
+
+    Returns
+    -------
+    steps : ndarray of shape (n_rows, n_neighbors)
+        The steps. A neighbour at distance zero constrains none and has step ½ itself.
+
+    Notes
+    -----
+    With d_i = n_i − x, x is the nearest to x + βd_i iff ``β d_i·d_j ≤ |d_j|²/2`` for every j, so
+    ``β_i = min |d_j|² / (2 d_i·d_j)`` over the j with ``d_i·d_j > 0``; j = i gives ½. Between unit
+    vectors the condition under the cosine is the same. Bennett (2007, section 3) bisects for β_i.
+
+    Examples
+    --------
+    The second neighbour hides behind the first, which cuts the way to it short:
+
+    >>> voronoi_steps([[0.0, 0.0]], [[[1.0, 0.0], [2.0, 0.0]]])
+    array([[0.5 , 0.25]])
+    """
+    X, neighbors = _check_rows(X, neighbors)
+    check_metric(metric)
+    n_near = _n_near(X, neighbors)
+    return _steps_in_batches(
+        X, lambda batch: _take_groups(neighbors, batch, n_near), n_near, metric, tol
+    )
+
+
+def voronoi_samples(
+    X: Any, neighbors: Any, *, metric: Metric = "euclidean", tol: float = 1e-3
+) -> Any:
+    """Points where the way from each row to its neighbours leaves the row's Voronoi cell.
+
+    Parameters are those of `voronoi_steps`.
+
+    Returns
+    -------
+    samples : ndarray of shape (n_rows, n_neighbors, n_columns)
+        x + β_i(n_i − x); under "cosine" of the rows scaled to length one. For CSR rows a CSR array
+        of shape (n_rows * n_neighbors, n_columns).
+
+    Examples
+    --------
+    >>> voronoi_samples([[0.0, 0.0]], [[[1.0, 0.0], [2.0, 2.0]]])
+    array([[[0.5, 0. ],
+            [0.5, 0.5]]])
+    """
+    steps = voronoi_steps(X, neighbors, metric=metric, tol=tol)
+    X, neighbors = _check_rows(X, neighbors)
+    if metric == "cosine":
+        X, neighbors = _unit_rows(X), _unit_rows(neighbors)
+    near = np.arange(steps.size).reshape(steps.shape)
+    if issparse(neighbors):
+        return interpolate(X, neighbors, near, steps)
+    return interpolate(X, neighbors.reshape(-1, X.shape[1]), near, steps).reshape(neighbors.shape)
+
+
+def steps_towards(X: Any, reference: Any, near: NDArray[np.int64], metric: Metric) -> Floats:
+    """`voronoi_steps` of checked rows towards the rows of `reference` that `near` (n, k) indexes."""
+
+    def take(batch: slice) -> Any:
+        return reference[near[batch].ravel()] if issparse(reference) else reference[near[batch]]
+
+    return _steps_in_batches(X, take, near.shape[1], metric, tol=1e-3)
+
+
+def interpolate(X: Any, reference: Any, near: NDArray[np.int64], steps: Floats) -> Any:
+    """Points x + β(n − x), row by row, between X and the rows of `reference` that `near` indexes."""
+    if not issparse(reference):
+        return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
+    rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
+    weights = steps.reshape(-1, 1)
+    neighbors = csr_array(reference)[near.ravel()]
+    return csr_array(rows.multiply(1 - weights) + neighbors.multiply(weights))
+
+
+def check_metric(metric: Metric) -> None:
+    """Raise one sentence unless scikit-learn's neighbour search knows the metric."""
+    known = set(VALID_METRICS["brute"]) - {"precomputed"}
+    if not callable(metric) and metric not in known:
+        names = ", ".join(sorted(known))
+        raise ValueError(
+            f"metric={metric!r} is not known: it may be a function of two rows or one of {names}."
+        )
+
+
+def steps_from_products(gram: Floats, squares: Floats) -> Floats:
+    """Steps β_i from d_i·d_j (n, k, ≥k) and |d_j|² (n, ≥k), where a square of 0 or less binds nothing."""
+    n_samples = gram.shape[1]
+    near = squares[:, :n_samples]
+    # 1/β_i is the largest of 2 and 2 d_i·d_j/|d_j|²: no case for d_i·d_j ≤ 0.
+    scale = np.divide(2.0, near, out=np.zeros_like(near), where=near > np.finfo(float).tiny * 4)
+    inverse = (gram[:, :, :n_samples] * scale[:, None, :]).max(axis=2, initial=2.0)
+    return 1.0 / inverse
+
+
+def difference_products(
+    X: Any, reference: Any, near: NDArray[np.int64], n_first: int, *, unit: bool = False
+) -> tuple[Floats, Floats]:
+    """Products d_i·d_j of the first with all neighbours' differences d_j = n_j − x, and the squares |d_j|².
+
+    `near` (n, k) indexes the rows of `reference`. With `unit` both tables have rows of length one
+    or zero, and zero rows get a square of −1: under the cosine they are far from everything and bind nothing.
+    """
+    if issparse(reference):
+        gram, squares, sizes = _sparse_products(X, reference, near, n_first)
+        squares[squares < ZERO_FROM_PRODUCTS * sizes] = 0.0
+    else:
+        gram, squares = _dense_products(reference[near] - X[:, None, :], n_first)
+        if unit:
+            squares[squares < ZERO_FROM_DIFFERENCES] = 0.0
+    if unit:
+        squares[_squared_lengths(reference)[near] == 0.0] = -1.0
+    return gram, squares
+
+
+def _dense_products(towards: Floats, n_first: int) -> tuple[Floats, Floats]:
+    gram = towards[:, :n_first] @ towards.transpose(0, 2, 1)
+    return gram, np.einsum("nkd,nkd->nk", towards, towards)
+
+
+def _sparse_products(
+    X: Any, reference: Any, near: NDArray[np.int64], n_first: int
+) -> tuple[Floats, Floats, Floats]:
+    """Products and squares of differences from dot products, with the sizes their rounding depends on."""
+    x_length, n_length = _squared_lengths(X)[:, None], _squared_lengths(reference)[near]
+    cross, inner = sparse_neighbor_dots(
+        *_csr_parts(X), *_csr_parts(reference), near, n_first, reference.shape[1]
+    )
+    gram = inner - cross[:, :n_first, None] - cross[:, None, :] + x_length[:, :, None]
+    return gram, n_length - 2.0 * cross + x_length, n_length + x_length
+
+
+def _csr_parts(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
+
+
+def _squared_lengths(rows: Any) -> Floats:
+    if issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return np.einsum("nd,nd->n", rows, rows)
+
+
+def _steps_in_batches(
+    X: Any, take: Callable[[slice], Any], n_near: int, metric: Metric, tol: float
+) -> Floats:
+    """Steps of a few rows at a time, whose neighbours `take` gathers."""
+    steps = np.empty((X.shape[0], n_near))
+    for batch in row_batches(X.shape[0], 16 * n_near * (n_near + X.shape[1]), ROWS_IN_CACHE):
+        steps[batch] = _batch_steps(X[batch], take(batch), metric, tol)
+    return steps
+
+
+def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
+    if metric not in ("euclidean", "cosine"):
+        return _bisected_steps(X, neighbors, metric, tol)
+    if metric == "euclidean" and not issparse(X):
+        return steps_from_products(*_dense_products(neighbors - X[:, None, :], neighbors.shape[1]))
+    unit = metric == "cosine"
+    if unit:
+        X, neighbors = _unit_rows(X), _unit_rows(neighbors)
+    n_near = _n_near(X, neighbors)
+    near = np.arange(X.shape[0] * n_near).reshape(X.shape[0], n_near)
+    flat = neighbors if issparse(neighbors) else neighbors.reshape(-1, X.shape[1])
+    steps = steps_from_products(*difference_products(X, flat, near, n_near, unit=unit))
+    if unit:
+        steps[_squared_lengths(X) == 0.0] = 0.0
+    return steps
+
+
+def _bisected_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
+    """Bisect for each step, as Bennett (2007, section 3) does, with all directions of a row at once."""
+    distances = _distance_function(metric)
+    n_near = _n_near(X, neighbors)
+    steps = np.empty((X.shape[0], n_near))
+    for row in range(X.shape[0]):
+        group = _take_groups(neighbors, slice(row, row + 1), n_near)
+        x = X[[row]].toarray() if issparse(X) else X[[row]]
+        near = group.toarray() if issparse(group) else group[0]
+        steps[row] = _bisect_row(x, near, distances, tol)
+    return steps
+
+
+def _bisect_row(x: Floats, near: Floats, distances: Callable[..., Floats], tol: float) -> Floats:
+    others = near[distances(x, near)[0] > 0.0]
+
+    def inside(steps: Floats) -> NDArray[np.bool_]:
+        points = x + steps[:, None] * (near - x)
+        nearest = distances(points, others).min(axis=1, initial=np.inf)
+        return distances(points, x)[:, 0] <= nearest * (1 + 1e-12)
+
+    low, high = np.zeros(len(near)), np.full(len(near), 0.5)
+    low[inside(high)] = 0.5
+    for _ in range(ceil(log2(max(0.5 / tol, 1)))):
+        middle = (low + high) / 2
+        within = inside(middle)
+        low, high = np.where(within, middle, low), np.where(within, high, middle)
+    return low
+
+
+def _distance_function(metric: Metric) -> Callable[..., Floats]:
+    """Distances between two small tables; scipy's have the least overhead a call."""
+    name = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}.get(str(metric), metric)
+    if callable(metric) or name in ("cityblock", "euclidean", "chebyshev", "minkowski"):
+        return lambda A, B: cdist(A, B, name)
+    return lambda A, B: pairwise_distances(A, B, metric=metric)
+
+
+def _unit_rows(rows: Any) -> Any:
+    if issparse(rows) or rows.ndim == 2:
+        return normalize(rows)
+    return normalize(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+
+
+def _check_rows(X: Any, neighbors: Any) -> tuple[Any, Any]:
+    X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    neighbors = check_array(
+        neighbors,
+        accept_sparse="csr",
+        dtype=np.float64,
+        allow_nd=True,
+        ensure_2d=False,
+        input_name="neighbors",
+    )
+    fits = (
+        neighbors.shape[0] % X.shape[0] == 0 and neighbors.shape[1] == X.shape[1]
+        if issparse(neighbors)
+        else neighbors.ndim == 3 and neighbors.shape[::2] == X.shape and not issparse(X)
+    )
+    if not fits:
+        raise ValueError(
+            f"neighbors of shape {neighbors.shape} do not fit X of shape {X.shape}: they may be an array of shape "
+            "(n_rows, n_neighbors, n_columns) or, sparse, n_neighbors rows for every row of a sparse X."
+        )
+    return (csr_array(X), csr_array(neighbors)) if issparse(neighbors) else (X, neighbors)
+
+
+def _n_near(X: Any, neighbors: Any) -> int:
+    return neighbors.shape[0] // X.shape[0] if issparse(neighbors) else neighbors.shape[1]
+
+
+def _take_groups(neighbors: Any, batch: slice, n_near: int) -> Any:
+    if issparse(neighbors):
+        return neighbors[batch.start * n_near : batch.stop * n_near]
+    return neighbors[batch]

@@ -1,0 +1,469 @@
+"""A row's Voronoi cell and the samples in it, drawn in the plane (Bennett 2007, figure 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._validation import check_option
+from surefoot.indicators import LocalSensitivity
+from surefoot.neighborhoods import (
+    Neighborhood,
+    NeighborhoodIndex,
+    margin,
+    resolve_n_neighbors,
+    top_class,
+    voronoi_samples,
+)
+from surefoot.plots._polygon import cell_polygon, is_within, lengths_of, square_around
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# Okabe and Ito's colours, which differ for every kind of colour vision.
+INK, GREY = "#1a1a1a", "#b5b5b5"
+BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
+
+
+class VoronoiCellDisplay:
+    """The Voronoi cell of a query, its numbered neighbours, and where the way to each leaves the cell.
+
+    All that lies in the cell is nearer to the query than to any training row. `LocalSensitivity`
+    asks the model at the samples, the marks on the border of the cell. Use `from_points` or
+    `from_estimator` to make a display; the parameters are stored as attributes.
+
+    Parameters
+    ----------
+    query : ndarray of shape (2,)
+        The row whose cell is shown.
+    neighbors : ndarray of shape (n_neighbors, 2)
+        Its nearest training rows, nearest first: they are numbered in this order.
+    samples : ndarray of shape (n_neighbors, 2)
+        Where the way from the query to each neighbour leaves the cell.
+    cell : ndarray of shape (n_corners, 2)
+        Corners of the cell within `box`, counter-clockwise.
+    others : ndarray of shape (n_others, 2), default=None
+        Training rows that are not neighbours.
+    box : ndarray of shape (2, 2), default=None
+        Lower left and upper right corner of what is shown; by default a square around the rest.
+    values : ndarray of shape (n_neighbors,), default=None
+        Numbers that colour the samples, on a scale with 0 in the middle.
+    value_name : str, default=None
+        What `values` are, beside the colour bar.
+    flips : ndarray of bool of shape (n_neighbors,), default=None
+        Whether the model predicts another class at the sample than at the query.
+    xlabel, ylabel : str, default=None
+        Names of the two columns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the figure.
+    figure_ : matplotlib Figure
+        Figure that contains them.
+    polygon_ : matplotlib Polygon
+        The cell.
+    segments_ : matplotlib LineCollection
+        The ways from the query to the neighbours.
+    marks_ : list of matplotlib PathCollection
+        The samples; where `flips` is given, those that keep the class and those that do not.
+    numbers_ : list of matplotlib Annotation
+        Ranks of the neighbours.
+    colorbar_ : matplotlib Colorbar or None
+        Scale of `values`.
+
+    See Also
+    --------
+    surefoot.LocalSensitivity : How much a model's output changes between the samples.
+    surefoot.neighborhoods.voronoi_samples : The samples, in any number of columns.
+
+    Examples
+    --------
+    Between four points in a cross the cell is a square, left half way to each of them:
+
+    >>> from surefoot.plots import VoronoiCellDisplay
+    >>> cross = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
+    >>> display = VoronoiCellDisplay.from_points(cross, [0.0, 0.0])
+    >>> display.cell
+    array([[ 0.5, -0.5],
+           [ 0.5,  0.5],
+           [-0.5,  0.5],
+           [-0.5, -0.5]])
+    >>> display.samples
+    array([[ 0.5,  0. ],
+           [ 0. ,  0.5],
+           [-0.5,  0. ],
+           [ 0. , -0.5]])
+    """
+
+    ax_: Axes
+    figure_: Any
+    polygon_: Any
+    segments_: Any
+    marks_: list[Any]
+    numbers_: list[Any]
+    colorbar_: Any
+
+    def __init__(
+        self,
+        *,
+        query: Floats,
+        neighbors: Floats,
+        samples: Floats,
+        cell: Floats,
+        others: Floats | None = None,
+        box: Floats | None = None,
+        values: Floats | None = None,
+        value_name: str | None = None,
+        flips: Bools | None = None,
+        xlabel: str | None = None,
+        ylabel: str | None = None,
+    ) -> None:
+        self.query = query
+        self.neighbors = neighbors
+        self.samples = samples
+        self.cell = cell
+        self.others = others
+        self.box = box
+        self.values = values
+        self.value_name = value_name
+        self.flips = flips
+        self.xlabel = xlabel
+        self.ylabel = ylabel
+
+    @classmethod
+    def from_points(
+        cls,
+        X: Any,
+        query: ArrayLike,
+        *,
+        n_neighbors: int | str = "log",
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw the cell of a query among training rows, by Euclidean distance.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_rows, 2)
+            Training rows. One that equals the query takes nothing from its cell.
+        query : array-like of shape (2,)
+            The row whose cell is shown.
+        n_neighbors : int or "log", default="log"
+            Training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to say below the axes what is what.
+
+        Returns
+        -------
+        display : VoronoiCellDisplay
+            The display, drawn.
+        """
+        names = [str(name) for name in getattr(X, "columns", [])]
+        rows = _check_plane(check_array(X, dtype=np.float64, input_name="X"), "X")
+        point = check_array(query, dtype=np.float64, ensure_2d=False, input_name="query")
+        point = _check_one_row(np.atleast_2d(point))
+        _check_plane(point, "query")
+        n_near = resolve_n_neighbors(n_neighbors, len(rows))
+        near = np.argsort(lengths_of(rows - point), kind="stable")[:n_near]
+        xlabel, ylabel = names or (None, None)
+        arrays = _cell_arrays(point[0], rows, near)
+        return cls(**arrays, xlabel=xlabel, ylabel=ylabel).plot(ax, legend=legend)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        indicator: LocalSensitivity,
+        query: Any,
+        *,
+        color_by: str = "margin",
+        ax: Axes | None = None,
+        legend: bool = True,
+        cmap: Any = "PuOr",
+    ) -> Self:
+        """Draw the cell in which a fitted `LocalSensitivity` asks its model, and the answers.
+
+        The plane is the indicator's neighbour space: the input of the model, after the
+        transformers of its pipeline, or what the transformer `space` makes of it. If that one is not
+        linear, the samples, which are interpolated in the input of the model, lie only near the marks.
+
+        Parameters
+        ----------
+        indicator : LocalSensitivity
+            Fitted, with two columns in its neighbour space, the Euclidean metric and
+            `sampling="voronoi"`.
+        query : array-like of shape (n_columns,), or frame with one row
+            The row whose cell is shown, as the model takes it.
+        color_by : {"margin", "flips"}, default="margin"
+            What colours the samples: the lead there of the class that is predicted at the query
+            over the best other one, for a regressor the change of the prediction; or only whether
+            another class is predicted.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to say below the axes what is what.
+        cmap : str or matplotlib Colormap, default="PuOr"
+            Colours for the margin, of which the middle is 0.
+
+        Returns
+        -------
+        display : VoronoiCellDisplay
+            The display, drawn.
+        """
+        check_option(color_by, "color_by", ["margin", "flips"])
+        _check_indicator(indicator)
+        index = indicator.index_
+        neighborhood = Neighborhood(index, _check_one_row(_as_row(query)))
+        near = neighborhood.indices[0, : indicator.n_neighbors_]
+        answers = _model_answers(neighborhood, indicator.n_neighbors_)
+        if color_by == "flips":
+            if answers["flips"] is None:
+                raise ValueError(
+                    "color_by='flips' needs a classifier; for a regressor it may be 'margin'."
+                )
+            answers = {"flips": answers["flips"]}
+        arrays = _cell_arrays(neighborhood.rows[0], index.space.rows, near)
+        xlabel, ylabel = _space_names(indicator)
+        display = cls(**arrays, **answers, xlabel=xlabel, ylabel=ylabel)
+        return display.plot(ax, legend=legend, cmap=cmap)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, cmap: Any = "PuOr") -> Self:
+        """Draw the cell, the neighbours and the samples.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to say below the axes what is what.
+        cmap : str or matplotlib Colormap, default="PuOr"
+            Colours for `values`, of which the middle is 0.
+
+        Returns
+        -------
+        display : VoronoiCellDisplay
+            The display itself.
+        """
+        self.ax_ = _new_axes() if ax is None else ax
+        self.figure_ = self.ax_.figure
+        self._draw_points()
+        self._draw_ways()
+        self._draw_samples(cmap)
+        box = self._shown_box()
+        self.ax_.set(xlim=box[:, 0], ylim=box[:, 1], xlabel=self.xlabel, ylabel=self.ylabel)
+        self.ax_.set_aspect("equal")
+        if legend:
+            below = (0.5, -0.13 if self.xlabel else -0.07)
+            self.ax_.legend(loc="upper center", bbox_to_anchor=below, ncols=2, frameon=False)
+        return self
+
+    def _shown_box(self) -> Floats:
+        if self.box is not None:
+            return self.box
+        parts = [self.query[None, :], self.neighbors, self.samples, self.cell]
+        return square_around(np.vstack(parts), 0.1)
+
+    def _draw_points(self) -> None:
+        from matplotlib.patches import Polygon  # noqa: PLC0415 - only who draws needs matplotlib
+
+        self.polygon_ = Polygon(
+            self.cell,
+            closed=True,
+            facecolor=(SKY, 0.22),
+            edgecolor=BLUE,
+            linewidth=1.2,
+            label="cell, nearest to x",
+            zorder=2,
+        )
+        self.ax_.add_patch(self.polygon_)
+        if self.others is not None and len(self.others) > 0:
+            shown = self.others[is_within(self.others, self._shown_box())]
+            self._scatter(shown, "other training rows", s=16, c=GREY, zorder=1.5)
+        self._scatter(self.neighbors, "neighbours, nearest first", s=34, c=BLUE, zorder=4)
+        star = {"marker": "*", "s": 230, "c": INK, "edgecolors": "white"}
+        self._scatter(self.query[None, :], "x, the query", **star, zorder=6)
+
+    def _scatter(self, points: Floats, label: str, **style: Any) -> Any:
+        """Scatter points; what is not there gets no line in the legend either."""
+        shown = label if len(points) > 0 else None
+        return self.ax_.scatter(points[:, 0], points[:, 1], label=shown, **style)
+
+    def _draw_ways(self) -> None:
+        """Dashed segments to the neighbours, and their numbers at the far side."""
+        from matplotlib.collections import LineCollection  # noqa: PLC0415
+        from matplotlib.patheffects import withStroke  # noqa: PLC0415
+
+        ways = np.stack([np.broadcast_to(self.query, self.neighbors.shape), self.neighbors], axis=1)
+        self.segments_ = LineCollection(
+            list(ways), colors=INK, linewidths=0.8, linestyles=(0, (4, 4)), alpha=0.6, zorder=3
+        )
+        self.ax_.add_collection(self.segments_, autolim=False)
+        self.numbers_ = [
+            self.ax_.annotate(
+                str(rank),
+                (neighbor[0], neighbor[1]),
+                xytext=_outwards(neighbor - self.query, 10.0),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                color=BLUE,
+                fontweight="bold",
+                fontsize=9,
+                path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                annotation_clip=True,
+                zorder=7,
+            )
+            for rank, neighbor in enumerate(self.neighbors, start=1)
+        ]
+
+    def _draw_samples(self, cmap: Any) -> None:
+        """Marks where the ways leave the cell: round, or a diamond where the class flips."""
+        style: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.9, "zorder": 5}
+        if self.values is not None:
+            most = float(np.abs(self.values).max(initial=0.0)) or 1.0
+            style |= {"cmap": cmap, "vmin": -most, "vmax": most}
+        self.marks_ = []
+        for kind, marker, color, label in self._kinds_of_samples():
+            colors = color if self.values is None else self.values[kind]
+            self.marks_.append(
+                self._scatter(self.samples[kind], label, s=46, marker=marker, c=colors, **style)
+            )
+        self.colorbar_ = None
+        if self.values is not None:
+            beside = self.ax_.inset_axes((1.03, 0.0, 0.035, 1.0))
+            self.colorbar_ = self.figure_.colorbar(
+                self.marks_[0], cax=beside, label=self.value_name
+            )
+
+    def _kinds_of_samples(self) -> list[tuple[Bools, str, str, str]]:
+        if self.flips is None:
+            return [(np.ones(len(self.samples), dtype=bool), "o", ORANGE, "samples")]
+        return [
+            (~self.flips, "o", SKY, "sample, same class as x"),
+            (self.flips, "D", VERMILION, "sample, another class"),
+        ]
+
+
+def _cell_arrays(query: Floats, rows: Floats, near: NDArray[np.int64]) -> dict[str, Any]:
+    neighbors = rows[near]
+    box = _visible_box(query, neighbors, rows)
+    return {
+        "query": query,
+        "neighbors": neighbors,
+        "samples": voronoi_samples(query[None, :], neighbors[None, :, :])[0],
+        "cell": cell_polygon(query, rows, box),
+        "others": np.delete(rows, near, axis=0),
+        "box": box,
+    }
+
+
+def _visible_box(query: Floats, neighbors: Floats, rows: Floats) -> Floats:
+    """A square around the query, its neighbours, the corners of its cell and the rows that cut those.
+
+    What lies further off than the neighbours' own extent is left out: a cell at the rim of the data
+    has no end.
+    """
+    points = np.vstack([query, neighbors])
+    wide = square_around(points, 1.0)
+    cell = cell_polygon(query, rows, wide)
+    rows = rows[is_within(rows, wide)]
+    towards = rows - query
+    squares = (towards * towards).sum(axis=1)
+    cutting = ((cell - query) @ towards.T).max(axis=0) >= squares * (0.5 - 1e-9)
+    corners = cell[is_within(cell, wide)]
+    return square_around(np.vstack([points, corners, rows[cutting]]), 0.08)
+
+
+def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, Any]:
+    """What the model says at the samples of the one row, against what it says at the row."""
+    index, scores = neighborhood.index, neighborhood.scores
+    around = neighborhood.sample_scores(n_neighbors)
+    if index.response.method == "predict":
+        change = around[0, :, 0] - scores[0, 0]
+        return {"values": change, "value_name": "change of the prediction", "flips": None}
+    top = top_class(scores)
+    unit = "log-odds" if index.response.method == "predict_proba" else "decision function"
+    return {
+        "values": margin(around, top)[0],
+        "value_name": f"lead of class {index.predictor.classes_[top[0]]} ({unit})",
+        "flips": top_class(around)[0] != top[0],
+    }
+
+
+def _check_indicator(indicator: Any) -> None:
+    if not isinstance(indicator, LocalSensitivity):
+        raise TypeError(
+            f"indicator={indicator!r} has no cells: it may be a fitted LocalSensitivity."
+        )
+    check_is_fitted(indicator, "index_")
+    index: NeighborhoodIndex = indicator.index_
+    if not (isinstance(index.metric, str) and index.metric == "euclidean"):
+        raise ValueError(
+            f"indicator has metric={index.metric!r}, whose cells are not drawn: metric may be 'euclidean'."
+        )
+    if indicator.sampling != "voronoi":
+        raise ValueError(
+            f"indicator has sampling={indicator.sampling!r}, whose samples are not drawn: "
+            "sampling may be 'voronoi'."
+        )
+    _check_plane(index.space.rows, "indicator")
+
+
+def _check_plane(rows: Any, name: str) -> Any:
+    if rows.shape[1] != 2 or issparse(rows):
+        kind = "sparse " if issparse(rows) else ""
+        raise ValueError(
+            f"{name} has {rows.shape[1]} {kind}column(s), which do not make a plane: "
+            "it may have 2 dense ones."
+        )
+    return rows
+
+
+def _check_one_row(table: Any) -> Any:
+    if table.shape[0] != 1:
+        raise ValueError(f"query has {table.shape[0]} rows: it may be one row only.")
+    return table
+
+
+def _as_row(query: Any) -> Any:
+    """Table with the query as its row: frames stay frames, and a pandas row becomes one."""
+    if hasattr(query, "columns"):
+        return query
+    if hasattr(query, "to_frame"):
+        return query.to_frame().T
+    return np.atleast_2d(np.asarray(query))
+
+
+def _space_names(indicator: LocalSensitivity) -> tuple[str | None, str | None]:
+    """Names of the columns, where the plane is the table that the user gave."""
+    index = indicator.index_
+    names = getattr(indicator, "feature_names_in_", None)
+    if names is None or index.transformers or index.space.transformer is not None:
+        return None, None
+    return str(names[0]), str(names[1])
+
+
+def _new_axes() -> Axes:
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("Displays need matplotlib: pip install 'surefoot[plots]'.") from error
+    return plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]
+
+
+def _outwards(vector: Floats, length: float) -> tuple[float, float]:
+    """Scale a vector to a length; up, if it has no direction."""
+    norm = float(np.hypot(*vector))
+    if norm == 0.0:
+        return 0.0, length
+    return float(vector[0] / norm * length), float(vector[1] / norm * length)

@@ -1,0 +1,256 @@
+"""A recalibration of its own for every row (Bennett 2007, equations 1 and 2)."""
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils import _safe_indexing, check_scalar
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from surefoot.indicators import cross_fit, fit_model
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, as_table, resolve_n_neighbors
+from surefoot.recalibration._platt import (
+    PlattCalibrator,
+    as_probabilities,
+    class_targets,
+    smoothed_targets,
+)
+from surefoot.recalibration._recalibrated import BaseRecalibratedClassifier
+
+Floats = NDArray[np.float64]
+
+
+class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
+    """Classifier whose log-odds are recalibrated by what they were worth among a row's neighbours.
+
+    The recalibrated log-odds of x are W0(x) + W1(x)·λ̂(x) (Bennett 2007, equation 1). The paper's
+    weights (equation 2) regress the true log-odds, which nobody knows; here they come from a
+    logistic regression of the neighbours' labels on their out-of-fold λ̂, weighted by a Gaussian kernel
+    of the distance whose width is half the way to the furthest neighbour, with a ridge towards the global (b, a).
+
+    Parameters
+    ----------
+    estimator : classifier
+        The model to recalibrate. In `FrozenEstimator` it is used as it is, and the rows given to
+        `fit` must be new to it.
+    n_neighbors : int or "log", default=100
+        Training rows that count as local; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+    ridge : float, default=10.0
+        How many rows' worth of evidence it takes to leave the global recalibration; more is smoother.
+    space : "auto" or transformer, default="auto"
+        Where rows are near or far; see `LocalSensitivity`.
+    metric : "auto", str or callable, default="auto"
+        "auto" is "cosine" for sparse rows, else "euclidean".
+    response : {"auto", "decision_function", "predict_proba"}, default="auto"
+        What λ̂ is made of.
+    cv : int, splitter or iterable of splits, default=10
+        How rows are held out. A number of folds is at most the number of rows of the rarest class.
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimator_ : classifier
+        The model, fitted on all rows.
+    global_weights_ : ndarray of shape (n_calibrated, 2)
+        b and a of the global recalibration a·λ̂ + b, of the positive class or of every class.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    Examples
+    --------
+    >>> from surefoot import KernelKNeighborsClassifier
+    >>> from surefoot.datasets import make_friedman_problem
+    >>> X, y = make_friedman_problem(4, n_samples=500, random_state=0)
+    >>> model = LocallyRecalibratedClassifier(KernelKNeighborsClassifier()).fit(X, y)
+    >>> offset, slope = model.local_weights(X[:1])
+    >>> bool(slope[0] > 0)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_neighbors: int | str = 100,
+        ridge: float = 10.0,
+        space: Any = "auto",
+        metric: Any = "auto",
+        response: str = "auto",
+        cv: Any = 10,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_neighbors = n_neighbors
+        self.ridge = ridge
+        self.space = space
+        self.metric = metric
+        self.response = response
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the model, and keep its out-of-fold log-odds of the training rows.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the model takes them.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the model and the recalibration.
+        groups : array-like of shape (n_rows,), default=None
+            Groups for a splitter that keeps them together.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        check_scalar(self.ridge, "ridge", Real, min_val=0, include_boundaries="neither")
+        X, y, sample_weight = self._check(X, y, sample_weight)
+        held_out = cross_fit(
+            [], self.estimator, X, y, cv=self.cv, groups=groups, sample_weight=sample_weight,
+            response=self.response, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        rows = held_out.rows
+        weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+        targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
+        self._scores, self._weight = held_out.scores, weight
+        self._targets = np.column_stack([smoothed_targets(t, weight) for t in targets])
+        fitted = [
+            PlattCalibrator().fit(held_out.scores[:, [c]], target, weight)
+            for c, target in enumerate(targets)
+        ]
+        self._center = np.array([f.scaler_.mean_[0] for f in fitted])
+        self._scale = np.array([f.scaler_.scale_[0] for f in fitted])
+        self._prior = np.array(
+            [[f.logistic_.intercept_[0], f.logistic_.coef_[0, 0]] for f in fitted]
+        )
+        self.global_weights_ = np.column_stack(
+            self._on_scores(self._prior[:, 0], self._prior[:, 1])
+        )
+        self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
+        self._index = NeighborhoodIndex(
+            self.estimator_, _safe_indexing(X, rows), y[rows],
+            n_neighbors=resolve_n_neighbors(self.n_neighbors, len(rows)),
+            space=self.space, metric=self.metric, response=self.response, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        return self
+
+    def local_weights(self, X: Any) -> tuple[Floats, Floats]:
+        """Offset W0(x) and slope W1(x) of each row's recalibration W0 + W1·λ̂.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to recalibrate.
+
+        Returns
+        -------
+        offset, slope : ndarrays of shape (n_rows,) for two classes, else (n_rows, n_classes)
+            The weights; log-odds of the positive class, or of each class.
+        """
+        offset, slope, _ = self._weights_and_scores(X)
+        return (offset[:, 0], slope[:, 0]) if offset.shape[1] == 1 else (offset, slope)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Locally recalibrated class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`.
+        """
+        offset, slope, scores = self._weights_and_scores(X)
+        return as_probabilities(expit(offset + slope * scores))
+
+    def _weights_and_scores(self, X: Any) -> tuple[Floats, Floats, Floats]:
+        check_is_fitted(self)
+        X = as_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        parts = self._index.map(self._local_fits, X, n_samples=self._index.n_neighbors)
+        offset, slope, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return offset, slope, scores
+
+    def _local_fits(self, near: Neighborhood) -> tuple[Floats, Floats, Floats]:
+        weight = gaussian_weights(near.distances) * self._weight[near.indices]
+        standard = (self._scores - self._center) / self._scale
+        fits = [
+            fit_lines(
+                standard[near.indices, c], self._targets[near.indices, c], weight, prior, self.ridge
+            )
+            for c, prior in enumerate(self._prior)
+        ]
+        lines = np.stack(fits, axis=1)
+        return *self._on_scores(lines[:, :, 0], lines[:, :, 1]), near.scores
+
+    def _on_scores(self, offset: Floats, slope: Floats) -> tuple[Floats, Floats]:
+        """Turn lines on standardised scores into lines on the scores themselves."""
+        return offset - slope * self._center / self._scale, slope / self._scale
+
+
+def gaussian_weights(distances: Floats) -> Floats:
+    """Weights exp(−½(d/h)²) with h half the distance to the furthest neighbour; 1 if all are at zero."""
+    width = distances.max(axis=1, keepdims=True) / 2
+    ratio = np.divide(distances, width, out=np.zeros_like(distances), where=width > 0)
+    return np.exp(-0.5 * ratio**2)
+
+
+def fit_lines(
+    scores: Floats, targets: Floats, weight: Floats, prior: Floats, ridge: float
+) -> Floats:
+    """Fit a logistic line a row to its neighbours, with a ridge towards the prior (offset, slope).
+
+    Minimises Σ_j w_j·logloss(t_j, w0 + w1 s_j) + ridge/8·|w − prior|²: at even odds a row weighs ¼ in
+    the curvature, so a ridge of r counts like r/2 of them. Newton's method, halving a step that does not descend.
+
+    Parameters are arrays of shape (n_rows, n_neighbors), but for `prior`, (2,). Returns (n_rows, 2).
+    """
+    lines = np.tile(prior, (len(scores), 1))
+
+    def loss(at: Floats) -> Floats:
+        logits = at[:, :1] + at[:, 1:] * scores
+        data = weight * (np.logaddexp(0, logits) - targets * logits)
+        return data.sum(axis=1) + ridge / 8 * ((at - prior) ** 2).sum(axis=1)
+
+    now = loss(lines)
+    for _ in range(50):
+        step = _newton_step(lines, scores, targets, weight, prior, ridge)
+        if np.abs(step).max(initial=0.0) < 1e-7:
+            break
+        trial = loss(lines - step)
+        for _ in range(10):
+            worse = trial > now * (1 + 1e-12)  # the last steps move the loss by rounding only
+            if not worse.any():
+                break
+            step[worse] /= 2
+            trial = loss(lines - step)
+        lines, now = lines - step, trial
+    return lines
+
+
+def _newton_step(
+    lines: Floats, scores: Floats, targets: Floats, weight: Floats, prior: Floats, ridge: float
+) -> Floats:
+    chance = expit(lines[:, :1] + lines[:, 1:] * scores)
+    pull = weight * (chance - targets)
+    bend = weight * chance * (1 - chance)
+    toward = ridge / 4 * (lines - prior)
+    g0, g1 = pull.sum(axis=1) + toward[:, 0], (pull * scores).sum(axis=1) + toward[:, 1]
+    h00, h11 = bend.sum(axis=1) + ridge / 4, (bend * scores**2).sum(axis=1) + ridge / 4
+    h01 = (bend * scores).sum(axis=1)
+    determinant = h00 * h11 - h01**2
+    return np.column_stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / determinant[:, None]

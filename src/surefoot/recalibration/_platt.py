@@ -1,0 +1,61 @@
+"""Platt's logistic recalibration on any number of columns (Platt 1999; Bennett 2007, equation 3)."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+# The scores of a kernel vote can be 1e-9: the penalty must not decide anything.
+NEGLIGIBLE_PENALTY = 1e8
+
+Floats = NDArray[np.float64]
+
+
+class PlattCalibrator(ClassifierMixin, BaseEstimator):
+    """Logistic regression of a 0/1 target on standardised columns, with Platt's smoothed targets.
+
+    Of N₊ positive rows each counts as (N₊+1)/(N₊+2) positive, of N₋ negative rows each as 1/(N₋+2):
+    the solution stays finite where the columns separate the classes.
+    """
+
+    def fit(self, X: Floats, y: NDArray[np.int64], sample_weight: Floats | None = None) -> Self:
+        """Fit on out-of-fold columns."""
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        self.classes_ = np.array([0, 1])
+        self.scaler_ = StandardScaler().fit(X, sample_weight=weight)
+        positive = smoothed_targets(y, weight)
+        # A soft target is a row of either label, each with its share of the weight.
+        self.logistic_ = LogisticRegression(C=NEGLIGIBLE_PENALTY, solver="newton-cholesky").fit(
+            np.tile(self.scaler_.transform(X), (2, 1)),
+            np.repeat([1, 0], len(y)),
+            sample_weight=np.concatenate([positive * weight, (1 - positive) * weight]),
+        )
+        return self
+
+    def predict_proba(self, X: Floats) -> Floats:
+        """Probabilities of 0 and 1."""
+        return self.logistic_.predict_proba(self.scaler_.transform(X))
+
+
+def smoothed_targets(y: NDArray[np.int64], weight: Floats) -> Floats:
+    """Platt's targets: the rule of succession within each class."""
+    n_positive, n_negative = weight[y == 1].sum(), weight[y == 0].sum()
+    return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+
+
+def class_targets(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[Any]]:
+    """The 0/1 targets to calibrate: the positive class for two classes, else each against the rest."""
+    told = [1] if n_classes == 2 else range(n_classes)
+    return [(codes == c).astype(np.int64) for c in told]
+
+
+def as_probabilities(positive: Floats) -> Floats:
+    """Probabilities of all classes from those of the calibrated ones, shape (n, 1 or n_classes)."""
+    if positive.shape[1] == 1:
+        return np.hstack([1 - positive, positive])
+    total = positive.sum(axis=1, keepdims=True)
+    even = np.full_like(positive, 1 / positive.shape[1])
+    return np.divide(positive, total, out=even, where=total > 0)

@@ -1,0 +1,184 @@
+"""The steps are held against brute force over the whole training set, and against hand-made cells."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+
+from surefoot.neighborhoods import log_n_neighbors, voronoi_samples, voronoi_steps
+
+HAIR = 1e-6
+
+
+def nearest(train, queries, n_neighbors, metric="euclidean"):
+    search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric, algorithm="brute").fit(train)
+    return train[search.kneighbors(queries, return_distance=False)]
+
+
+def distances_at(queries, neighbors, train, steps, metric):
+    """Distance from x + β(n − x) to x, and to the nearest row of the whole training set."""
+    points = queries[:, None] + steps[:, :, None] * (neighbors - queries[:, None])
+    flat = points.reshape(-1, queries.shape[1])
+    to_train = cdist(flat, train, metric).min(axis=1).reshape(steps.shape)
+    own = np.array([cdist(p, [x], metric)[:, 0] for p, x in zip(points, queries, strict=True)])
+    return own, to_train
+
+
+problems = st.tuples(
+    st.integers(0, 10_000), st.integers(1, 60), st.integers(1, 6), st.integers(1, 30)
+)
+
+
+@given(problems)
+@settings(max_examples=60, deadline=None)
+def test_the_euclidean_sample_is_in_the_cell_and_a_hair_further_is_not(problem):
+    seed, n_rows, n_columns, n_neighbors = problem
+    rng = np.random.default_rng(seed)
+    train, queries = rng.normal(size=(n_rows, n_columns)), rng.normal(size=(5, n_columns))
+    near = nearest(train, queries, min(n_neighbors, n_rows))
+    steps = voronoi_steps(queries, near)
+    own, best = distances_at(queries, near, train, steps, "euclidean")
+    assert (own <= best + 1e-9).all()
+    own, best = distances_at(queries, near, train, steps + HAIR, "euclidean")
+    assert (own > best).all()
+
+
+@given(problems)
+@settings(max_examples=60, deadline=None)
+def test_the_cosine_sample_is_in_the_cell_and_a_hair_further_is_not(problem):
+    seed, n_rows, n_columns, n_neighbors = problem
+    rng = np.random.default_rng(seed)
+    train, queries = rng.normal(size=(n_rows, n_columns + 1)), rng.normal(size=(5, n_columns + 1))
+    near = nearest(train, queries, min(n_neighbors, n_rows), metric="cosine")
+    steps = voronoi_steps(queries, near, metric="cosine")
+    assert ((steps > 0) & (steps <= 0.5)).all()
+    unit = [a / np.linalg.norm(a, axis=-1, keepdims=True) for a in (queries, near, train)]
+    own, best = distances_at(unit[0], unit[1], unit[2], steps, "cosine")
+    assert (own <= best + 1e-9).all()
+    own, best = distances_at(unit[0], unit[1], unit[2], steps + 1e-3, "cosine")
+    assert (own > best - 1e-12).all()
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "minkowski", "canberra"])
+def test_other_metrics_are_bisected_to_the_tolerance(metric):
+    rng = np.random.default_rng(0)
+    train, queries = rng.normal(size=(80, 3)), rng.normal(size=(6, 3))
+    near = nearest(train, queries, 9, metric=metric)
+    cdist_name = "cityblock" if metric == "manhattan" else metric
+    steps = voronoi_steps(queries, near, metric=metric, tol=1e-4)
+    own, best = distances_at(queries, near, near.reshape(-1, 3), steps, cdist_name)
+    assert (own <= best * (1 + 1e-9)).all()
+    further = np.minimum(steps + 2e-4, 0.5)
+    points = queries[:, None] + further[:, :, None] * (near - queries[:, None])
+    for x, group, point, step in zip(queries, near, points, steps, strict=True):
+        outside = cdist(point, [x], cdist_name)[:, 0] > cdist(point, group, cdist_name).min(axis=1)
+        assert (outside | (step > 0.4999)).all()
+
+
+def test_a_callable_metric_agrees_with_the_closed_form():
+    rng = np.random.default_rng(1)
+    queries = rng.normal(size=(4, 3))
+    near = nearest(rng.normal(size=(50, 3)), queries, 8)
+    bisected = voronoi_steps(
+        queries, near, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum()), tol=1e-6
+    )
+    assert_allclose(bisected, voronoi_steps(queries, near), atol=2e-6)
+
+
+def test_a_grid_cell_by_hand():
+    # Around the origin of the unit grid: half way along the axes; the corner (1, 1) is just as far
+    # behind its two neighbours, d_i·d_j = 1 = |d_j|², so half way too; (2, 1) is cut by (1, 0) at 1/4.
+    near = [[[1, 0], [0, 1], [1, 1], [2, 1]]]
+    assert_allclose(voronoi_steps([[0, 0]], near), [[0.5, 0.5, 0.5, 0.25]])
+
+
+def test_duplicates_of_the_row_constrain_nothing():
+    steps = voronoi_steps([[1.0, 2.0]], [[[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]]])
+    assert_allclose(steps, [[0.5, 0.5, 0.5]])
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+def test_rows_in_the_same_direction_constrain_nothing_under_the_cosine(as_rows):
+    near = np.array([[0.2, 0.6], [0.7, 2.1], [3.0, 1.0]])
+    x = np.array([[0.1, 0.3]])
+    near = csr_array(near) if as_rows is csr_array else near[None]
+    assert_allclose(voronoi_steps(as_rows(x), near, metric="cosine"), [[0.5, 0.5, 0.5]])
+
+
+def test_one_neighbour_is_met_half_way():
+    assert voronoi_steps([[0.0]], [[[7.0]]]) == 0.5
+
+
+def test_constant_columns_change_nothing():
+    rng = np.random.default_rng(2)
+    queries, train = rng.normal(size=(5, 3)), rng.normal(size=(40, 3))
+    near = nearest(train, queries, 10)
+    padded = [
+        np.concatenate([a, np.full((*a.shape[:-1], 1), 3.0)], axis=-1) for a in (queries, near)
+    ]
+    assert_allclose(voronoi_steps(*padded), voronoi_steps(queries, near))
+
+
+def test_float32_is_computed_in_float64():
+    rng = np.random.default_rng(3)
+    queries = rng.normal(size=(5, 4)).astype(np.float32) + np.float32(1000)
+    near = queries[:, None] + rng.normal(size=(5, 6, 4)).astype(np.float32)
+    exact = voronoi_steps(queries.astype(np.float64), near.astype(np.float64))
+    steps = voronoi_steps(queries, near)
+    assert steps.dtype == np.float64
+    assert_allclose(steps, exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_sparse_rows_give_the_dense_result(metric):
+    rng = np.random.default_rng(4)
+    queries = rng.poisson(0.4, size=(6, 30)) * rng.random((6, 30))
+    near = rng.poisson(0.4, size=(6, 9, 30)) * rng.random((6, 9, 30))
+    queries[0] = 0.0
+    near[1, 2] = 0.0
+    dense = voronoi_steps(queries, near, metric=metric)
+    sparse = voronoi_steps(csr_array(queries), csr_array(near.reshape(-1, 30)), metric=metric)
+    assert_allclose(sparse, dense, atol=1e-9)
+    samples = voronoi_samples(csr_array(queries), csr_array(near.reshape(-1, 30)), metric=metric)
+    assert samples.format == "csr"
+    assert_allclose(
+        samples.toarray().reshape(near.shape),
+        voronoi_samples(queries, near, metric=metric),
+        atol=1e-9,
+    )
+
+
+def test_a_zero_row_has_no_cosine_cell_and_a_zero_neighbour_no_say():
+    near = np.array([[[0.0, 0.0], [1.0, 1.0], [-1.0, 0.5]]])
+    assert_allclose(voronoi_steps([[0.0, 0.0]], near, metric="cosine"), 0.0)
+    with_zero = voronoi_steps([[2.0, 0.1]], near, metric="cosine")
+    without = voronoi_steps([[2.0, 0.1]], near[:, 1:], metric="cosine")
+    assert_allclose(with_zero, [[0.5, *without[0]]])
+
+
+def test_samples_lie_at_the_steps():
+    queries, near = np.array([[0.0, 0.0]]), np.array([[[1.0, 0.0], [4.0, 2.0]]])
+    # The way to (4, 2) is cut by (1, 0): |d_j|² / (2 d_i·d_j) = 1 / 8.
+    assert_allclose(voronoi_samples(queries, near), [[[0.5, 0.0], [0.5, 0.25]]])
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"), [(1, 1), (2, 3), (200, 17), (256, 17), (257, 19), (9603, 29)]
+)
+def test_log_n_neighbors(n, expected):
+    assert log_n_neighbors(n) == expected
+
+
+def test_an_unknown_metric_is_named():
+    with pytest.raises(ValueError, match=r"metric='hamburg' is not known: it may be .*euclidean"):
+        voronoi_steps([[0.0]], [[[1.0]]], metric="hamburg")
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (3, 4, 5), (2, 4, 2)])
+def test_neighbors_that_do_not_fit_are_refused(shape):
+    with pytest.raises(ValueError, match=r"neighbors of shape .* do not fit X of shape"):
+        voronoi_steps(np.zeros((3, 2)), np.zeros(shape))

@@ -1,0 +1,351 @@
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgba
+from scipy.spatial import ConvexHull, Voronoi
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot import LocalSensitivity
+from surefoot.plots import VoronoiCellDisplay
+from surefoot.plots._polygon import cell_polygon, clip_half_plane
+
+mpl.use("Agg")
+
+GRID = np.array([[x, y] for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) if x or y])
+CROSS = np.array([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0], [0.0, -4.0]])
+BOX = np.array([[-9.0, -9.0], [9.0, 9.0]])
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def sign_of_x():
+    """A model of two classes whose decision function is the first column."""
+    model = LogisticRegression().fit(GRID, GRID[:, 0] > 0.5)
+    model.coef_, model.intercept_ = np.array([[1.0, 0.0]]), np.array([0.0])
+    return LocalSensitivity(FrozenEstimator(model), n_neighbors=4).fit(CROSS)
+
+
+def area(polygon):
+    following = np.roll(polygon, -1, axis=0)
+    return (polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]).sum() / 2
+
+
+def outside(polygon, points):
+    """How far each point lies beyond an edge of a counter-clockwise polygon, at most 0 within."""
+    edges = np.roll(polygon, -1, axis=0) - polygon
+    normals = np.column_stack([edges[:, 1], -edges[:, 0]])
+    normals /= np.hypot(*edges.T)[:, None]
+    return ((points[:, None, :] - polygon) * normals).sum(axis=2).max(axis=1)
+
+
+def random_rows(seed, n_rows=40):
+    return np.random.default_rng(seed).normal(size=(n_rows, 2))
+
+
+def test_centre_of_a_grid_has_the_square_of_side_one():
+    display = VoronoiCellDisplay.from_points(GRID, [0, 0], n_neighbors=8)
+
+    corners = {(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)}
+    assert {tuple(corner) for corner in display.cell.round(12)} == corners
+    assert len(display.cell) == 4
+    np.testing.assert_allclose(display.samples, display.neighbors / 2)
+    assert np.abs(display.neighbors[:4]).sum(axis=1).tolist() == [1, 1, 1, 1]
+    assert len(display.others) == 0
+
+
+def test_rows_that_are_no_neighbours_cut_the_cell_too():
+    display = VoronoiCellDisplay.from_points(CROSS, [[0.0, 0.0]], n_neighbors=3)
+
+    np.testing.assert_array_equal(display.neighbors, CROSS[:3])
+    np.testing.assert_array_equal(display.others, CROSS[3:])
+    # The sides are half way: x from -3/2 to 1/2, y from -4/2 to 2/2.
+    assert area(display.cell) == pytest.approx(2.0 * 3.0)
+
+
+def test_cell_at_the_rim_runs_to_the_frame():
+    display = VoronoiCellDisplay.from_points([[0.0, 0.0], [0.0, 1.0]], [2.0, 0.0], n_neighbors=2)
+
+    low, high = display.box
+    assert display.cell[:, 0].max() == pytest.approx(high[0])
+    assert display.cell[:, 1].min() == pytest.approx(low[1])
+    assert display.ax_.get_xlim() == pytest.approx((low[0], high[0]))
+    # Towards (0, 0) it ends at (1, 0), towards (0, 1) at the middle (1, 1/2).
+    np.testing.assert_allclose(display.samples, [[1.0, 0.0], [1.0, 0.5]])
+
+
+def test_clipping_by_hand():
+    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+
+    clipped = clip_half_plane(square, np.array([1.0, 0.0]), 0.25)
+
+    np.testing.assert_array_equal(clipped, [[-1, -1], [0.25, -1], [0.25, 1], [-1, 1]])
+    assert clip_half_plane(square, np.array([1.0, 0.0]), 1.0) is square
+
+
+def test_row_equal_to_the_query_cuts_nothing():
+    display = VoronoiCellDisplay.from_points([[0.0, 0.0], *CROSS], [0.0, 0.0], n_neighbors=5)
+
+    assert area(display.cell) == pytest.approx(6.0)
+    np.testing.assert_array_equal(display.samples[0], [0.0, 0.0])
+
+
+def test_only_rows_equal_to_the_query_leave_the_whole_box():
+    display = VoronoiCellDisplay.from_points([[3.0, 4.0]] * 2, [3.0, 4.0])
+
+    assert area(display.cell) == pytest.approx(np.prod(display.box[1] - display.box[0]))
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-9, 1e-15, 1e-18, 1e-100])
+def test_near_duplicates_of_the_query_leave_a_thin_strip(gap):
+    rows = np.array([[gap, 0.0], [-gap, 0.0], [0.0, 1e9]])
+
+    cell = cell_polygon(np.zeros(2), rows, BOX)
+
+    # As wide as the gap, and as high as the box.
+    assert np.ptp(cell[:, 0]) == pytest.approx(gap, abs=1e-14)
+    assert np.ptp(cell[:, 1]) == pytest.approx(18.0)
+
+
+def test_near_duplicate_rows_make_one_edge():
+    twins = np.vstack([CROSS, CROSS * (1 + 1e-15)])
+
+    assert len(cell_polygon(np.zeros(2), twins, BOX)) == 4
+
+
+def test_far_rows_change_nothing():
+    far = np.vstack([CROSS, [[1e300, 1e300], [-1e9, 3.0]]])
+
+    np.testing.assert_array_equal(
+        cell_polygon(np.zeros(2), far, BOX), cell_polygon(np.zeros(2), CROSS, BOX)
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_bounded_cell_has_the_area_that_qhull_finds(seed):
+    rows = random_rows(seed)
+    diagram = Voronoi(np.vstack([[0.0, 0.0], rows]))
+    region = diagram.regions[diagram.point_region[0]]
+    assert -1 not in region
+
+    cell = cell_polygon(np.zeros(2), rows, BOX * 1000)
+
+    assert area(cell) == pytest.approx(ConvexHull(diagram.vertices[region]).volume)
+
+
+@given(seed=st.integers(0, 10**6), n_rows=st.integers(1, 30), scale=st.sampled_from([1e-6, 1, 1e6]))
+@settings(max_examples=60, deadline=None)
+def test_corners_are_as_far_from_two_rows_as_from_the_query_or_on_the_frame(seed, n_rows, scale):
+    rows = random_rows(seed, n_rows) * scale
+    query = random_rows(seed + 1, 1)[0] * scale
+    display = VoronoiCellDisplay.from_points(rows, query)
+    plt.close(display.figure_)
+
+    rounding = 1e-9 * scale
+    gaps = cdist(display.cell, rows) - cdist(display.cell, [query])
+    on_frame = (np.abs(display.cell[:, None, :] - display.box) < rounding).any(axis=(1, 2))
+    assert (gaps > -rounding).all()
+    assert (((np.abs(gaps) < rounding).sum(axis=1) >= 2) | on_frame).all()
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=20),
+    query=st.tuples(st.integers(-4, 4), st.integers(-4, 4)),
+)
+@settings(max_examples=60, deadline=None)
+def test_samples_and_query_are_in_the_cell(rows, query):
+    display = VoronoiCellDisplay.from_points(np.array(rows, dtype=float), query)
+    plt.close(display.figure_)
+
+    points = np.vstack([display.query, display.samples])
+    assert outside(display.cell, points).max() < 1e-9
+
+
+def test_drawing():
+    display = VoronoiCellDisplay.from_points(np.vstack([GRID, 2 * GRID]), [0, 0], n_neighbors=8)
+
+    assert display.ax_.figure is display.figure_
+    assert display.ax_.get_aspect() == 1.0
+    assert [number.get_text() for number in display.numbers_] == list("12345678")
+    np.testing.assert_array_equal(
+        display.segments_.get_segments(), [[[0, 0], neighbor] for neighbor in display.neighbors]
+    )
+    np.testing.assert_array_equal(display.marks_[0].get_offsets(), display.samples)
+    np.testing.assert_array_equal(display.polygon_.get_xy()[:-1], display.cell)
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == [
+        "cell, nearest to x",
+        "neighbours, nearest first",
+        "x, the query",
+        "samples",
+    ]
+
+
+def test_given_axes_and_no_legend():
+    _, ax = plt.subplots()
+
+    display = VoronoiCellDisplay.from_points(GRID, [0, 0], ax=ax, legend=False)
+
+    assert display.ax_ is ax
+    assert ax.get_legend() is None
+    assert display.plot().ax_ is not ax
+
+
+def test_arrays_alone_are_enough_to_plot():
+    display = VoronoiCellDisplay(
+        query=np.zeros(2), neighbors=CROSS, samples=CROSS / 2, cell=CROSS / 2
+    ).plot()
+
+    # The square of side 4 - -2 = 6 around x from -3 to 1, y from -4 to 2, and a tenth each side.
+    assert display.ax_.get_xlim() == pytest.approx((-1 - 3.6, -1 + 3.6))
+    assert display.ax_.get_ylim() == pytest.approx((-1 - 3.6, -1 + 3.6))
+
+
+def test_frames_name_the_axes():
+    frame = pd.DataFrame(CROSS, columns=["length", "width"])
+
+    display = VoronoiCellDisplay.from_points(frame, [0.0, 0.0])
+
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
+
+
+def test_margin_and_flips_of_a_known_model(sign_of_x):
+    display = VoronoiCellDisplay.from_estimator(sign_of_x, [0.2, 0.0])
+
+    # Class True leads by x: 0.6 half way to (1, 0), -1.4 to (-3, 0).
+    by_neighbor = dict(zip(map(tuple, display.neighbors), display.values, strict=True))
+    assert by_neighbor[1.0, 0.0] == pytest.approx(0.6)
+    assert by_neighbor[-3.0, 0.0] == pytest.approx(-1.4)
+    np.testing.assert_allclose(display.values, display.samples[:, 0])
+    np.testing.assert_array_equal(display.flips, display.samples[:, 0] <= 0)
+    assert display.colorbar_.ax.get_ylabel() == "lead of class True (decision function)"
+    assert display.colorbar_.vmin == -display.colorbar_.vmax
+
+
+def test_flips_alone_have_two_colours_and_no_scale(sign_of_x):
+    display = VoronoiCellDisplay.from_estimator(sign_of_x, [0.2, 0.0], color_by="flips")
+
+    kept, flipped = display.marks_
+    assert display.colorbar_ is None
+    np.testing.assert_array_equal(flipped.get_offsets(), display.samples[display.flips])
+    assert tuple(kept.get_facecolor()[0]) != tuple(flipped.get_facecolor()[0])
+    assert tuple(flipped.get_facecolor()[0]) == to_rgba("#D55E00")
+
+
+def test_share_of_flips_and_worst_lead_are_those_of_the_indicator():
+    X = random_rows(0, 80)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    indicator = LocalSensitivity(KNeighborsClassifier(5)).fit(X, y)
+
+    display = VoronoiCellDisplay.from_estimator(indicator, [0.05, 0.1])
+
+    shift, _, worst, flips = indicator.transform([[0.05, 0.1]])[0]
+    assert display.flips.mean() == pytest.approx(flips)
+    assert np.mean(display.values) - np.min(display.values) == pytest.approx(shift - worst)
+
+
+def test_regressor_shows_the_change_of_its_prediction():
+    model = LinearRegression().fit(CROSS, CROSS @ [3.0, 1.0])
+    indicator = LocalSensitivity(FrozenEstimator(model), n_neighbors=4).fit(CROSS)
+
+    display = VoronoiCellDisplay.from_estimator(indicator, [0.0, 0.0])
+
+    # Half of the neighbours' own 3, 2, -9 and -4.
+    np.testing.assert_allclose(display.values, [1.5, 1.0, -4.5, -2.0])
+    assert display.flips is None
+    with pytest.raises(ValueError, match=r"color_by='flips' needs a classifier"):
+        VoronoiCellDisplay.from_estimator(indicator, [0.0, 0.0], color_by="flips")
+
+
+def test_pipeline_is_drawn_as_its_last_step_sees_it():
+    frame = pd.DataFrame(random_rows(1) * [100.0, 1.0], columns=["long", "short"])
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    indicator = LocalSensitivity(model).fit(frame, frame["long"] > 0)
+
+    by_row = VoronoiCellDisplay.from_estimator(indicator, frame.iloc[0])
+    by_frame = VoronoiCellDisplay.from_estimator(indicator, frame.iloc[[0]])
+
+    scaled = StandardScaler().fit_transform(frame.to_numpy())
+    np.testing.assert_allclose(by_row.query, scaled[0])
+    np.testing.assert_array_equal(by_row.values, by_frame.values)
+    assert by_row.xlabel is None
+
+
+def test_frame_of_the_model_names_the_axes():
+    frame = pd.DataFrame(CROSS, columns=["long", "short"])
+    indicator = LocalSensitivity(LogisticRegression()).fit(frame, [0, 1, 0, 1])
+
+    display = VoronoiCellDisplay.from_estimator(indicator, [0.0, 0.0])
+
+    assert (display.xlabel, display.ylabel) == ("long", "short")
+
+
+@pytest.mark.parametrize(
+    ("X", "query", "options", "message"),
+    [
+        (np.eye(3), [0, 0], {}, "X has 3 column"),
+        (CROSS, [0, 0, 0], {}, "query has 3 column"),
+        (CROSS, CROSS, {}, "query has 4 rows: it may be one row only"),
+        (CROSS, [0, 0], {"n_neighbors": "many"}, "n_neighbors='many' is not known: it may be"),
+        (CROSS, [0, np.nan], {}, "query contains NaN"),
+    ],
+)
+def test_what_cannot_be_drawn_from_points(X, query, options, message):
+    with pytest.raises(ValueError, match=message):
+        VoronoiCellDisplay.from_points(X, query, **options)
+
+
+@pytest.mark.parametrize(
+    ("settings_", "n_columns", "message"),
+    [
+        ({"metric": "manhattan"}, 2, "metric='manhattan'.* metric may be 'euclidean'"),
+        ({"metric": "cosine"}, 2, "metric may be 'euclidean'"),
+        ({"sampling": "midpoint"}, 2, "sampling='midpoint'.* sampling may be 'voronoi'"),
+        ({}, 3, "indicator has 3 column"),
+    ],
+)
+def test_indicators_that_cannot_be_drawn(settings_, n_columns, message):
+    X = np.random.default_rng(0).normal(size=(20, n_columns))
+    indicator = LocalSensitivity(LogisticRegression(), **settings_).fit(X, X[:, 0] > 0)
+
+    with pytest.raises(ValueError, match=message):
+        VoronoiCellDisplay.from_estimator(indicator, X[0])
+
+
+def test_wrong_use_of_from_estimator(sign_of_x):
+    with pytest.raises(ValueError, match="color_by='rank' is not known"):
+        VoronoiCellDisplay.from_estimator(sign_of_x, [0, 0], color_by="rank")
+    with pytest.raises(TypeError, match="it may be a fitted LocalSensitivity"):
+        VoronoiCellDisplay.from_estimator(LogisticRegression(), [0, 0])
+    with pytest.raises(NotFittedError):
+        VoronoiCellDisplay.from_estimator(LocalSensitivity(LogisticRegression()), [0, 0])
+
+
+def test_importing_plots_leaves_matplotlib_alone():
+    code = "import sys, surefoot.plots; sys.exit('matplotlib' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+
+    with pytest.raises(ImportError, match=r"pip install 'surefoot\[plots\]'"):
+        VoronoiCellDisplay.from_points(CROSS, [0, 0])

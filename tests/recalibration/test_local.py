@@ -1,0 +1,92 @@
+"""Local recalibration against a general optimiser, row by row."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_predict
+from sklearn.svm import SVC
+
+from surefoot import LocallyRecalibratedClassifier
+from surefoot.recalibration._local import fit_lines, gaussian_weights
+from surefoot.recalibration._platt import smoothed_targets
+
+
+def two_regimes(n_rows, seed):
+    """Scores that mean what they say on the left, and the opposite on the right."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n_rows, 2))
+    y = (np.sin(3 * X[:, 1]) * np.sign(X[:, 0]) + rng.normal(scale=0.3, size=n_rows) > 0).astype(
+        int
+    )
+    return X, y
+
+
+def test_the_weights_by_hand():
+    assert_allclose(
+        gaussian_weights(np.array([[0.0, 1.0, 2.0]])), [[1.0, np.exp(-0.5), np.exp(-2.0)]]
+    )
+    assert_allclose(gaussian_weights(np.zeros((1, 3))), 1.0)
+
+
+@pytest.mark.parametrize("ridge", [0.1, 10.0])
+def test_each_line_is_the_optimum_of_a_general_optimiser(ridge):
+    rng = np.random.default_rng(0)
+    scores, targets = rng.normal(size=(6, 30)) * 3, rng.integers(0, 2, size=(6, 30)) * 0.9 + 0.05
+    weight, prior = rng.random((6, 30)), np.array([0.4, 1.2])
+    found = fit_lines(scores, targets, weight, prior, ridge)
+    for s, t, w, line in zip(scores, targets, weight, found, strict=True):
+
+        def loss(v, s=s, t=t, w=w):
+            logits = v[0] + v[1] * s
+            data = (w * (np.logaddexp(0, logits) - t * logits)).sum()
+            return data + ridge / 8 * ((v - prior) ** 2).sum()
+
+        assert_allclose(line, minimize(loss, prior, tol=1e-12).x, atol=1e-4)
+
+
+def test_a_heavy_ridge_is_the_global_recalibration():
+    X, y = two_regimes(300, 0)
+    model = LocallyRecalibratedClassifier(SVC(), ridge=1e9).fit(X, y)
+    offset, slope = model.local_weights(X[:20])
+    assert_allclose(offset, model.global_weights_[0, 0], atol=1e-5)
+    assert_allclose(slope, model.global_weights_[0, 1], atol=1e-5)
+    held_out = cross_val_predict(SVC(), X, y, cv=10, method="decision_function")
+    targets = smoothed_targets(y, np.ones(300))
+
+    def loss(w):
+        logits = w[0] + w[1] * held_out
+        return (np.logaddexp(0, logits) - targets * logits).sum()
+
+    assert_allclose(model.global_weights_[0], minimize(loss, [0.0, 0.0], tol=1e-12).x, atol=1e-3)
+
+
+def test_slopes_differ_where_the_scores_mean_different_things():
+    class Vertical(SVC):
+        def decision_function(self, X):
+            return np.asarray(X)[:, 1] * 4
+
+    X, y = two_regimes(800, 0)
+    model = LocallyRecalibratedClassifier(Vertical()).fit(X, y)
+    _, slope = model.local_weights([[-0.8, 0.3], [0.8, 0.3]])
+    assert slope[0] < 0 < slope[1]
+    X_test, y_test = two_regimes(800, 1)
+    globally = LocallyRecalibratedClassifier(Vertical(), ridge=1e9).fit(X, y)
+    losses = [log_loss(y_test, m.predict_proba(X_test)) for m in (model, globally)]
+    assert losses[0] < 0.8 * losses[1]
+
+
+def test_three_classes_have_a_line_each():
+    X, y = load_iris(return_X_y=True)
+    model = LocallyRecalibratedClassifier(SVC(), cv=5).fit(X, np.array(["a", "b", "c"])[y])
+    offset, slope = model.local_weights(X[:7])
+    assert offset.shape == slope.shape == (7, 3)
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert (model.predict(X) == np.array(["a", "b", "c"])[y]).mean() > 0.9
+
+
+def test_a_ridge_of_zero_is_refused():
+    with pytest.raises(ValueError, match="ridge == 0, must be > 0"):
+        LocallyRecalibratedClassifier(SVC(), ridge=0).fit(*two_regimes(50, 0))

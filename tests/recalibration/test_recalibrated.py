@@ -1,0 +1,220 @@
+"""Recalibration against an optimiser of its own, against scikit-learn, and on every kind of input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris, make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot import (
+    Confidence,
+    KernelKNeighborsClassifier,
+    LocalSensitivity,
+    RecalibratedClassifier,
+)
+from surefoot.datasets import make_friedman_problem
+from surefoot.indicators import Indicator
+from surefoot.recalibration._platt import PlattCalibrator, smoothed_targets
+
+
+def rows(n_rows=300):
+    return make_classification(n_rows, 5, n_redundant=0, flip_y=0.1, random_state=0)
+
+
+def test_platts_targets_by_hand():
+    targets = smoothed_targets(np.array([1, 1, 1, 0]), np.ones(4))
+    assert_allclose(targets, [4 / 5, 4 / 5, 4 / 5, 1 / 3])
+
+
+def test_the_calibrator_finds_the_optimum_of_an_independent_optimiser():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(80, 2)) * [1e-6, 300.0]
+    y = (columns[:, 0] * 1e6 + rng.normal(size=80) > 0).astype(int)
+    targets = smoothed_targets(y, np.ones(80))
+    scaled = columns / [1e-6, 300.0]
+
+    def loss(w):
+        logits = w[0] + scaled @ w[1:]
+        return (np.logaddexp(0, logits) - targets * logits).sum()
+
+    best = minimize(loss, np.zeros(3), tol=1e-12).x
+    found = PlattCalibrator().fit(columns, y).predict_proba(columns)[:, 1]
+    assert_allclose(found, expit(best[0] + scaled @ best[1:]), atol=1e-4)
+
+
+def test_separable_scores_stay_finite():
+    found = PlattCalibrator().fit(np.arange(10.0)[:, None], np.arange(10) // 5)
+    probabilities = found.predict_proba([[-100.0], [4.5], [100.0]])[:, 1]
+    assert_allclose(probabilities[1], 0.5, atol=1e-6)
+    assert 0 <= probabilities[0] < probabilities[2] <= 1
+
+
+def test_without_indicators_it_is_platts_recalibration_on_out_of_fold_scores():
+    X, y = rows()
+    held_out = cross_val_predict(SVC(), X, y, cv=10, method="decision_function")
+    calibrator = PlattCalibrator().fit(held_out[:, None], y)
+    expected = calibrator.predict_proba(SVC().fit(X, y).decision_function(X)[:, None])
+    assert_allclose(RecalibratedClassifier(SVC()).fit(X, y).predict_proba(X), expected, atol=1e-6)
+
+
+def test_it_calibrates_as_well_as_scikit_learns():
+    X, y = rows(1500)
+    train, test = slice(0, 700), slice(700, None)
+    ours = RecalibratedClassifier(LinearSVC()).fit(X[train], y[train])
+    theirs = CalibratedClassifierCV(LinearSVC(), cv=10, ensemble=False).fit(X[train], y[train])
+    losses = [log_loss(y[test], model.predict_proba(X[test])) for model in (ours, theirs)]
+    assert losses[0] < losses[1] + 0.005
+
+
+def test_sensitivity_lowers_the_error_of_nearest_neighbours():
+    errors = []
+    for seed in range(5):
+        X, y = make_friedman_problem(1, 200, seed)
+        X_test, y_test = make_friedman_problem(1, 2000, 100 + seed)
+        knn = KernelKNeighborsClassifier(gamma=0.5)
+        models = [knn, RecalibratedClassifier(knn), RecalibratedClassifier(knn, LocalSensitivity())]
+        errors.append([1 - model.fit(X, y).score(X_test, y_test) for model in models])
+    plain, recalibrated, sensitive = np.mean(errors, axis=0)
+    assert sensitive < 0.7 * recalibrated < 0.7 * 1.05 * plain
+
+
+def test_three_classes_with_names_on_a_frame():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    model = RecalibratedClassifier(pipeline, [LocalSensitivity(), Confidence()]).fit(X, names)
+    probabilities = model.predict_proba(X)
+    assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert_array_equal(model.classes_, ["setosa", "versicolor", "virginica"])
+    assert (model.predict(X) == names).mean() > 0.95
+    assert len(model.calibrators_) == 3
+
+
+def test_a_frozen_model_is_not_fitted_again():
+    X, y = rows(600)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X[:300], y[:300])
+    model = RecalibratedClassifier(FrozenEstimator(tree), LocalSensitivity()).fit(X[300:], y[300:])
+    assert model.estimator_.estimator is tree
+    overfit = DecisionTreeClassifier(random_state=0).fit(X[:300], y[:300])
+    honest = RecalibratedClassifier(FrozenEstimator(overfit)).fit(X[300:], y[300:])
+    assert honest.predict_proba(X[:300]).max() < 0.99
+
+
+def test_any_calibrator():
+    X, y = rows()
+    model = RecalibratedClassifier(SVC(), LocalSensitivity(), calibrator=GaussianNB()).fit(X, y)
+    assert model.score(X, y) > 0.7
+    with pytest.raises(AttributeError):
+        RecalibratedClassifier(SVC(), calibrator=IsotonicRegression()).fit(X, y).predict_proba(X)
+
+
+def test_weights_reach_the_model_and_the_calibrator():
+    X, y = rows()
+    weight = np.where(y == 1, 5.0, 1.0)
+    plain = RecalibratedClassifier(LogisticRegression()).fit(X, y).predict_proba(X)[:, 1]
+    for model in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+        weighted = (
+            RecalibratedClassifier(model).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
+        )
+        assert weighted.mean() > plain.mean() + 0.1
+    with pytest.raises(ValueError, match=r"sample_weight was given, but estimator=.* takes none"):
+        RecalibratedClassifier(KernelKNeighborsClassifier()).fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=r"sample_weight leaves class .* without weight"):
+        RecalibratedClassifier(LogisticRegression()).fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+def test_groups_are_given_to_the_splitter():
+    X, y = rows()
+    groups = np.arange(300) // 6
+    model = RecalibratedClassifier(SVC(), cv=GroupKFold(5)).fit(X, y, groups=groups)
+    assert model.predict_proba(X).shape == (300, 2)
+    with pytest.raises(ValueError, match="groups"):
+        RecalibratedClassifier(SVC(), cv=GroupKFold(5)).fit(X, y)
+
+
+def test_it_can_be_searched_and_cloned():
+    X, y = rows(120)
+    search = GridSearchCV(
+        RecalibratedClassifier(SVC(), LocalSensitivity(), cv=3),
+        {"estimator__C": [0.1, 1.0], "indicators__n_neighbors": [3, 7]},
+        cv=2,
+    )
+    assert search.fit(X, y).best_params_["indicators__n_neighbors"] in (3, 7)
+
+
+def test_a_missing_value_that_the_pipeline_imputes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    model = RecalibratedClassifier(make_pipeline(SimpleImputer(), SVC()), LocalSensitivity(), cv=3)
+    assert model.fit(pd.DataFrame(X), y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "sentence"),
+    [
+        (
+            RecalibratedClassifier(LinearRegression()),
+            ValueError,
+            "is no classifier, and only those are recalibrated",
+        ),
+        (
+            RecalibratedClassifier(SVC(), "all"),
+            TypeError,
+            "indicators='all' is no indicator: it may be",
+        ),
+        (
+            RecalibratedClassifier(SVC(), [Confidence(), SVC()]),
+            TypeError,
+            "indicators=SVC.* is no indicator",
+        ),
+    ],
+)
+def test_wrong_parameters_get_one_sentence(model, error, sentence):
+    with pytest.raises(error, match=sentence):
+        model.fit(*rows())
+
+
+class Density(Indicator):
+    """An indicator that speaks of the row, not of its classes."""
+
+    def __init__(self, estimator=None, per_class=False):
+        self.estimator = estimator
+        self.per_class = per_class
+
+    def needed_neighbors(self, n_rows):
+        return 5
+
+    def columns(self, neighborhood):
+        return neighborhood.distances.mean(axis=1, keepdims=True)
+
+    def trust(self, neighborhood):
+        return -neighborhood.distances.mean(axis=1)
+
+    def get_feature_names_out(self, input_features=None):
+        return np.array(["distance"], dtype=object)
+
+
+def test_an_indicator_must_speak_of_every_class():
+    X, y = load_iris(return_X_y=True)
+    assert RecalibratedClassifier(SVC(), Density()).fit(X[y > 0], y[y > 0]).score(X, y) > 0.5
+    with pytest.raises(ValueError, match="gave 1 columns for 3 calibrated classes"):
+        RecalibratedClassifier(SVC(), Density()).fit(X, y)
+
+
+def test_one_class_gets_one_sentence():
+    with pytest.raises(ValueError, match="y has one class only"):
+        RecalibratedClassifier(SVC()).fit(np.zeros((5, 2)), np.ones(5))

@@ -1,0 +1,82 @@
+"""scikit-learn's own checks over every public estimator."""
+
+import inspect
+from importlib import import_module
+from pkgutil import iter_modules
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import surefoot
+from surefoot import (
+    Confidence,
+    KernelKNeighborsClassifier,
+    LocallyRecalibratedClassifier,
+    LocalSensitivity,
+    RecalibratedClassifier,
+)
+
+
+def public_estimators():
+    """Estimator classes that any public package exports."""
+    packages = [m.name for m in iter_modules(surefoot.__path__) if not m.name.startswith("_")]
+    found = set()
+    for package in packages:
+        module = import_module(f"surefoot.{package}")
+        for name in getattr(module, "__all__", []):
+            value = getattr(module, name)
+            if (
+                inspect.isclass(value)
+                and issubclass(value, BaseEstimator)
+                and not inspect.isabstract(value)
+            ):
+                found.add(value)
+    return found
+
+
+# Every public estimator must stand here; one that wraps a model stands here with a model.
+INSTANCES = [
+    KernelKNeighborsClassifier(),
+    KernelKNeighborsClassifier(n_neighbors=3, kernel="cosine"),
+    Confidence(LogisticRegression()),
+    LocalSensitivity(LogisticRegression()),
+    LocalSensitivity(GaussianNB(), per_class=True),
+    RecalibratedClassifier(LogisticRegression(), cv=3),
+    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
+    LocallyRecalibratedClassifier(LogisticRegression(), cv=3),
+]
+
+
+def test_every_public_estimator_is_checked():
+    assert {type(instance) for instance in INSTANCES} == public_estimators()
+
+
+WEIGHTS_ARE_NO_COPIES = (
+    "a repeated row is one more neighbour, or in another fold; a weighted one is not"
+)
+
+
+def expected_failures(estimator):
+    looks_at_neighbors = isinstance(estimator, LocalSensitivity) or getattr(
+        estimator, "indicators", None
+    )
+    if not looks_at_neighbors:
+        return {}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS_ARE_NO_COPIES,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS_ARE_NO_COPIES,
+    }
+
+
+@parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)
+def test_documentation_names_every_parameter(estimator):
+    doc = inspect.getdoc(type(estimator))
+    assert all(f"\n{name} : " in doc for name in estimator.get_params(deep=False))

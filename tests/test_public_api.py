@@ -1,0 +1,68 @@
+"""The names that users may type, and nothing heavier than they need."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import surefoot
+
+PUBLIC = {
+    "surefoot": {
+        "Confidence",
+        "KernelKNeighborsClassifier",
+        "LocalSensitivity",
+        "LocallyRecalibratedClassifier",
+        "RecalibratedClassifier",
+        "__version__",
+    },
+    "surefoot.datasets": {"make_friedman_problem"},
+    "surefoot.experiments": {"EXPERIMENTS", "run_experiment"},
+    "surefoot.indicators": {
+        "Confidence",
+        "CrossFit",
+        "Indicator",
+        "LocalSensitivity",
+        "Panel",
+        "cross_fit",
+        "fit_model",
+    },
+    "surefoot.neighborhoods": {
+        "KernelKNeighborsClassifier",
+        "Neighborhood",
+        "NeighborhoodIndex",
+        "SAMPLINGS",
+        "as_table",
+        "log_n_neighbors",
+        "margin",
+        "resolve_n_neighbors",
+        "top_class",
+        "voronoi_samples",
+        "voronoi_steps",
+    },
+    "surefoot.plots": {"VoronoiCellDisplay"},
+    "surefoot.recalibration": {"LocallyRecalibratedClassifier", "RecalibratedClassifier"},
+}
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_all_is_pinned_and_resolves(package):
+    module = import_module(package)
+    assert set(module.__all__) == PUBLIC[package]
+    assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_every_top_level_name_has_its_home_in_a_package():
+    assert set(dir(surefoot)) == PUBLIC["surefoot"]
+    assert surefoot.LocalSensitivity is import_module("surefoot.indicators").LocalSensitivity
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'surefoot' has no attribute 'Sensitivity'"):
+        surefoot.Sensitivity  # noqa: B018
+
+
+def test_importing_surefoot_imports_none_of_its_dependencies():
+    code = "import sys, surefoot; sys.exit(bool({'numpy', 'sklearn', 'numba'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
