@@ -18,6 +18,8 @@ from surefoot import (
     LocalSensitivity,
     RecalibratedClassifier,
 )
+from surefoot.neighborhoods import DTWNeighbors
+from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 
 def public_estimators():
@@ -47,6 +49,9 @@ INSTANCES = [
     RecalibratedClassifier(LogisticRegression(), cv=3),
     RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
     LocallyRecalibratedClassifier(LogisticRegression(), cv=3),
+    DTWNeighbors(),
+    KNeighborsDTWClassifier(),
+    LocalKNeighborsDTWClassifier(),
 ]
 
 

@@ -17,7 +17,13 @@ PUBLIC = {
         "RecalibratedClassifier",
         "__version__",
     },
-    "surefoot.datasets": {"make_friedman_problem"},
+    "surefoot.datasets": {
+        "fetch_ucr",
+        "list_ucr",
+        "make_cylinder_bell_funnel",
+        "make_friedman_problem",
+        "make_synthetic_control",
+    },
     "surefoot.experiments": {"EXPERIMENTS", "run_experiment"},
     "surefoot.indicators": {
         "Confidence",
@@ -29,11 +35,14 @@ PUBLIC = {
         "fit_model",
     },
     "surefoot.neighborhoods": {
+        "DTWNeighbors",
         "KernelKNeighborsClassifier",
         "Neighborhood",
         "NeighborhoodIndex",
         "SAMPLINGS",
         "as_table",
+        "hubness",
+        "infect_hubs",
         "log_n_neighbors",
         "margin",
         "resolve_n_neighbors",
@@ -43,6 +52,12 @@ PUBLIC = {
     },
     "surefoot.plots": {"VoronoiCellDisplay"},
     "surefoot.recalibration": {"LocallyRecalibratedClassifier", "RecalibratedClassifier"},
+    "surefoot.resampling": {"HoldoutSplit"},
+    "surefoot.time_series": {
+        "KNeighborsDTWClassifier",
+        "LocalKNeighborsDTWClassifier",
+        "dtw_distance",
+    },
 }
 
 

@@ -1,7 +1,7 @@
 """Buza, Nanopoulos and Schmidt-Thieme (2010), table 2: a number of neighbours for every series."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ from sklearn.model_selection import KFold
 
 from surefoot.datasets import fetch_ucr, list_ucr
 from surefoot.datasets._ucr_checksums import CHECKSUMS
+from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._stored_neighbors import StoredLists, StoredNeighbors, stored_lists
 from surefoot.neighborhoods import infect_hubs
 from surefoot.resampling import HoldoutSplit
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 Floats = NDArray[np.float64]
-Progress = Callable[..., Iterator[Any]]
 
 NOISE = (0.0, 0.01, 0.05, 0.1)
 FEWEST_SERIES = 100
@@ -59,7 +59,7 @@ def run(
     out: Path,
     *,
     quick: bool = False,
-    progress: Progress = lambda iterable, **_: iter(iterable),
+    progress: Progress = silent,
     n_jobs: int | None = None,
 ) -> str:
     """Compare the local choice with 1-NN and the globally best k; higher accuracy wins.
@@ -75,8 +75,8 @@ def run(
         Folder for the results.
     quick : bool, default=False
         Whether to take the ten smallest sets only.
-    progress : callable, default=plain iteration
-        Called as `progress(iterable, total=..., label=...)`; yields the items.
+    progress : callable, default=silent
+        Called as `progress(items, total=..., label=...)`; yields the items.
     n_jobs : int, default=None
         Threads of the neighbour search.
 
