@@ -60,3 +60,16 @@ def test_no_experiment_gets_one_sentence_and_exit_code_2():
     result = run("reproduce")
     assert result.returncode == 2
     assert result.stderr.startswith("Name an experiment")
+
+
+def test_a_folder_that_is_not_there_gets_one_sentence_and_exit_code_2(tmp_path):
+    result = run("demo", "--out", str(tmp_path / "no" / "such" / "table.csv"))
+    assert result.returncode == 2
+    assert "No such file or directory" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_no_process_to_work_gets_one_sentence_and_exit_code_2():
+    result = run("reproduce", "bennett-cell", "--jobs", "0")
+    assert result.returncode == 2
+    assert result.stderr.startswith("--jobs 0 leaves nobody to work")

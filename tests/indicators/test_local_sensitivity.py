@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -19,11 +20,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestNeighbors, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
@@ -136,20 +137,18 @@ def test_the_linear_path_is_exact(model, classes):
     assert_allclose(fast.transform(X + 0.05), general.transform(X + 0.05), atol=1e-9)
 
 
-def test_the_linear_path_scores_no_sample():
+def test_the_linear_path_scores_rows_and_neighbours_but_no_sample(monkeypatch):
     X, y = two_classes()
-
-    class Counting(LogisticRegression):
-        rows = 0
-
-        def predict_proba(self, X):
-            Counting.rows += len(X)
-            return super().predict_proba(X)
-
-    stability = LocalSensitivity(Counting(), n_neighbors=10, response="predict_proba").fit(X, y)
+    stability = LocalSensitivity(LogisticRegression(), n_neighbors=10).fit(X, y)
+    scored, score = [], stability.index_.response.__class__.__call__
+    monkeypatch.setattr(
+        "surefoot.neighborhoods._response.Response.__call__",
+        lambda self, rows: scored.append(len(rows)) or score(self, rows),
+    )
     stability.transform(X[:8])
-    assert Counting.rows == 8 + 80
-    assert LocalSensitivity(LogisticRegression()).fit(X, y).index_.is_affine
+    assert sorted(scored) == [8, len(X)]
+    LocalSensitivity(GaussianNB(), n_neighbors=10).fit(X, y).transform(X[:8])
+    assert sorted(scored) == [8, 8, 80, len(X)]
 
 
 def test_the_exact_kernel_vote_is_that_of_its_samples():
@@ -339,11 +338,21 @@ def test_sparse_and_dense_rows_give_the_same_columns():
 
 def test_polars_frames_in_and_out():
     X, y = two_classes()
-    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"])
+    frame = pl.DataFrame(X, schema=["a", "b", "c", "d"], orient="row")
     stability = LocalSensitivity(GaussianNB()).fit(frame, y).set_output(transform="polars")
     found = stability.transform(frame[:10])
     assert isinstance(found, pl.DataFrame)
     assert_allclose(found.to_numpy(), LocalSensitivity(GaussianNB()).fit(X, y).transform(X[:10]))
+
+
+def test_a_polars_frame_with_as_many_rows_as_columns():
+    X, y = two_classes()
+    frame = pl.DataFrame(X, schema=["a", "b", "self", "d"], orient="row")
+    stability = LocalSensitivity(GaussianNB()).fit(frame, y)
+    assert_allclose(stability.transform(frame[:4]), stability.transform(frame[:9])[:4])
+    assert_allclose(
+        stability.transform(frame[:4]), LocalSensitivity(GaussianNB()).fit(X, y).transform(X[:4])
+    )
 
 
 def test_polars_frames_with_categories_and_gaps():
@@ -364,6 +373,56 @@ def test_polars_frames_with_categories_and_gaps():
     assert np.isfinite(
         LocalSensitivity(Rule(), n_neighbors=4).fit(frame, y).transform(frame[:9])
     ).all()
+
+
+@pytest.mark.parametrize("threshold", [0.9, 0.2])
+@pytest.mark.parametrize("labels", [None, 0])
+def test_a_threshold_of_its_own_is_where_the_class_flips(threshold, labels):
+    X, y = two_classes()
+    model = FixedThresholdClassifier(GaussianNB(), threshold=threshold, pos_label=labels).fit(X, y)
+    found = LocalSensitivity(FrozenEstimator(model), n_neighbors=9).fit(X, y).transform(X + 0.01)
+    samples = samples_in_cells(X, X + 0.01, 9)
+    predicted = model.predict(samples.reshape(-1, 4)).reshape(-1, 9)
+    flips = (predicted != model.predict(X + 0.01)[:, None]).mean(axis=1)
+    assert_allclose(found[:, 3], flips)
+    assert flips.max() > 0
+
+
+def test_the_cosine_cell_does_not_depend_on_where_it_is_computed():
+    X, y = load_iris(return_X_y=True)
+    X = X * np.linspace(0.1, 10, 150)[:, None]
+    found = [
+        LocalSensitivity(SVC(), metric="cosine", space=space)
+        .fit(X, y)
+        .transform(3 * X[60:63] + 0.1)
+        for space in ("auto", FunctionTransformer())
+    ]
+    assert_allclose(found[0], found[1])
+
+
+def test_rows_may_be_sparse_or_dense_whatever_the_training_rows_were():
+    X, y = load_iris(return_X_y=True)
+    for model in (KernelKNeighborsClassifier(), RandomForestClassifier(10, random_state=0)):
+        for kept, given in ((np.asarray, csr_array), (csr_array, np.asarray)):
+            stability = LocalSensitivity(model, metric="euclidean").fit(kept(X), y)
+            assert_allclose(
+                stability.transform(given(X[60:70])), stability.transform(kept(X[60:70]))
+            )
+
+
+def test_strange_categories_are_told_apart():
+    X, y = customers()
+    X["odd"] = pd.Series([1, "one", pd.NA, None] * 40, dtype=object)
+
+    class Rule(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def decision_function(self, X):
+            return X["fee"].to_numpy() - 20.0
+
+    assert np.isfinite(LocalSensitivity(Rule(), n_neighbors=4).fit(X, y).transform(X[:9])).all()
 
 
 def test_a_search_is_looked_into():
@@ -494,6 +553,19 @@ def test_wrong_parameters_get_one_sentence(indicator, error, sentence):
     X, y = two_classes()
     with pytest.raises(error, match=sentence):
         indicator.fit(X, y)
+
+
+def test_several_targets_and_no_rows_get_one_sentence():
+    X, y = two_classes()
+    both = np.column_stack([y, 1 - y])
+    with pytest.raises(ValueError, match="estimator predicts 2 targets a row: it may predict one"):
+        LocalSensitivity(RandomForestRegressor(5), n_neighbors=2).fit(X, both).transform(X)
+    with pytest.raises(TypeError, match="estimator predicts several targets a row"):
+        LocalSensitivity(RandomForestClassifier(5)).fit(X, both)
+    with pytest.raises(ValueError, match="0 sample"):
+        LocalSensitivity(SVC()).fit(X, y).transform(X[:0])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        LocalSensitivity(FrozenEstimator(SVC().fit(X, y))).fit(X, y[:10])
 
 
 def test_an_unfitted_frozen_model_is_named():

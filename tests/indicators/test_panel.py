@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from surefoot import Confidence, LocalSensitivity
+from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.indicators import Panel, cross_fit
 from surefoot.indicators._cross_fit import resolve_cv
 
@@ -53,11 +54,30 @@ def test_indicators_that_differ_get_a_search_each():
         assert_allclose(found, indicator.set_params(estimator=SVC()).fit(X, y).transform(X))
 
 
+def test_a_space_given_twice_is_fitted_once():
+    X, y = rows()
+    space = StandardScaler()
+    panel = Panel(
+        [LocalSensitivity(space=space), LocalSensitivity(space=space)], SVC().fit(X, y), X, y
+    )
+    assert len(panel.indexes) == 1
+
+
+def test_an_indicator_says_the_same_in_company():
+    X, y = rows()
+    knn = KernelKNeighborsClassifier().fit(X, y)
+    alone = Panel([LocalSensitivity()], knn, X, y).judge(X + 0.1)[1][0]
+    company = Panel([LocalSensitivity(), LocalSensitivity(n_neighbors=100)], knn, X, y).judge(
+        X + 0.1
+    )[1][0]
+    assert_allclose(alone, company)
+
+
 def test_every_row_is_judged_by_models_and_neighbours_of_other_folds():
     X, y = rows()
     found = cross_fit([LocalSensitivity()], SVC(), X, y, cv=5)
     assert_array_equal(np.sort(found.rows), np.arange(150))
-    for train, test in resolve_cv(5, y, classifier=True).split(X, y):
+    for train, test in resolve_cv(5, y, stratified=True).split(X, y):
         here = np.isin(found.rows, test)
         expected = LocalSensitivity(SVC()).fit(X[train], y[train]).transform(X[found.rows[here]])
         assert_allclose(found.columns[0][here], expected)
@@ -79,10 +99,9 @@ def test_groups_stay_together():
     groups = np.arange(150) // 10
     found = cross_fit([], LogisticRegression(), X, y, cv=GroupKFold(5), groups=groups)
     splits = list(GroupKFold(5).split(X, y, groups))
-    expected = np.concatenate(
-        [LogisticRegression().fit(X[a], y[a]).decision_function(X[b]) for a, b in splits]
-    )
-    assert_allclose(found.scores[:, 0], expected)
+    for a, b in splits:
+        expected = LogisticRegression().fit(X[a], y[a]).decision_function(X[b])
+        assert_allclose(found.scores[b, 0], expected)
 
 
 def test_splits_that_are_no_partition_give_a_row_each_time():
@@ -95,7 +114,7 @@ def test_splits_that_are_no_partition_give_a_row_each_time():
 
 def test_no_more_folds_than_rows_of_the_rarest_class():
     y = np.array([0] * 40 + [1] * 3)
-    assert resolve_cv(10, y, classifier=True).get_n_splits() == 3
+    assert resolve_cv(10, y, stratified=True).get_n_splits() == 3
 
 
 @pytest.mark.parametrize(

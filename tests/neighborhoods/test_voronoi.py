@@ -63,20 +63,41 @@ def test_the_cosine_sample_is_in_the_cell_and_a_hair_further_is_not(problem):
     assert (own > best - 1e-12).all()
 
 
-@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "minkowski", "canberra"])
-def test_other_metrics_are_bisected_to_the_tolerance(metric):
-    rng = np.random.default_rng(0)
-    train, queries = rng.normal(size=(80, 3)), rng.normal(size=(6, 3))
-    near = nearest(train, queries, 9, metric=metric)
-    cdist_name = "cityblock" if metric == "manhattan" else metric
+@pytest.mark.parametrize("metric", ["cityblock", "chebyshev"])
+@given(problem=problems)
+@settings(max_examples=25, deadline=None)
+def test_other_metrics_are_bisected_to_the_tolerance(metric, problem):
+    seed, n_rows, n_columns, n_neighbors = problem
+    rng = np.random.default_rng(seed)
+    train, queries = rng.normal(size=(n_rows, n_columns)), rng.normal(size=(3, n_columns))
+    near = nearest(train, queries, min(n_neighbors, n_rows), metric=metric)
     steps = voronoi_steps(queries, near, metric=metric, tol=1e-4)
-    own, best = distances_at(queries, near, near.reshape(-1, 3), steps, cdist_name)
-    assert (own <= best * (1 + 1e-9)).all()
-    further = np.minimum(steps + 2e-4, 0.5)
-    points = queries[:, None] + further[:, :, None] * (near - queries[:, None])
-    for x, group, point, step in zip(queries, near, points, steps, strict=True):
-        outside = cdist(point, [x], cdist_name)[:, 0] > cdist(point, group, cdist_name).min(axis=1)
-        assert (outside | (step > 0.4999)).all()
+    own, best = distances_at(queries, near, train, steps, metric)
+    assert (own <= best + 1e-9).all()
+    # From half way on the neighbour itself is as near; before, the border is within the tolerance.
+    own, best = distances_at(queries, near, train, steps + 1.01e-4, metric)
+    assert ((own > best) | (steps > 0.4999)).all()
+
+
+@pytest.mark.parametrize("metric", ["canberra", "braycurtis", "cityblock", "euclidean"])
+def test_a_row_among_its_own_copies_is_free_to_move(metric):
+    assert_allclose(voronoi_steps([[1.0, 2.0]], [[[1.0, 2.0], [1.0, 2.0]]], metric=metric), 0.5)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-155, 1e150, 1e200])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_steps_do_not_depend_on_the_scale(scale, metric):
+    x, near = np.array([[1.0, 0.5]]), np.array([[[2.0, 0.5], [3.0, 0.6], [1.0, 4.0]]])
+    found = voronoi_steps(x * scale, near * scale, metric=metric)
+    assert_allclose(found, voronoi_steps(x, near, metric=metric), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [("l2", "euclidean"), ("minkowski", "euclidean"), ("l1", "cityblock")]
+)
+def test_a_metric_by_its_other_name(alias, name):
+    x, near = [[0.0, 0.0]], [[[1.0, 0.0], [2.0, 1.0]]]
+    assert_allclose(voronoi_steps(x, near, metric=alias), voronoi_steps(x, near, metric=name))
 
 
 def test_a_callable_metric_agrees_with_the_closed_form():
@@ -176,6 +197,11 @@ def test_log_n_neighbors(n, expected):
 def test_an_unknown_metric_is_named():
     with pytest.raises(ValueError, match=r"metric='hamburg' is not known: it may be .*euclidean"):
         voronoi_steps([[0.0]], [[[1.0]]], metric="hamburg")
+
+
+def test_a_tolerance_of_zero_is_refused():
+    with pytest.raises(ValueError, match="tol == 0, must be > 0"):
+        voronoi_steps([[0.0]], [[[1.0]]], metric="chebyshev", tol=0)
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (3, 4, 5), (2, 4, 2)])

@@ -315,7 +315,7 @@ def test_what_cannot_be_drawn_from_points(X, query, options, message):
 @pytest.mark.parametrize(
     ("settings_", "n_columns", "message"),
     [
-        ({"metric": "manhattan"}, 2, "metric='manhattan'.* metric may be 'euclidean'"),
+        ({"metric": "manhattan"}, 2, "metric='cityblock'.* metric may be 'euclidean'"),
         ({"metric": "cosine"}, 2, "metric may be 'euclidean'"),
         ({"sampling": "midpoint"}, 2, "sampling='midpoint'.* sampling may be 'voronoi'"),
         ({}, 3, "indicator has 3 column"),

@@ -3,11 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.isotonic import IsotonicRegression
@@ -23,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 from surefoot import (
     Confidence,
     KernelKNeighborsClassifier,
+    LocallyRecalibratedClassifier,
     LocalSensitivity,
     RecalibratedClassifier,
 )
@@ -118,23 +122,103 @@ def test_any_calibrator():
     X, y = rows()
     model = RecalibratedClassifier(SVC(), LocalSensitivity(), calibrator=GaussianNB()).fit(X, y)
     assert model.score(X, y) > 0.7
-    with pytest.raises(AttributeError):
-        RecalibratedClassifier(SVC(), calibrator=IsotonicRegression()).fit(X, y).predict_proba(X)
+    with pytest.raises(TypeError, match=r"calibrator=IsotonicRegression\(\) has no predict_proba"):
+        RecalibratedClassifier(SVC(), calibrator=IsotonicRegression()).fit(X, y)
 
 
 def test_weights_reach_the_model_and_the_calibrator():
     X, y = rows()
     weight = np.where(y == 1, 5.0, 1.0)
     plain = RecalibratedClassifier(LogisticRegression()).fit(X, y).predict_proba(X)[:, 1]
-    for model in (LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())):
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    nested = make_pipeline(StandardScaler(), pipeline)
+    search = GridSearchCV(pipeline, {"logisticregression__C": [1.0]}, cv=2)
+    vote = VotingClassifier([("a", LogisticRegression())], voting="soft")
+    for model in (LogisticRegression(), pipeline, nested, search, vote):
         weighted = (
             RecalibratedClassifier(model).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
         )
         assert weighted.mean() > plain.mean() + 0.1
-    with pytest.raises(ValueError, match=r"sample_weight was given, but estimator=.* takes none"):
+    with pytest.raises(ValueError, match=r"sample_weight was given, but .* takes none"):
         RecalibratedClassifier(KernelKNeighborsClassifier()).fit(X, y, sample_weight=weight)
     with pytest.raises(ValueError, match=r"sample_weight leaves class .* without weight"):
         RecalibratedClassifier(LogisticRegression()).fit(X, y, sample_weight=(y == 1).astype(float))
+
+
+def test_metadata_routing():
+    X, y = rows()
+    groups, weight = np.arange(300) // 6, np.where(y == 1, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        inner = make_pipeline(scaler, LogisticRegression().set_fit_request(sample_weight=True))
+        model = RecalibratedClassifier(inner, cv=GroupKFold(5))
+        outer = make_pipeline(scaler, model.set_fit_request(groups=True, sample_weight=True))
+        routed = outer.fit(X, y, groups=groups, sample_weight=weight).predict_proba(X)
+    scaled = StandardScaler().fit_transform(X)
+    plain = make_pipeline(StandardScaler(), LogisticRegression())
+    direct = RecalibratedClassifier(plain, cv=GroupKFold(5)).fit(scaled, y, weight, groups)
+    assert_allclose(routed, direct.predict_proba(scaled))
+
+
+def test_a_frozen_model_keeps_its_classes():
+    X, y = load_iris(return_X_y=True)
+    frozen = FrozenEstimator(LogisticRegression(max_iter=1000).fit(X, y))
+    for kind in (RecalibratedClassifier, LocallyRecalibratedClassifier):
+        model = kind(frozen, cv=3).fit(X[:101], y[:101])  # one row only of the third class
+        assert_array_equal(model.classes_, [0, 1, 2])
+        assert (model.predict(X[:100]) == y[:100]).mean() > 0.95
+        with pytest.raises(
+            ValueError, match="y has class 7, which the frozen estimator does not know"
+        ):
+            kind(frozen, cv=3).fit(X, np.where(y == 2, 7, y))
+
+
+@pytest.mark.parametrize("indicators", [None, LocalSensitivity(n_neighbors=5)])
+@pytest.mark.parametrize("gap", [np.nan, np.inf])
+def test_a_gap_that_the_model_takes_is_taken(indicators, gap):
+    X, y = load_iris(return_X_y=True)
+    boosting = HistGradientBoostingClassifier(max_iter=5)
+    complete = RecalibratedClassifier(boosting, indicators, cv=3).fit(X, y)
+    X = X.copy()
+    X[3, 0] = gap
+    assert np.isfinite(complete.predict_proba(X[:5])).all()
+    assert (
+        RecalibratedClassifier(boosting, indicators, cv=3).fit(X, y).predict(X) == y
+    ).mean() > 0.9
+    assert (LocallyRecalibratedClassifier(boosting, cv=3).fit(X, y).predict(X) == y).mean() > 0.9
+
+
+def test_the_order_of_indicators_does_not_matter():
+    X, y = load_iris(return_X_y=True)
+    both = [
+        LocalSensitivity(response="predict_proba"),
+        LocalSensitivity(response="decision_function"),
+    ]
+    model = LogisticRegression(max_iter=1000)
+    first, second = (
+        RecalibratedClassifier(model, order, cv=3).fit(X, y) for order in (both, both[::-1])
+    )
+    assert_allclose(first.predict_proba(X), second.predict_proba(X), atol=1e-3)
+
+
+def test_texts_that_only_the_model_vectorises():
+    texts = ["good fine day", "bad awful night", "fine good", "awful bad"] * 5
+    vote = VotingClassifier(
+        [("a", make_pipeline(TfidfVectorizer(), LogisticRegression()))], voting="soft"
+    )
+    model = RecalibratedClassifier(vote, cv=2).fit(texts, ["+", "-", "+", "-"] * 5)
+    assert_array_equal(model.predict(["fine", "awful"]), ["+", "-"])
+    with pytest.raises(ValueError, match="X is a list of texts"):
+        LocalSensitivity(vote).fit(texts, ["+", "-", "+", "-"] * 5)
+
+
+def test_pandas_output_everywhere_changes_nothing():
+    X, y = rows()
+    with sklearn.config_context(transform_output="pandas"):
+        found = RecalibratedClassifier(SVC(), LocalSensitivity()).fit(X, y).predict_proba(X)
+    assert_allclose(
+        found, RecalibratedClassifier(SVC(), LocalSensitivity()).fit(X, y).predict_proba(X)
+    )
 
 
 def test_groups_are_given_to_the_splitter():
@@ -210,7 +294,8 @@ class Density(Indicator):
 
 def test_an_indicator_must_speak_of_every_class():
     X, y = load_iris(return_X_y=True)
-    assert RecalibratedClassifier(SVC(), Density()).fit(X[y > 0], y[y > 0]).score(X, y) > 0.5
+    two = RecalibratedClassifier(SVC(), Density()).fit(X[y > 0], y[y > 0])
+    assert two.calibrators_[0].scaler_.n_features_in_ == 2
     with pytest.raises(ValueError, match="gave 1 columns for 3 calibrated classes"):
         RecalibratedClassifier(SVC(), Density()).fit(X, y)
 

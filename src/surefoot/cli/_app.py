@@ -1,7 +1,8 @@
 """The commands, each a few lines over the public API, which is imported when a command runs."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -60,8 +61,10 @@ def reproduce(
         fail(f"There is no experiment {name!r}: it may be {', '.join(EXPERIMENTS)}.")
     if name is None and not all_of_them:
         fail("Name an experiment, or pass --list to see them or --all to run them all.")
+    if jobs == 0:
+        fail("--jobs 0 leaves nobody to work: it may be -1 or a number of processes.")
     for chosen in EXPERIMENTS if all_of_them else [name]:
-        with parallel_config(n_jobs=jobs):
+        with parallel_config(n_jobs=jobs), one_sentence():
             print(run_experiment(str(chosen), out, quick=quick, progress=progress_bar))
 
 
@@ -70,7 +73,8 @@ def demo(
     out: Annotated[Path, typer.Option(help="Table to write.")] = Path("surefoot-demo.csv"),
 ) -> None:
     """Judge every prediction of a model on data that comes with scikit-learn."""
-    print(run_demo(out))
+    with one_sentence():
+        print(run_demo(out))
 
 
 def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
@@ -82,6 +86,15 @@ def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
     yield from track(
         items, description=label, total=total, console=console, disable=not console.is_terminal
     )
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Say in one sentence what the file system refuses; anything else is a defect, with its traceback."""
+    try:
+        yield
+    except OSError as error:
+        fail(str(error))
 
 
 def fail(sentence: str) -> None:

@@ -2,7 +2,7 @@
 
 from surefoot.indicators._confidence import Confidence
 from surefoot.indicators._cross_fit import CrossFit, cross_fit
-from surefoot.indicators._indicator import Indicator, fit_model
+from surefoot.indicators._indicator import Indicator, check_model, fit_model
 from surefoot.indicators._local_sensitivity import LocalSensitivity
 from surefoot.indicators._panel import Panel
 
@@ -12,6 +12,7 @@ __all__ = [
     "Indicator",
     "LocalSensitivity",
     "Panel",
+    "check_model",
     "cross_fit",
     "fit_model",
 ]

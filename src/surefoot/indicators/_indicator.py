@@ -1,17 +1,20 @@
 """The contract of an indicator: columns about a prediction, and one number that says how far to trust it."""
 
 from abc import ABC, abstractmethod
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
-    has_fit_parameter,
     validate_data,
 )
 
@@ -46,6 +49,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
+
+    def check_parameters(self) -> None:
+        """Raise one sentence for a wrong parameter, before a model is fitted."""
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows: none, unless a subclass says otherwise."""
@@ -82,8 +88,11 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
                 "scikit-learn classifier or regressor, or a fitted one in FrozenEstimator."
             )
         check_model(self.estimator)
+        self.check_parameters()
         validate_data(self, X, skip_check_array=True)
         X = as_table(X)
+        if y is not None:
+            check_consistent_length(X, y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         model = fit_model(self.estimator, X, y, sample_weight)
@@ -173,9 +182,19 @@ def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
 
 def weight_parameter(model: Any) -> str:
-    """Name under which `model.fit` takes weights, or one sentence that it takes none."""
-    if has_fit_parameter(model, "sample_weight"):
-        return "sample_weight"
-    if hasattr(model, "steps") and has_fit_parameter(model.steps[-1][1], "sample_weight"):
-        return f"{model.steps[-1][0]}__sample_weight"
-    raise ValueError(f"sample_weight was given, but estimator={model!r} takes none.")
+    """Name under which `model.fit` takes weights, or one sentence that it takes none.
+
+    A pipeline hands them to its last step, a search to its model; with metadata routing enabled both
+    do so by themselves.
+    """
+    routed = get_config()["enable_metadata_routing"]
+    if isinstance(model, Pipeline) and not routed:
+        name, last = model.steps[-1]
+        return f"{name}__{weight_parameter(last)}"
+    if isinstance(model, (GridSearchCV, RandomizedSearchCV)) and not routed:
+        return weight_parameter(model.estimator)
+    parameters = signature(model.fit).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if "sample_weight" not in parameters and not takes_any:
+        raise ValueError(f"sample_weight was given, but {model!r} takes none.")
+    return "sample_weight"

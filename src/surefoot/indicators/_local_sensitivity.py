@@ -14,6 +14,7 @@ from surefoot.neighborhoods import (
     SAMPLINGS,
     Neighborhood,
     NeighborhoodIndex,
+    canonical_metric,
     margin,
     resolve_n_neighbors,
     top_class,
@@ -119,10 +120,17 @@ class LocalSensitivity(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
         super().attach(index)
-        check_option(self.sampling, "sampling", SAMPLINGS)
+        self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)
         self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
         return self
+
+    def check_parameters(self) -> None:
+        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        check_option(self.sampling, "sampling", SAMPLINGS)
+        resolve_n_neighbors(self.n_neighbors, 2)
+        if self.metric != "auto":
+            canonical_metric(self.metric)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows."""

@@ -25,7 +25,9 @@ class Panel:
     X, y : training rows and targets of the model
         Where neighbours come from.
     response : str, default="auto"
-        What the scores are made of, if there are no indicators to say so.
+        What the scores that `judge` returns are made of, whatever the indicators ask for themselves.
+    held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
+        Out-of-fold scores of the training rows, for indicators that look at the neighbours' own.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -38,17 +40,24 @@ class Panel:
         y: Any,
         *,
         response: str = "auto",
+        held_out_scores: Floats | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.indicators: list[Indicator] = [clone(indicator) for indicator in indicators]
         self.indexes: list[NeighborhoodIndex] = []
-        self.members: list[list[int]] = _group(self.indicators)
+        self.members: list[list[int]] = _group(indicators, response)
         for group in self.members:
             chosen = [self.indicators[i] for i in group]
             needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
-            settings = chosen[0].index_settings() if chosen else {"response": response}
+            settings = chosen[0].index_settings() if chosen else {}
             index = NeighborhoodIndex(
-                model, X, y, n_neighbors=max(needs, default=0), n_jobs=n_jobs, **settings
+                model,
+                X,
+                y,
+                n_neighbors=max(needs, default=0),
+                held_out_scores=held_out_scores,
+                n_jobs=n_jobs,
+                **{"response": response, **settings},
             )
             self.indexes.append(index)
             for indicator in chosen:
@@ -77,8 +86,11 @@ class Panel:
         return [np.concatenate(part) for part in zip(*index.map(look, X, n_samples), strict=True)]
 
 
-def _group(indicators: Sequence[Indicator]) -> list[list[int]]:
-    """Positions of the indicators that can share an index; one empty group if there are none."""
+def _group(indicators: Sequence[Indicator], response: str) -> list[list[int]]:
+    """Positions of the indicators that can share an index; the first group has the given response.
+
+    It may be empty: then its index only scores.
+    """
     groups: list[list[int]] = []
     settings = [indicator.index_settings() for indicator in indicators]
     # The one with the most to say comes first: an indicator that needs no neighbours joins any group.
@@ -89,4 +101,6 @@ def _group(indicators: Sequence[Indicator]) -> list[list[int]]:
             groups.append([i])
         else:
             group.append(i)
-    return groups or [[]]
+    groups.sort(key=lambda g: settings[g[0]].get("response", response) != response)
+    scored = groups and settings[groups[0][0]].get("response", response) == response
+    return groups if scored else [[], *groups]

@@ -2,11 +2,12 @@
 
 from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
-from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier, resolve_n_neighbors
+from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._model_input import as_table
+from surefoot.neighborhoods._n_neighbors import log_n_neighbors, resolve_n_neighbors
 from surefoot.neighborhoods._neighborhood import SAMPLINGS, Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._response import margin, top_class
-from surefoot.neighborhoods._voronoi import log_n_neighbors, voronoi_samples, voronoi_steps
+from surefoot.neighborhoods._voronoi import canonical_metric, voronoi_samples, voronoi_steps
 
 __all__ = [
     "SAMPLINGS",
@@ -15,6 +16,7 @@ __all__ = [
     "Neighborhood",
     "NeighborhoodIndex",
     "as_table",
+    "canonical_metric",
     "hubness",
     "infect_hubs",
     "log_n_neighbors",

@@ -1,7 +1,7 @@
 """The kernel-weighted vote of the nearest training rows (Bennett 2007, equation 4)."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from surefoot._kernels import cell_votes
 from surefoot._parallel import row_batches
 from surefoot._validation import check_option
+from surefoot.neighborhoods._n_neighbors import resolve_n_neighbors
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,
-    log_n_neighbors,
     steps_from_products,
 )
 
@@ -186,14 +186,6 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
-    """Number of neighbours that `n_neighbors` asks for among `n_rows` training rows."""
-    if isinstance(n_neighbors, str):
-        check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
-        return log_n_neighbors(n_rows)
-    return int(check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1))
-
-
 def _resolve_gamma(gamma: float | str, X: Any) -> float:
     if not isinstance(gamma, str):
         return float(check_scalar(gamma, "gamma", Real, min_val=0, include_boundaries="neither"))
@@ -201,7 +193,10 @@ def _resolve_gamma(gamma: float | str, X: Any) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     variance = (X.multiply(X)).mean() - X.mean() ** 2 if issparse(X) else X.var()
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    scale = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if not 0 < scale < np.inf:
+        raise ValueError("gamma='scale' is no finite number for columns of this size: scale them.")
+    return float(scale)
 
 
 def _sum_by_class(similarity: Floats, codes: Ints, n_classes: int) -> Floats:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing, check_array, get_tags
 
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._voronoi import interpolate
@@ -54,11 +54,11 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "__getitem__")
 
 
-def as_numbers(X: Any) -> Any:
-    """Return X as float64 array or CSR when it is numeric and complete, else None."""
+def as_numbers(X: Any, *, complete: bool = True) -> Any:
+    """Return X as float64 array or CSR when it is numeric and, if asked, complete; else None."""
     if issparse(X):
-        X = X.astype(np.float64)
-        return X if np.isfinite(X.data).all() else None
+        values = X.astype(np.float64)
+        return values if not complete or np.isfinite(values.data).all() else None
     if is_frame(X) and not all(_is_numeric(X[name]) for name in X.columns):
         return None
     values = np.asarray(X)
@@ -68,31 +68,56 @@ def as_numbers(X: Any) -> Any:
         values = values.astype(np.float64, copy=False)
     except (TypeError, ValueError):  # objects that are no numbers: categories
         return None
-    return values if np.isfinite(values).all() else None
+    return values if not complete or np.isfinite(values).all() else None
 
 
-class NumericInput:
-    """A model's input that is numeric and complete: samples are interpolated in it."""
+class ModelInput:
+    """A model's input as it is: enough where no samples are made."""
 
-    def __init__(self, model: Any, table: Any) -> None:
-        self.names: Any = getattr(model, "feature_names_in_", None)
-        self.frame_type = type(table) if is_frame(table) and self.names is not None else None
-        self.rows = as_numbers(table)
+    def __init__(self, table: Any) -> None:
+        self.rows = table
 
     def encode(self, table: Any) -> Any:
         """Rows of a table in the form that `rows` has."""
-        rows = as_numbers(table)
-        if rows is None:
-            check_array(table, dtype=np.float64, input_name="X")  # says what is wrong if it can
-            raise ValueError(
-                "X has NaN, infinite or non-numeric values where the training rows had none: "
-                "impute and encode them in a Pipeline with the model."
-            )
+        return table
+
+    def as_model_sees(self, rows: Any) -> Any:
+        """Encoded rows as the model takes them."""
         return rows
 
     def score(self, response: Response, rows: Any) -> Floats:
         """The model's scores of encoded rows."""
         return response(self.as_model_sees(rows))
+
+    def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
+        """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
+        raise TypeError("There is nothing between rows of a table that was never looked at.")
+
+    def nbytes_per_sample(self) -> int:
+        """Memory that one sample takes, about, with the temporaries of making it."""
+        return 1024
+
+
+class NumericInput(ModelInput):
+    """A model's input that is numeric and complete: samples are interpolated in it."""
+
+    def __init__(self, model: Any, table: Any) -> None:
+        super().__init__(as_numbers(table))
+        self.names: Any = getattr(model, "feature_names_in_", None)
+        self.frame_type = type(table) if is_frame(table) and self.names is not None else None
+        self.takes_gaps = get_tags(model).input_tags.allow_nan
+
+    def encode(self, table: Any) -> Any:
+        """Rows as float64, sparse if the training rows are; with gaps only if the model takes them."""
+        rows = as_numbers(table, complete=not self.takes_gaps)
+        if rows is None:
+            check_array(table, dtype=np.float64, accept_sparse=True, input_name="X")
+            raise ValueError(
+                "X has columns that are no numbers where the training rows had numbers."
+            )
+        if issparse(self.rows):
+            return csr_array(rows)
+        return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
         """Give a model that was fitted on a frame a frame with the same names."""
@@ -100,7 +125,7 @@ class NumericInput:
             return rows
         if hasattr(self.frame_type, "iloc"):
             return self.frame_type(rows, columns=self.names)
-        return self.frame_type(rows, schema=list(self.names))
+        return self.frame_type(rows, schema=list(self.names), orient="row")
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
@@ -114,7 +139,7 @@ class NumericInput:
         return 24 * self.rows.shape[1]
 
 
-class MixedInput:
+class MixedInput(ModelInput):
     """A model's input with categories or missing values.
 
     Numbers are interpolated where both ends have one. A category, or a value missing at one end, has
@@ -123,7 +148,12 @@ class MixedInput:
     """
 
     def __init__(self, model: Any, table: Any) -> None:
-        self.rows = table
+        super().__init__(table)
+        if not is_frame(table) and table.ndim == 1:
+            raise ValueError(
+                "X is a list of texts, and there is nothing between two texts: "
+                "put what vectorises them in a Pipeline around the model."
+            )
         names = list(table.columns) if is_frame(table) else list(range(table.shape[1]))
         given: Any = getattr(model, "is_categorical_", None)
         flags = [False] * len(names) if given is None else list(given)
@@ -135,25 +165,16 @@ class MixedInput:
         ]
         self.categorical = [name for name in names if name not in self.numeric]
 
-    def encode(self, table: Any) -> Any:
-        """Rows of a table in the form that `rows` has: as they are."""
-        return table
-
-    def score(self, response: Response, rows: Any) -> Floats:
-        """The model's scores of rows."""
-        return response(rows)
-
-    def as_model_sees(self, rows: Any) -> Any:
-        """Rows are kept as the model sees them."""
-        return rows
-
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), between each row and its neighbours, both ends averaged."""
         start = _safe_indexing(rows, np.repeat(np.arange(len(near)), near.shape[1]))
         end = _safe_indexing(self.rows, near.ravel())
         weights = steps.ravel()
         numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.numeric}
-        between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
+        with np.errstate(
+            invalid="ignore"
+        ):  # there is no way from infinity to infinity: both ends count
+            between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
         scores = [
             self.score(response, _with_columns(table, self._filled(between, numbers, side)))
             for side, table in enumerate((start, end))
@@ -202,7 +223,7 @@ def _floats(table: Any, name: Any) -> Floats:
 def _with_columns(table: Any, columns: dict[Any, Floats]) -> Any:
     """Copy the table with some numeric columns replaced."""
     if hasattr(table, "with_columns"):
-        return table.with_columns(**columns)
+        return table.with_columns([type(table[name])(name, new) for name, new in columns.items()])
     table = table.copy()
     for name, values in columns.items():
         if is_frame(table):

@@ -16,10 +16,16 @@ from sklearn.utils.extmath import row_norms
 from surefoot._parallel import row_batches
 from surefoot._validation import check_option
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
-from surefoot.neighborhoods._model_input import NumericInput, as_table, model_input, split_model
+from surefoot.neighborhoods._model_input import (
+    ModelInput,
+    NumericInput,
+    as_table,
+    model_input,
+    split_model,
+)
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._space import NeighborSpace
-from surefoot.neighborhoods._voronoi import Metric, check_metric, steps_towards
+from surefoot.neighborhoods._voronoi import Metric, canonical_metric, steps_towards
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,6 +55,9 @@ class NeighborhoodIndex:
         "auto" is that of a kernel nearest-neighbour model, "cosine" for sparse rows, else "euclidean".
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
         What the model's scores are made of.
+    held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
+        Scores of the training rows by models that did not see them, for indicators that ask how
+        the model did on a row's neighbours.
     n_jobs : int, default=None
         Threads for the search and over batches of rows.
     """
@@ -63,17 +72,22 @@ class NeighborhoodIndex:
         space: Any = "auto",
         metric: Metric = "auto",
         response: str = "auto",
+        held_out_scores: Floats | None = None,
         n_jobs: int | None = None,
     ) -> None:
         X = as_table(X)
+        self.held_out_scores = held_out_scores
         self.transformers, self.predictor = split_model(model)
         self.labels = None if y is None else np.asarray(y)
         self.n_rows = int(X.shape[0])
         self.n_jobs = n_jobs
         self.response = Response(self.predictor, response, self.n_rows)
-        self.input = model_input(self.predictor, self._transformed(X))
+        self.input = ModelInput(X)
         self.n_neighbors = 0
+        if self.n_rows == 0:
+            raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
+            self.input = model_input(self.predictor, self._transformed(X))
             self._index_rows(X, y, n_neighbors, space, metric)
 
     def _index_rows(self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric) -> None:
@@ -90,14 +104,14 @@ class NeighborhoodIndex:
             cached = self.predictor.sample_neighbors == "cached"
             n_neighbors = max(n_neighbors, self.predictor.n_neighbors_ * (2 if cached else 1))
         self.n_neighbors = min(n_neighbors, self.n_rows)
+        self.lengths = row_norms(self.space.rows) if self.metric == "cosine" else None
         self.search = NearestNeighbors(
             n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
         ).fit(self.space.rows)
 
     def _resolve_metric(self, metric: Metric) -> Metric:
         if metric != "auto":
-            check_metric(metric)
-            return metric
+            return canonical_metric(metric)
         if (
             isinstance(self.predictor, KernelKNeighborsClassifier)
             and self.space.transformer is None
@@ -128,8 +142,11 @@ class NeighborhoodIndex:
     def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
         """Apply a function to the neighbourhoods of batches of X that make `n_samples` samples a row."""
         X = as_table(X)
-        per_row = self.n_neighbors * (n_samples + 2) * 16
-        per_row += (n_samples + 2) * self.input.nbytes_per_sample()
+        if X.shape[0] == 0:
+            raise ValueError("Found array with 0 sample(s): X must have a row to judge.")
+        n_scores = max(self.response.n_classes, 1)
+        per_sample = 16 * self.n_neighbors + 32 * n_scores + self.input.nbytes_per_sample()
+        per_row = (n_samples + 2) * per_sample
         batches = row_batches(X.shape[0], per_row)
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_apply)(function, self, X, batch) for batch in batches
@@ -164,6 +181,8 @@ class Neighborhood:
         Their targets.
     scores : ndarray of shape (n_rows, 1 or n_classes)
         The model's log-odds-like scores of the rows.
+    neighbor_scores : ndarray of shape (n_rows, n_neighbors, 1 or n_classes)
+        Scores of the neighbours by models that did not see them, in an action that cross-fits.
     probabilities : ndarray of shape (n_rows, n_classes)
         The model's own class probabilities of the rows, where it has `predict_proba`.
 
@@ -195,6 +214,15 @@ class Neighborhood:
             raise ValueError("The neighbours have no labels: fit was called without y.")
         return self.index.labels[self.indices]
 
+    @property
+    def neighbor_scores(self) -> Floats:
+        """Scores of the neighbours, shape (n, k, columns), by models that did not see them."""
+        if self.index.held_out_scores is None:
+            raise ValueError(
+                "The neighbours have no out-of-fold scores: they come from an action that cross-fits."
+            )
+        return self.index.held_out_scores[self.indices]
+
     @cached_property
     def scores(self) -> Floats:
         """The model's scores of the rows."""
@@ -223,7 +251,9 @@ class Neighborhood:
         if sampling == "axis":
             return self._axis_scores(near)
         if sampling == "voronoi" and self._may_use_cache():
-            votes = index.predictor.cached_cell_scores(self.rows, self.indices, near.shape[1])
+            n_cached = max(2 * index.predictor.n_neighbors_, near.shape[1])
+            cache = self.indices[:, :n_cached]
+            votes = index.predictor.cached_cell_scores(self.rows, cache, near.shape[1])
             flat = votes.reshape(near.size, *votes.shape[2:])
             return index.response.as_scores(flat).reshape(*near.shape, -1)
         steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
@@ -241,8 +271,8 @@ class Neighborhood:
         """Steps in the model's input that lead to the border of the cell in the neighbour space."""
         reference = self.index.space.rows
         steps = steps_towards(self.rows, reference, near, self.index.metric)
-        if self.index.metric == "cosine" and self.index.space.transformer is None:
-            steps = unscaled_steps(steps, row_norms(self.rows), row_norms(reference)[near])
+        if self.index.lengths is not None:
+            steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
         return steps
 
     def _axis_scores(self, near: Ints) -> Floats:

@@ -6,11 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 
 from surefoot._validation import check_option
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 
 RESPONSES = ("auto", "decision_function", "predict_proba", "predict")
 
@@ -18,7 +21,8 @@ RESPONSES = ("auto", "decision_function", "predict_proba", "predict")
 class Response:
     """The scores of a fitted model: one column for two classes or a regressor, else one a class.
 
-    For two classes the column speaks for the positive (second) class. Beyond two, the columns of
+    For two classes the column speaks for the positive (second) class; it is 0 where the decision
+    changes, also for a classifier with a threshold of its own. Beyond two, the columns of
     `decision_function` are centred, since only their differences mean anything.
     """
 
@@ -26,9 +30,21 @@ class Response:
         check_option(response, "response", RESPONSES)
         self.model = model
         self.method = _choose_method(model, response)
-        self.n_classes = len(model.classes_) if self.method != "predict" else 0
+        self.n_classes = 0 if self.method == "predict" else _count_classes(model)
         # No more certain than n rows can make one: the rule of succession's half row either way.
         self.least_probability = 1.0 / (2 * n_rows + 2)
+        self.cut = self._threshold_score()
+
+    def _threshold_score(self) -> float:
+        """Score at which a classifier with a threshold of its own changes its decision."""
+        if not isinstance(self.model, THRESHOLDED):
+            return 0.0
+        default = 0.5 if self.method == "predict_proba" else 0.0
+        given = getattr(self.model, "best_threshold_", getattr(self.model, "threshold", "auto"))
+        threshold = default if given == "auto" else float(given)
+        score = float(logit(threshold)) if self.method == "predict_proba" else threshold
+        speaks_for_first = getattr(self.model, "pos_label", None) == self.model.classes_[0]
+        return -score if speaks_for_first else score
 
     def __call__(self, inputs: Any) -> Floats:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
@@ -43,15 +59,18 @@ class Response:
     def log_odds(self, probabilities: Floats) -> Floats:
         """Clipped log-odds: of the positive class for two classes, else of every class."""
         kept = probabilities[:, 1:] if self.n_classes == 2 else probabilities
-        return logit(np.clip(kept, self.least_probability, 1 - self.least_probability))
+        clipped = np.clip(kept, self.least_probability, 1 - self.least_probability)
+        return logit(clipped) - self.cut
 
     def as_scores(self, output: Any) -> Floats:
         """Bring what the model returned to one column, or one centred column a class."""
         scores = np.asarray(output, dtype=np.float64)
         if scores.ndim == 1:
-            return scores[:, None]
-        if self.method == "predict" or self.n_classes == 2:
-            return scores
+            return scores[:, None] - self.cut
+        if self.method == "predict":
+            raise ValueError(
+                f"estimator predicts {scores.shape[1]} targets a row: it may predict one."
+            )
         if scores.shape[1] != self.n_classes:
             raise ValueError(
                 f"The decision_function of {type(self.model).__name__} has {scores.shape[1]} columns for "
@@ -75,9 +94,10 @@ def margin(scores: Floats, top: Ints) -> Floats:
     top = top.reshape(-1, *[1] * (scores.ndim - 2))
     if scores.shape[-1] == 1:
         return np.where(top == 1, scores[..., 0], -scores[..., 0])
-    is_top = np.arange(scores.shape[-1]) == top[..., None]
-    best_other = np.where(is_top, -np.inf, scores).max(axis=-1)
-    return np.where(is_top, scores, -np.inf).max(axis=-1) - best_other
+    where = np.broadcast_to(top[..., None], (*scores.shape[:-1], 1))
+    others = scores.copy()
+    np.put_along_axis(others, where, -np.inf, axis=-1)
+    return np.take_along_axis(scores, where, axis=-1)[..., 0] - others.max(axis=-1)
 
 
 def _choose_method(model: Any, response: str) -> str:
@@ -92,6 +112,9 @@ def _choose_method(model: Any, response: str) -> str:
             f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
         )
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
+    if isinstance(model, THRESHOLDED):  # the threshold says what it is a threshold of
+        own = model.response_method
+        wanted = ("predict_proba", "decision_function") if own == "auto" else (own,)
     usable = [
         m for m in wanted if m != "predict" and hasattr(model, m) and not _is_pairwise(model, m)
     ]
@@ -101,6 +124,14 @@ def _choose_method(model: Any, response: str) -> str:
             "'decision_function' or 'predict_proba', and the model must have it, one column a class."
         )
     return usable[0]
+
+
+def _count_classes(model: Any) -> int:
+    if isinstance(model.classes_, list):
+        raise TypeError("estimator predicts several targets a row: it may predict one.")
+    if len(model.classes_) < 2:
+        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
+    return len(model.classes_)
 
 
 def _is_pairwise(model: Any, method: str) -> bool:

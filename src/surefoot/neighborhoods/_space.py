@@ -11,13 +11,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from surefoot.neighborhoods._model_input import MixedInput, NumericInput, as_numbers, is_frame
+from surefoot.neighborhoods._model_input import MixedInput, ModelInput, as_numbers, is_frame
 
 
 class NeighborSpace:
     """Coordinates of rows for the neighbour search, as dense or CSR float64."""
 
-    def __init__(self, space: Any, model_input: NumericInput | MixedInput, X: Any, y: Any) -> None:
+    def __init__(self, space: Any, model_input: ModelInput, X: Any, y: Any) -> None:
         self.own = isinstance(space, str)
         if (isinstance(space, str) and space != "auto") or (
             not self.own and not hasattr(space, "transform")
@@ -29,22 +29,32 @@ class NeighborSpace:
         elif isinstance(model_input, MixedInput):
             self.transformer = default_vectorizer(model_input).fit(model_input.rows)
         self.rows = self(X, model_input.rows)
+        # What stands in for a gap in rows to judge, for the search only.
+        takes_gaps = getattr(model_input, "takes_gaps", False) and not issparse(self.rows)
+        self.typical = np.median(self.rows, axis=0) if takes_gaps else None
 
     def __call__(self, X: Any, inputs: Any) -> Any:
         """Coordinates of the rows X, which the model sees as `inputs`."""
         if self.transformer is None:
-            return inputs
+            return self._filled(inputs)
         table = self.transformer.transform(inputs if self.own else X)
         numbers = as_numbers(table)
         if numbers is None:
             raise ValueError("space must give numeric coordinates without missing values.")
         return csr_array(numbers) if issparse(numbers) else numbers
 
+    def _filled(self, rows: Any) -> Any:
+        if issparse(rows) or np.isfinite(rows).all():
+            return rows
+        return np.where(np.isfinite(rows), rows, self.typical)
+
 
 def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
     """Impute and scale numbers; give each category a column, so that two of them are 1 apart."""
     numbers = make_pipeline(
-        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+        FunctionTransformer(_infinite_to_gap, feature_names_out="one-to-one"),
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
     )
     categories = make_pipeline(
         FunctionTransformer(_as_objects, feature_names_out="one-to-one"),
@@ -62,9 +72,21 @@ def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
     )
 
 
+def _infinite_to_gap(table: Any) -> NDArray[np.float64]:
+    values = np.asarray(table, dtype=np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
 def _as_objects(table: Any) -> NDArray[Any]:
-    values = table.to_numpy() if is_frame(table) else np.asarray(table)
-    return values.astype(object)
+    """Categories as texts, and whatever stands for a gap as None: kinds of objects cannot be mixed."""
+    values = (table.to_numpy() if is_frame(table) else np.asarray(table)).astype(object)
+    texts = [[None if is_missing(value) else str(value) for value in row] for row in values]
+    return np.array(texts, dtype=object).reshape(values.shape)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA."""
+    return value is None or str(value) in ("nan", "NaT", "<NA>")
 
 
 def _half_a_difference_each(indicators: NDArray[np.float64]) -> NDArray[np.float64]:

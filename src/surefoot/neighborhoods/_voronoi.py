@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from math import ceil, log2
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import VALID_METRICS
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_scalar
 
 from surefoot._kernels import points_between, sparse_neighbor_dots
 from surefoot._parallel import row_batches
@@ -24,19 +23,19 @@ Metric = str | Callable[[Any, Any], float]
 ZERO_FROM_DIFFERENCES = 1e-30
 ZERO_FROM_PRODUCTS = 1e-13
 
+# Differences of which the squares, and their inverses, are still numbers of full precision.
+SMALLEST = 1e-70
+
+# Metrics between which a point can lie, by all their names; p of "minkowski" is 2.
+METRICS = {
+    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
+    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
+    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
+    "sqeuclidean": "sqeuclidean",
+}
+
 # Few enough rows that their products are still in the processor's cache when they are divided.
 ROWS_IN_CACHE = 32
-
-
-def log_n_neighbors(n: int) -> int:
-    """Number of neighbours for `n` training rows, 2⌈log2 n⌉ + 1 (Bennett 2007, section 4.1).
-
-    Examples
-    --------
-    >>> log_n_neighbors(200)
-    17
-    """
-    return 2 * ceil(log2(n)) + 1
 
 
 def voronoi_steps(
@@ -57,8 +56,8 @@ def voronoi_steps(
         only, with a CSR `X` they are CSR of shape (n_rows * n_neighbors, n_columns), row by row.
     metric : str or callable, default="euclidean"
         "euclidean" and "cosine" have a closed form; under "cosine" steps are between the rows
-        scaled to length one, and a zero row has steps of 0. Any other name that scikit-learn knows,
-        or a function of two rows, is bisected.
+        scaled to length one, and a zero row has steps of 0. Any other metric between rows of
+        numbers that scikit-learn knows, or a function of two rows, is bisected.
     tol : float, default=1e-3
         Accuracy of the bisection.
 
@@ -81,7 +80,8 @@ def voronoi_steps(
     array([[0.5 , 0.25]])
     """
     X, neighbors = _check_rows(X, neighbors)
-    check_metric(metric)
+    metric = canonical_metric(metric)
+    check_scalar(tol, "tol", Real, min_val=0, include_boundaries="neither")
     n_near = _n_near(X, neighbors)
     return _steps_in_batches(
         X, lambda batch: _take_groups(neighbors, batch, n_near), n_near, metric, tol
@@ -136,14 +136,16 @@ def interpolate(X: Any, reference: Any, near: NDArray[np.int64], steps: Floats) 
     return csr_array(rows.multiply(1 - weights) + neighbors.multiply(weights))
 
 
-def check_metric(metric: Metric) -> None:
-    """Raise one sentence unless scikit-learn's neighbour search knows the metric."""
-    known = set(VALID_METRICS["brute"]) - {"precomputed"}
-    if not callable(metric) and metric not in known:
-        names = ", ".join(sorted(known))
+def canonical_metric(metric: Metric) -> Metric:
+    """One name for each metric, or one sentence that names those there are."""
+    if callable(metric):
+        return metric
+    if metric not in METRICS:
+        names = ", ".join(sorted(METRICS))
         raise ValueError(
             f"metric={metric!r} is not known: it may be a function of two rows or one of {names}."
         )
+    return METRICS[metric]
 
 
 def steps_from_products(gram: Floats, squares: Floats) -> Floats:
@@ -165,6 +167,7 @@ def difference_products(
     or zero, and zero rows get a square of −1: under the cosine they are far from everything and bind nothing.
     """
     if issparse(reference):
+        reference, near = reference[near.ravel()], np.arange(near.size).reshape(near.shape)
         gram, squares, sizes = _sparse_products(X, reference, near, n_first)
         squares[squares < ZERO_FROM_PRODUCTS * sizes] = 0.0
     else:
@@ -217,7 +220,12 @@ def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
     if metric not in ("euclidean", "cosine"):
         return _bisected_steps(X, neighbors, metric, tol)
     if metric == "euclidean" and not issparse(X):
-        return steps_from_products(*_dense_products(neighbors - X[:, None, :], neighbors.shape[1]))
+        towards = neighbors - X[:, None, :]
+        # Steps do not depend on the scale, but squares of very small or large numbers do.
+        size = np.abs(towards).max(axis=(1, 2), keepdims=True, initial=0.0)
+        if not (size.min(initial=1.0) > SMALLEST and size.max(initial=1.0) < 1 / SMALLEST):
+            towards = np.divide(towards, size, out=towards, where=size > 0)
+        return steps_from_products(*_dense_products(towards, neighbors.shape[1]))
     unit = metric == "cosine"
     if unit:
         X, neighbors = _unit_rows(X), _unit_rows(neighbors)
@@ -232,24 +240,25 @@ def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
 
 def _bisected_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
     """Bisect for each step, as Bennett (2007, section 3) does, with all directions of a row at once."""
-    distances = _distance_function(metric)
     n_near = _n_near(X, neighbors)
     steps = np.empty((X.shape[0], n_near))
     for row in range(X.shape[0]):
         group = _take_groups(neighbors, slice(row, row + 1), n_near)
         x = X[[row]].toarray() if issparse(X) else X[[row]]
         near = group.toarray() if issparse(group) else group[0]
-        steps[row] = _bisect_row(x, near, distances, tol)
+        steps[row] = _bisect_row(x, near, metric, tol)
     return steps
 
 
-def _bisect_row(x: Floats, near: Floats, distances: Callable[..., Floats], tol: float) -> Floats:
-    others = near[distances(x, near)[0] > 0.0]
+def _bisect_row(x: Floats, near: Floats, metric: Metric, tol: float) -> Floats:
+    others = near[cdist(x, near, metric)[0] > 0.0]
+    if len(others) == 0:
+        return np.full(len(near), 0.5)
 
     def inside(steps: Floats) -> NDArray[np.bool_]:
         points = x + steps[:, None] * (near - x)
-        nearest = distances(points, others).min(axis=1, initial=np.inf)
-        return distances(points, x)[:, 0] <= nearest * (1 + 1e-12)
+        nearest = cdist(points, others, metric).min(axis=1)
+        return cdist(points, x, metric)[:, 0] <= nearest * (1 + 1e-12)
 
     low, high = np.zeros(len(near)), np.full(len(near), 0.5)
     low[inside(high)] = 0.5
@@ -260,18 +269,12 @@ def _bisect_row(x: Floats, near: Floats, distances: Callable[..., Floats], tol: 
     return low
 
 
-def _distance_function(metric: Metric) -> Callable[..., Floats]:
-    """Distances between two small tables; scipy's have the least overhead a call."""
-    name = {"l1": "cityblock", "manhattan": "cityblock", "l2": "euclidean"}.get(str(metric), metric)
-    if callable(metric) or name in ("cityblock", "euclidean", "chebyshev", "minkowski"):
-        return lambda A, B: cdist(A, B, name)
-    return lambda A, B: pairwise_distances(A, B, metric=metric)
-
-
 def _unit_rows(rows: Any) -> Any:
-    if issparse(rows) or rows.ndim == 2:
+    if issparse(rows):
         return normalize(rows)
-    return normalize(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape)
+    largest = np.abs(rows).max(axis=-1, keepdims=True)
+    flat = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
+    return normalize(flat.reshape(-1, rows.shape[-1])).reshape(rows.shape)
 
 
 def _check_rows(X: Any, neighbors: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._validation import check_option
 from surefoot.indicators import LocalSensitivity
@@ -223,7 +223,10 @@ class VoronoiCellDisplay:
         check_option(color_by, "color_by", ["margin", "flips"])
         _check_indicator(indicator)
         index = indicator.index_
-        neighborhood = Neighborhood(index, _check_one_row(_as_row(query)))
+        row = _check_one_row(_as_row(query))
+        if hasattr(row, "columns"):  # an array has no names to check
+            validate_data(indicator, row, reset=False, skip_check_array=True)
+        neighborhood = Neighborhood(index, row)
         near = neighborhood.indices[0, : indicator.n_neighbors_]
         answers = _model_answers(neighborhood, indicator.n_neighbors_)
         if color_by == "flips":

@@ -10,7 +10,13 @@ from sklearn.utils import _safe_indexing, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot.indicators import cross_fit, fit_model
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, as_table, resolve_n_neighbors
+from surefoot.neighborhoods import (
+    Neighborhood,
+    NeighborhoodIndex,
+    as_table,
+    canonical_metric,
+    resolve_n_neighbors,
+)
 from surefoot.recalibration._platt import (
     PlattCalibrator,
     as_probabilities,
@@ -115,7 +121,10 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
             The fitted classifier.
         """
         check_scalar(self.ridge, "ridge", Real, min_val=0, include_boundaries="neither")
+        if self.metric != "auto":
+            canonical_metric(self.metric)
         X, y, sample_weight = self._check(X, y, sample_weight)
+        n_neighbors = resolve_n_neighbors(self.n_neighbors, len(y))
         held_out = cross_fit(
             [], self.estimator, X, y, cv=self.cv, groups=groups, sample_weight=sample_weight,
             response=self.response, n_jobs=self.n_jobs,
@@ -123,7 +132,7 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
         rows = held_out.rows
         weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
         targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
-        self._scores, self._weight = held_out.scores, weight
+        self._weight = weight
         self._targets = np.column_stack([smoothed_targets(t, weight) for t in targets])
         fitted = [
             PlattCalibrator().fit(held_out.scores[:, [c]], target, weight)
@@ -140,8 +149,9 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
         self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
         self._index = NeighborhoodIndex(
             self.estimator_, _safe_indexing(X, rows), y[rows],
-            n_neighbors=resolve_n_neighbors(self.n_neighbors, len(rows)),
-            space=self.space, metric=self.metric, response=self.response, n_jobs=self.n_jobs,
+            n_neighbors=n_neighbors,
+            space=self.space, metric=self.metric, response=self.response,
+            held_out_scores=held_out.scores, n_jobs=self.n_jobs,
         )  # fmt: skip
         return self
 
@@ -187,11 +197,9 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
 
     def _local_fits(self, near: Neighborhood) -> tuple[Floats, Floats, Floats]:
         weight = gaussian_weights(near.distances) * self._weight[near.indices]
-        standard = (self._scores - self._center) / self._scale
+        standard = (near.neighbor_scores - self._center) / self._scale
         fits = [
-            fit_lines(
-                standard[near.indices, c], self._targets[near.indices, c], weight, prior, self.ridge
-            )
+            fit_lines(standard[:, :, c], self._targets[near.indices, c], weight, prior, self.ridge)
             for c, prior in enumerate(self._prior)
         ]
         lines = np.stack(fits, axis=1)

@@ -25,7 +25,7 @@ class PlattCalibrator(ClassifierMixin, BaseEstimator):
         """Fit on out-of-fold columns."""
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         self.classes_ = np.array([0, 1])
-        self.scaler_ = StandardScaler().fit(X, sample_weight=weight)
+        self.scaler_ = StandardScaler().set_output(transform="default").fit(X, sample_weight=weight)
         positive = smoothed_targets(y, weight)
         # A soft target is a row of either label, each with its share of the weight.
         self.logistic_ = LogisticRegression(C=NEGLIGIBLE_PENALTY, solver="newton-cholesky").fit(

@@ -6,7 +6,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import (
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    get_tags,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -15,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from surefoot.indicators import Indicator, Panel, cross_fit, fit_model
+from surefoot.indicators import Indicator, Panel, check_model, cross_fit, fit_model
 from surefoot.neighborhoods import as_table
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, class_targets
 
@@ -39,6 +45,7 @@ class BaseRecalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstima
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check what is needed here; the model checks its own input, and gets it untouched."""
+        check_model(self.estimator)
         if not is_classifier(self.estimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no classifier, and only those are recalibrated."
@@ -51,16 +58,23 @@ class BaseRecalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstima
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
+        if isinstance(self.estimator, FrozenEstimator):
+            self.classes_ = known = self.estimator.classes_
+            if unknown := sorted(set(y.tolist()) - set(known.tolist())):
+                raise ValueError(
+                    f"y has class {unknown[0]!r}, which the frozen estimator does not know."
+                )
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
-            for label in self.classes_:
+            for label in np.unique(y).tolist():
                 if sample_weight[y == label].sum() == 0:
                     raise ValueError(f"sample_weight leaves class {label!r} without weight.")
         return X, y, sample_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.estimator).input_tags
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
 
@@ -82,6 +96,8 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
     calibrator : classifier, default=None
         Learns 0/1 targets from the columns; must have `predict_proba`. The default is logistic
         regression on standardised columns with a negligible penalty and Platt's smoothed targets.
+    response : {"auto", "decision_function", "predict_proba"}, default="auto"
+        What the log-odds are made of; an indicator has a `response` of its own.
     cv : int, splitter or iterable of splits, default=10
         How rows are held out. A number of folds is at most the number of rows of the rarest class.
     n_jobs : int, default=None
@@ -90,7 +106,7 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels.
+        Class labels; of a frozen model all that it knows.
     estimator_ : classifier
         The model, fitted on all rows.
     calibrators_ : list of classifiers
@@ -119,12 +135,14 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
         indicators: Indicator | Sequence[Indicator] | None = None,
         *,
         calibrator: Any = None,
+        response: str = "auto",
         cv: Any = 10,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.indicators = indicators
         self.calibrator = calibrator
+        self.response = response
         self.cv = cv
         self.n_jobs = n_jobs
 
@@ -149,9 +167,13 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
         """
         X, y, sample_weight = self._check(X, y, sample_weight)
         indicators = [_signed(indicator) for indicator in as_list(self.indicators)]
+        if self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
+            raise TypeError(
+                f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
+            )
         held_out = cross_fit(
             indicators, self.estimator, X, y, cv=self.cv, groups=groups,
-            sample_weight=sample_weight, n_jobs=self.n_jobs,
+            sample_weight=sample_weight, response=self.response, n_jobs=self.n_jobs,
         )  # fmt: skip
         targets = class_targets(
             np.searchsorted(self.classes_, y[held_out.rows]), len(self.classes_)
@@ -163,7 +185,9 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
             for table, target in zip(tables, targets, strict=True)
         ]
         self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
-        self._panel = Panel(indicators, self.estimator_, X, y, n_jobs=self.n_jobs)
+        self._panel = Panel(
+            indicators, self.estimator_, X, y, response=self.response, n_jobs=self.n_jobs
+        )
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -225,7 +249,12 @@ def _signed(indicator: Indicator) -> Indicator:
         raise ValueError(
             f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each class."
         )
-    return clone(indicator).set_params(per_class=True)
+    indicator.check_parameters()
+    signed = clone(indicator).set_params(per_class=True)
+    if "random_state" in signed.get_params(deep=False):  # all folds draw alike
+        seed = check_random_state(indicator.random_state).randint(np.iinfo(np.int32).max)
+        signed.set_params(random_state=seed)
+    return signed
 
 
 def _fit_calibrator(calibrator: Any, table: Floats, target: NDArray[np.int64], weight: Any) -> Any:
