@@ -17,12 +17,13 @@ import time
 import warnings
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import numpy as np
 
-from surefoot.datasets import fetch_ucr
+from surefoot.datasets import fetch_ucr, list_ucr
 from surefoot.neighborhoods import DTWNeighbors
 
 SETS = [
@@ -183,7 +184,8 @@ def main():
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--peers", nargs="*", default=list(PEERS))
+    installed = [peer for peer in PEERS if find_spec(peer)]
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=installed)
     parser.add_argument("--skip-memory", action="store_true")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="2-Dimensional data passed")  # tslearn's
@@ -193,9 +195,13 @@ def main():
         print("first call on a machine:", run_apart(FIRST_CALL_SCRIPT, NUMBA_CACHE_DIR=cache))
         print("first call of a later process:", run_apart(FIRST_CALL_SCRIPT, NUMBA_CACHE_DIR=cache))
     surefoot_search(np.eye(12), np.eye(12), 1, None)
-    if options.peers:
+    for peer in set(PEERS) - set(options.peers):
+        print(f"not compared: {peer}")
+    if list_ucr():
         compare_all(options.sets, options.peers)
-    compare_threads(THREAD_SETS)
+        compare_threads(THREAD_SETS)
+    else:
+        print("nothing compared: there are no UCR sets in $SUREFOOT_DATA")
     if not options.skip_memory:
         for window in (None, 0.1):
             print(f"\n100,000 series of length 128, 200 queries, 9 neighbours, window {window}:")

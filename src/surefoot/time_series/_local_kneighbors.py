@@ -78,9 +78,9 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    n_neighbors_ : ndarray of int
-        The numbers to choose from, in order.
-    errors_ : ndarray of shape (n_neighbors_,)
+    n_neighbors_ : ndarray of shape (n_candidates,)
+        The numbers to choose from, in order; n_candidates of them.
+    errors_ : ndarray of shape (n_candidates,)
         Overall error of each number on held-out training series; lower is better.
     label_trust_ : float
         The trust that was kept.
