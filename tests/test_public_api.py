@@ -11,7 +11,9 @@ import surefoot
 PUBLIC = {
     "surefoot": {
         "Confidence",
+        "KNeighborsDTWClassifier",
         "KernelKNeighborsClassifier",
+        "LocalKNeighborsDTWClassifier",
         "LocalSensitivity",
         "LocallyRecalibratedClassifier",
         "RecalibratedClassifier",
@@ -31,6 +33,7 @@ PUBLIC = {
         "Indicator",
         "LocalSensitivity",
         "Panel",
+        "check_model",
         "cross_fit",
         "fit_model",
     },
@@ -41,6 +44,7 @@ PUBLIC = {
         "NeighborhoodIndex",
         "SAMPLINGS",
         "as_table",
+        "canonical_metric",
         "hubness",
         "infect_hubs",
         "log_n_neighbors",

@@ -7,13 +7,16 @@ if TYPE_CHECKING:
     from surefoot.indicators import Confidence, LocalSensitivity
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
+    from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 __version__ = "0.1.0"
 
 # Resolved on first use, so that `import surefoot` costs nothing and numba loads only when needed.
 _HOMES = {
     "Confidence": "indicators",
+    "KNeighborsDTWClassifier": "time_series",
     "KernelKNeighborsClassifier": "neighborhoods",
+    "LocalKNeighborsDTWClassifier": "time_series",
     "LocalSensitivity": "indicators",
     "LocallyRecalibratedClassifier": "recalibration",
     "RecalibratedClassifier": "recalibration",
@@ -21,7 +24,9 @@ _HOMES = {
 
 __all__ = [
     "Confidence",
+    "KNeighborsDTWClassifier",
     "KernelKNeighborsClassifier",
+    "LocalKNeighborsDTWClassifier",
     "LocalSensitivity",
     "LocallyRecalibratedClassifier",
     "RecalibratedClassifier",
