@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sklearn import get_config
 
 # Several temporaries of a batch's size live at once, and the model makes copies of its own.
-SHARE_OF_WORKING_MEMORY = 1 / 16
+SHARE_OF_WORKING_MEMORY = 1 / 8
 
 
 def row_batches(n_rows: int, bytes_per_row: int, most_rows: int | None = None) -> Iterator[slice]:

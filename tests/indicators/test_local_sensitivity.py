@@ -410,6 +410,39 @@ def test_rows_may_be_sparse_or_dense_whatever_the_training_rows_were():
             )
 
 
+def test_codes_that_a_wrapped_pipeline_decodes_are_never_interpolated():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"region": np.arange(120) % 6, "age": rng.normal(size=120)})
+    y = (X["region"].isin([1, 4]) ^ (X["age"] > 1)).to_numpy()
+    columns = make_column_transformer((OneHotEncoder(), ["region"]), remainder="passthrough")
+    vote = VotingClassifier([("a", make_pipeline(columns, LogisticRegression()))], voting="soft")
+    found = LocalSensitivity(vote, n_neighbors=5, sampling="midpoint", per_class=True).fit(X, y)
+    x, near = X[:1], X.iloc[found.index_.search.kneighbors(found.index_.space(None, X[:1]))[1][0]]
+    change = []
+    for _, row in near.iterrows():
+        ends = pd.DataFrame(
+            {"region": [0, int(row["region"])], "age": (x["age"].iloc[0] + row["age"]) / 2}
+        )
+        chances = np.clip(
+            vote.fit(X, y).predict_proba(pd.concat([x, ends]))[:, 1], 1 / 242, 241 / 242
+        )
+        scores = np.log(chances / (1 - chances))
+        change.append(scores[1:].mean() - scores[0])
+    assert_allclose(found.transform(x)[0], [np.mean(change), np.std(change)], atol=1e-9)
+
+
+def test_nullable_columns_with_gaps():
+    X, y = customers()
+    X = X[["months", "fee"]].astype({"months": "Float64"})
+    X["old"] = (X["months"] > 30).astype("boolean")
+    plain = X.astype({"months": "float64", "old": "float64"})
+    boosting = HistGradientBoostingClassifier(max_iter=10, random_state=0)
+    found, expected = (
+        LocalSensitivity(boosting).fit(rows, y).transform(rows[:9]) for rows in (X, plain)
+    )
+    assert_allclose(found, expected)
+
+
 def test_strange_categories_are_told_apart():
     X, y = customers()
     X["odd"] = pd.Series([1, "one", pd.NA, None] * 40, dtype=object)

@@ -164,16 +164,18 @@ class MixedInput(ModelInput):
             if not flag and _is_numeric(column)
         ]
         self.categorical = [name for name in names if name not in self.numeric]
+        # Whole numbers may be codes that the model decodes inside: near in space, but with nothing between.
+        whole = whole_columns(table) if preprocesses_inside(model) else []
+        self.interpolated = [name for name in self.numeric if name not in whole]
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), between each row and its neighbours, both ends averaged."""
         start = _safe_indexing(rows, np.repeat(np.arange(len(near)), near.shape[1]))
         end = _safe_indexing(self.rows, near.ravel())
         weights = steps.ravel()
-        numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.numeric}
-        with np.errstate(
-            invalid="ignore"
-        ):  # there is no way from infinity to infinity: both ends count
+        numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
+        # There is no way from infinity to infinity: both ends count.
+        with np.errstate(invalid="ignore"):
             between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
         scores = [
             self.score(response, _with_columns(table, self._filled(between, numbers, side)))
@@ -198,9 +200,30 @@ def model_input(model: Any, table: Any) -> NumericInput | MixedInput:
     """Choose how samples are made of the table that the model sees."""
     flags = getattr(model, "is_categorical_", None)
     has_categories = flags is not None and np.any(flags)
-    if has_categories or as_numbers(table) is None:
+    has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
+    if has_categories or has_codes or as_numbers(table) is None:
         return MixedInput(model, table)
     return NumericInput(model, table)
+
+
+def preprocesses_inside(model: Any) -> bool:
+    """Whether a model such as a vote or a calibrator wraps a pipeline, so that it sees raw columns."""
+    parts = model.get_params().values() if hasattr(model, "get_params") else []
+    return any(isinstance(part, Pipeline) for part in parts)
+
+
+def whole_columns(table: Any) -> list[Any]:
+    """Names of a frame's columns of whole numbers or truth values; an array's are numbers."""
+    if not is_frame(table):
+        return []
+    return [name for name in table.columns if _is_whole(table[name])]
+
+
+def _is_whole(column: Any) -> bool:
+    kind = getattr(column.dtype, "kind", None)
+    if kind is None:  # polars
+        return bool(column.dtype.is_integer()) or str(column.dtype) == "Boolean"
+    return kind in "biu"
 
 
 def _is_numeric(column: Any) -> bool:
@@ -216,8 +239,17 @@ def _column(table: Any, name: Any) -> Any:
 
 def _floats(table: Any, name: Any) -> Floats:
     column = _column(table, name)
+    if hasattr(column, "iloc"):  # pandas, whose nullable columns hold objects
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
     return np.asarray(values, dtype=np.float64)
+
+
+def float_table(table: Any) -> Floats:
+    """Numeric columns as one array, with NaN for every kind of gap."""
+    if not is_frame(table):
+        return np.asarray(table, dtype=np.float64)
+    return np.column_stack([_floats(table, name) for name in table.columns])
 
 
 def _with_columns(table: Any, columns: dict[Any, Floats]) -> Any:

@@ -11,7 +11,13 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from surefoot.neighborhoods._model_input import MixedInput, ModelInput, as_numbers, is_frame
+from surefoot.neighborhoods._model_input import (
+    MixedInput,
+    ModelInput,
+    as_numbers,
+    float_table,
+    is_frame,
+)
 
 
 class NeighborSpace:
@@ -73,7 +79,7 @@ def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
 
 
 def _infinite_to_gap(table: Any) -> NDArray[np.float64]:
-    values = np.asarray(table, dtype=np.float64)
+    values = float_table(table)
     return np.where(np.isfinite(values), values, np.nan)
 
 
