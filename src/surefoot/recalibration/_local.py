@@ -1,34 +1,27 @@
 """A recalibration of its own for every row (Bennett 2007, equations 1 and 2)."""
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import _safe_indexing, check_scalar
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot.indicators import cross_fit, fit_model
+from surefoot.indicators import CrossFit, Indicator
 from surefoot.neighborhoods import (
     Neighborhood,
     NeighborhoodIndex,
-    as_table,
     canonical_metric,
     resolve_n_neighbors,
 )
-from surefoot.recalibration._platt import (
-    PlattCalibrator,
-    as_probabilities,
-    class_targets,
-    smoothed_targets,
-)
-from surefoot.recalibration._recalibrated import BaseRecalibratedClassifier
+from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
+from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, smoothed_targets
 
 Floats = NDArray[np.float64]
 
 
-class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
+class LocallyRecalibratedClassifier(CrossFittedClassifier):
     """Classifier whose log-odds are recalibrated by what they were worth among a row's neighbours.
 
     The recalibrated log-odds of x are W0(x) + W1(x)·λ̂(x) (Bennett 2007, equation 1). The paper's
@@ -101,37 +94,16 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
         self.cv = cv
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model, and keep its out-of-fold log-odds of the training rows.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Training rows, as the model takes them.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the model and the recalibration.
-        groups : array-like of shape (n_rows,), default=None
-            Groups for a splitter that keeps them together.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
+    def _prepare(self) -> list[Indicator]:
         check_scalar(self.ridge, "ridge", Real, min_val=0, include_boundaries="neither")
+        resolve_n_neighbors(self.n_neighbors, 2)
         if self.metric != "auto":
             canonical_metric(self.metric)
-        X, y, sample_weight = self._check(X, y, sample_weight)
-        n_neighbors = resolve_n_neighbors(self.n_neighbors, len(y))
-        held_out = cross_fit(
-            [], self.estimator, X, y, cv=self.cv, groups=groups, sample_weight=sample_weight,
-            response=self.response, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        rows = held_out.rows
-        weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-        targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
+        return []
+
+    def _learn(
+        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
+    ) -> None:
         self._weight = weight
         self._targets = np.column_stack([smoothed_targets(t, weight) for t in targets])
         fitted = [
@@ -146,14 +118,17 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
         self.global_weights_ = np.column_stack(
             self._on_scores(self._prior[:, 0], self._prior[:, 1])
         )
-        self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
         self._index = NeighborhoodIndex(
-            self.estimator_, _safe_indexing(X, rows), y[rows],
-            n_neighbors=n_neighbors,
-            space=self.space, metric=self.metric, response=self.response,
-            held_out_scores=held_out.scores, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        return self
+            self.estimator_,
+            _safe_indexing(X, held_out.rows),
+            y[held_out.rows],
+            n_neighbors=resolve_n_neighbors(self.n_neighbors, len(held_out.rows)),
+            space=self.space,
+            metric=self.metric,
+            response=self.response,
+            held_out_scores=held_out.scores,
+            n_jobs=self.n_jobs,
+        )
 
     def local_weights(self, X: Any) -> tuple[Floats, Floats]:
         """Offset W0(x) and slope W1(x) of each row's recalibration W0 + W1·λ̂.
@@ -168,29 +143,14 @@ class LocallyRecalibratedClassifier(BaseRecalibratedClassifier):
         offset, slope : ndarrays of shape (n_rows,) for two classes, else (n_rows, n_classes)
             The weights; log-odds of the positive class, or of each class.
         """
-        offset, slope, _ = self._weights_and_scores(X)
+        offset, slope, _ = self._weights_and_scores(self._check_rows(X))
         return (offset[:, 0], slope[:, 0]) if offset.shape[1] == 1 else (offset, slope)
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Locally recalibrated class probabilities.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to classify.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes)
-            One column a class, in the order of `classes_`.
-        """
+    def _probabilities(self, X: Any) -> Floats:
         offset, slope, scores = self._weights_and_scores(X)
         return as_probabilities(expit(offset + slope * scores))
 
     def _weights_and_scores(self, X: Any) -> tuple[Floats, Floats, Floats]:
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
         parts = self._index.map(self._local_fits, X, n_samples=self._index.n_neighbors)
         offset, slope, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         return offset, slope, scores

@@ -1,84 +1,21 @@
 """Probabilities from out-of-fold log-odds and indicators (Bennett 2007, equation 3 and section 4.1)."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    check_random_state,
-    get_tags,
-)
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 
-from surefoot.indicators import Indicator, Panel, check_model, cross_fit, fit_model
-from surefoot.neighborhoods import as_table
-from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, class_targets
+from surefoot.indicators import CrossFit, Indicator, Panel, fit_model
+from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
+from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
 Floats = NDArray[np.float64]
 
 
-class BaseRecalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """What recalibrated classifiers share: checks, and prediction from probabilities."""
-
-    estimator: Any
-    classes_: NDArray[Any]
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Recalibrated class probabilities."""
-        raise NotImplementedError
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row, after recalibration."""
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
-        """Check what is needed here; the model checks its own input, and gets it untouched."""
-        check_model(self.estimator)
-        if not is_classifier(self.estimator):
-            raise ValueError(
-                f"estimator={self.estimator!r} is no classifier, and only those are recalibrated."
-            )
-        validate_data(self, X, y, skip_check_array=True)
-        X, y = as_table(X), column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise ValueError("X and y have no rows: a minimum of two of each class is required.")
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if isinstance(self.estimator, FrozenEstimator):
-            self.classes_ = known = self.estimator.classes_
-            if unknown := sorted(set(y.tolist()) - set(known.tolist())):
-                raise ValueError(
-                    f"y has class {unknown[0]!r}, which the frozen estimator does not know."
-                )
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
-            for label in np.unique(y).tolist():
-                if sample_weight[y == label].sum() == 0:
-                    raise ValueError(f"sample_weight leaves class {label!r} without weight.")
-        return X, y, sample_weight
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
-
-
-class RecalibratedClassifier(BaseRecalibratedClassifier):
+class RecalibratedClassifier(CrossFittedClassifier):
     """Classifier whose scores become probabilities by what they were worth out of fold.
 
     The model's log-odds of held-out rows, and the columns of indicators if given, are the input of a
@@ -146,66 +83,30 @@ class RecalibratedClassifier(BaseRecalibratedClassifier):
         self.cv = cv
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model, and the calibrator on rows that were held out from it.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Training rows, as the model takes them.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the model and the calibrator.
-        groups : array-like of shape (n_rows,), default=None
-            Groups for a splitter that keeps them together.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        X, y, sample_weight = self._check(X, y, sample_weight)
-        indicators = [_signed(indicator) for indicator in as_list(self.indicators)]
+    def _prepare(self) -> list[Indicator]:
         if self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
             raise TypeError(
                 f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
             )
-        held_out = cross_fit(
-            indicators, self.estimator, X, y, cv=self.cv, groups=groups,
-            sample_weight=sample_weight, response=self.response, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        targets = class_targets(
-            np.searchsorted(self.classes_, y[held_out.rows]), len(self.classes_)
-        )
-        weight = None if sample_weight is None else sample_weight[held_out.rows]
-        tables = class_tables(held_out.scores, held_out.columns)
+        self._indicators = [_signed(indicator) for indicator in as_list(self.indicators)]
+        return self._indicators
+
+    def _learn(
+        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
+    ) -> None:
+        calibrator = PlattCalibrator() if self.calibrator is None else self.calibrator
+        even = None if (weight == 1).all() else weight  # not every calibrator takes weights
         self.calibrators_ = [
-            _fit_calibrator(self.calibrator, table, target, weight)
-            for table, target in zip(tables, targets, strict=True)
+            fit_model(calibrator, table, target, even)
+            for table, target in zip(
+                class_tables(held_out.scores, held_out.columns), targets, strict=True
+            )
         ]
-        self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
         self._panel = Panel(
-            indicators, self.estimator_, X, y, response=self.response, n_jobs=self.n_jobs
+            self._indicators, self.estimator_, X, y, response=self.response, n_jobs=self.n_jobs
         )
-        return self
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Recalibrated class probabilities.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to classify.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_rows, n_classes)
-            One column a class, in the order of `classes_`.
-        """
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+    def _probabilities(self, X: Any) -> Floats:
         tables = class_tables(*self._panel.judge(X))
         positive = [
             calibrator.predict_proba(table)[:, 1]
@@ -255,8 +156,3 @@ def _signed(indicator: Indicator) -> Indicator:
         seed = check_random_state(indicator.random_state).randint(np.iinfo(np.int32).max)
         signed.set_params(random_state=seed)
     return signed
-
-
-def _fit_calibrator(calibrator: Any, table: Floats, target: NDArray[np.int64], weight: Any) -> Any:
-    model = PlattCalibrator() if calibrator is None else calibrator
-    return fit_model(model, table, target, weight)

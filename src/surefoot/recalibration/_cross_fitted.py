@@ -1,0 +1,152 @@
+"""What recalibrated classifiers share: a model, and what it said of rows it had not seen."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from surefoot.indicators import CrossFit, Indicator, check_model, cross_fit, fit_model
+from surefoot.neighborhoods import as_table
+from surefoot.recalibration._platt import class_targets
+
+Floats = NDArray[np.float64]
+Targets = list[NDArray[np.int64]]
+
+
+class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
+    """Base of classifiers that learn what a model's scores are worth from rows that were held out.
+
+    A subclass checks its parameters (`_prepare`), learns from the held-out scores (`_learn`), and
+    turns scores into probabilities (`_probabilities`).
+    """
+
+    estimator: Any
+    response: str
+    cv: Any
+    n_jobs: int | None
+    estimator_: Any
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _prepare(self) -> list[Indicator]:
+        """Check the parameters before any model is fitted, and return the indicators to ask."""
+
+    @abstractmethod
+    def _learn(
+        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
+    ) -> None:
+        """Learn from held-out rows, their 0/1 targets for each calibrated class, and their weights."""
+
+    @abstractmethod
+    def _probabilities(self, X: Any) -> Floats:
+        """Class probabilities of checked rows."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the model, and learn from rows that were held out what its scores are worth.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the model takes them.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the model and the recalibration.
+        groups : array-like of shape (n_rows,), default=None
+            Groups for a splitter that keeps them together.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        indicators = self._prepare()
+        X, y, sample_weight = self._check(X, y, sample_weight)
+        held_out = cross_fit(
+            indicators,
+            self.estimator,
+            X,
+            y,
+            cv=self.cv,
+            groups=groups,
+            sample_weight=sample_weight,
+            response=self.response,
+            n_jobs=self.n_jobs,
+        )
+        rows = held_out.rows
+        weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+        targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
+        self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
+        self._learn(X, y, held_out, targets, weight)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Recalibrated class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+            One column a class, in the order of `classes_`.
+        """
+        return self._probabilities(self._check_rows(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of each row, after recalibration."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = as_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
+        """Check what is needed here; the model checks its own input, and gets it untouched."""
+        check_model(self.estimator)
+        if not is_classifier(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is no classifier, and only those are recalibrated."
+            )
+        validate_data(self, X, y, skip_check_array=True)
+        X, y = as_table(X), column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if len(y) == 0:
+            raise ValueError("X and y have no rows: a minimum of two of each class is required.")
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if isinstance(self.estimator, FrozenEstimator):
+            self.classes_ = known = self.estimator.classes_
+            if unknown := sorted(set(y.tolist()) - set(known.tolist())):
+                raise ValueError(
+                    f"y has class {unknown[0]!r}, which the frozen estimator does not know."
+                )
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
+            for label in np.unique(y).tolist():
+                if sample_weight[y == label].sum() == 0:
+                    raise ValueError(f"sample_weight leaves class {label!r} without weight.")
+        return X, y, sample_weight
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
