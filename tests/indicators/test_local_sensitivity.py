@@ -19,7 +19,7 @@ from sklearn.ensemble import (
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestNeighbors, NeighborhoodComponentsAnalysis
@@ -323,6 +323,16 @@ def test_a_text_pipeline_stays_sparse(model, container, freeze):
     assert stability.index_.space.rows.format == "csr"
     assert stability.index_.metric == "cosine"
     assert np.isfinite(stability.transform(X[:20])).all()
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), MultinomialNB(), Ridge()])
+def test_a_text_without_a_known_word_scores_lowest(model):
+    texts, labels = documents()
+    targets = (labels == "sport").astype(float) if isinstance(model, Ridge) else labels
+    stability = LocalSensitivity(make_pipeline(TfidfVectorizer(), model)).fit(texts, targets)
+    scores = stability.score_samples([*texts[:10], "qwertz"])
+    assert scores.argmin() == 10
+    assert np.isfinite(scores).all()
 
 
 def test_sparse_and_dense_rows_give_the_same_columns():

@@ -25,6 +25,9 @@ Floats = NDArray[np.float64]
 # Keeps a model that is constant in the cell from dividing by zero, without reordering others.
 TINY_SPREAD = 1e-12
 
+# Of a text without a known word nothing is known: lower than any other row, and still a number.
+UNKNOWN = -1 / TINY_SPREAD
+
 
 class LocalSensitivity(Indicator):
     """How stable each prediction is within the row's Voronoi cell; a higher score is more stable.
@@ -36,7 +39,7 @@ class LocalSensitivity(Indicator):
     that get another class. For a regressor λ is the prediction and there is no `flips`.
 
     `score_samples` is the mean lead in the cell over its spread; for a regressor minus the root mean
-    squared change.
+    squared change. A row that has no cell, such as a text without a known word, scores lowest.
 
     Parameters
     ----------
@@ -159,9 +162,11 @@ class LocalSensitivity(Indicator):
         """Mean lead in the cell over its spread; for a regressor minus the root mean squared change."""
         around = self._sample_scores(neighborhood)
         if neighborhood.index.response.method == "predict":
-            return -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
-        leads = margin(around, top_class(neighborhood.scores))
-        return leads.mean(axis=1) / (leads.std(axis=1) + TINY_SPREAD)
+            found = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
+        else:
+            leads = margin(around, top_class(neighborhood.scores))
+            found = leads.mean(axis=1) / (leads.std(axis=1) + TINY_SPREAD)
+        return np.where(neighborhood.has_cell, found, UNKNOWN)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""

@@ -215,6 +215,13 @@ class Neighborhood:
         return self.index.labels[self.indices]
 
     @property
+    def has_cell(self) -> NDArray[np.bool_]:
+        """Whether there is anything around each row: not around a zero row under the cosine."""
+        if self.index.lengths is None:
+            return np.ones(len(self), dtype=bool)
+        return row_norms(self.rows) > 0
+
+    @property
     def neighbor_scores(self) -> Floats:
         """Scores of the neighbours, shape (n, k, columns), by models that did not see them."""
         if self.index.held_out_scores is None:
