@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 from sklearn.svm import SVC
 
-from surefoot import LocallyRecalibratedClassifier
+from surefoot import KernelKNeighborsClassifier, LocallyRecalibratedClassifier
 from surefoot.recalibration._local import fit_lines, gaussian_weights
 from surefoot.recalibration._platt import smoothed_targets
 
@@ -76,6 +76,20 @@ def test_slopes_differ_where_the_scores_mean_different_things():
     globally = LocallyRecalibratedClassifier(Vertical(), ridge=1e9).fit(X, y)
     losses = [log_loss(y_test, m.predict_proba(X_test)) for m in (model, globally)]
     assert losses[0] < 0.8 * losses[1]
+
+
+def test_no_more_rows_are_local_than_asked_for():
+    # A cached kernel vote searches 2k neighbours for itself; the recalibration must not use them all.
+    X, y = two_regimes(200, 0)
+    cached, exact = (
+        LocallyRecalibratedClassifier(
+            KernelKNeighborsClassifier(15, sample_neighbors=mode), n_neighbors=16
+        )
+        .fit(X, y)
+        .local_weights(X[:20] + 0.01)
+        for mode in ("cached", "exact")
+    )
+    assert_allclose(cached, exact)
 
 
 def test_three_classes_have_a_line_each():

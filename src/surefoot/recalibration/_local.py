@@ -118,11 +118,12 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         self.global_weights_ = np.column_stack(
             self._on_scores(self._prior[:, 0], self._prior[:, 1])
         )
+        self._n_local = resolve_n_neighbors(self.n_neighbors, len(held_out.rows))
         self._index = NeighborhoodIndex(
             self.estimator_,
             _safe_indexing(X, held_out.rows),
             y[held_out.rows],
-            n_neighbors=resolve_n_neighbors(self.n_neighbors, len(held_out.rows)),
+            n_neighbors=self._n_local,
             space=self.space,
             metric=self.metric,
             response=self.response,
@@ -156,10 +157,12 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         return offset, slope, scores
 
     def _local_fits(self, near: Neighborhood) -> tuple[Floats, Floats, Floats]:
-        weight = gaussian_weights(near.distances) * self._weight[near.indices]
-        standard = (near.neighbor_scores - self._center) / self._scale
+        rows = near.indices[:, : self._n_local]  # the model may have asked for more
+        weight = gaussian_weights(near.distances[:, : self._n_local]) * self._weight[rows]
+        scores = near.neighbor_scores[:, : self._n_local]
+        standard = (scores - self._center) / self._scale
         fits = [
-            fit_lines(standard[:, :, c], self._targets[near.indices, c], weight, prior, self.ridge)
+            fit_lines(standard[:, :, c], self._targets[rows, c], weight, prior, self.ridge)
             for c, prior in enumerate(self._prior)
         ]
         lines = np.stack(fits, axis=1)
