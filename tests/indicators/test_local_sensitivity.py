@@ -28,7 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot.neighborhoods import log_n_neighbors, voronoi_samples
+from surefoot.neighborhoods import log_n_neighbors, voronoi_samples, voronoi_steps
 
 
 def two_classes(n_rows=120, n_columns=4):
@@ -250,8 +250,10 @@ def test_a_pipeline_on_a_frame_with_text_and_gaps(model, freeze):
     columns = stability.set_output(transform="pandas").transform(X[:30])
     assert list(columns) == ["shift", "spread", "worst", "flips"]
     assert list(columns.index) == list(X.index[:30])
-    assert np.isfinite(columns.to_numpy()).all()
-    assert stability.score_samples(X[:30]).shape == (30,)
+    seen = clone(pipeline[:-1]).fit(X, y).transform(X)
+    by_hand = LocalSensitivity(model).fit(seen, y)
+    assert_allclose(columns.to_numpy(), by_hand.transform(seen[:30]))
+    assert_allclose(stability.score_samples(X[:30]), by_hand.score_samples(seen[:30]))
 
 
 @pytest.mark.parametrize("freeze", [False, True])
@@ -322,7 +324,10 @@ def test_a_text_pipeline_stays_sparse(model, container, freeze):
     stability = LocalSensitivity(given, n_neighbors=6).fit(X, labels)
     assert stability.index_.space.rows.format == "csr"
     assert stability.index_.metric == "cosine"
-    assert np.isfinite(stability.transform(X[:20])).all()
+    assert stability.index_.shares_search == isinstance(model, KernelKNeighborsClassifier)
+    seen = TfidfVectorizer().fit(texts).transform(texts)
+    by_hand = LocalSensitivity(model, n_neighbors=6).fit(seen, labels)
+    assert_allclose(stability.transform(X[:20]), by_hand.transform(seen[:20]), atol=1e-9)
 
 
 @pytest.mark.parametrize("model", [LinearSVC(), MultinomialNB(), Ridge()])
@@ -501,7 +506,13 @@ def test_a_learned_metric_finds_the_neighbours_and_the_model_gets_its_own_input(
     assert_array_equal(
         stability.index_.search.kneighbors(coordinates[:3], return_distance=False), near
     )
-    assert np.isfinite(stability.transform(noisy[:3])).all()
+    steps = voronoi_steps(coordinates[:3], coordinates[near])
+    samples = noisy[:3, None] + steps[:, :, None] * (noisy[near] - noisy[:3, None])
+    model = SVC().fit(noisy, y)
+    at_rows = model.decision_function(noisy[:3])
+    around = model.decision_function(samples.reshape(-1, 5)).reshape(3, 4)
+    change = np.sign(at_rows)[:, None] * (around - at_rows[:, None])
+    assert_allclose(stability.transform(noisy[:3])[:, 0], change.mean(axis=1), atol=1e-9)
 
 
 def test_rows_longer_than_one_are_sampled_on_the_way_between_them():
