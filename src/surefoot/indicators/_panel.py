@@ -26,8 +26,6 @@ class Panel:
         Where neighbours come from.
     response : str, default="auto"
         What the scores that `judge` returns are made of, whatever the indicators ask for themselves.
-    held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
-        Out-of-fold scores of the training rows, for indicators that look at the neighbours' own.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -40,7 +38,6 @@ class Panel:
         y: Any,
         *,
         response: str = "auto",
-        held_out_scores: Floats | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.indicators: list[Indicator] = [clone(indicator) for indicator in indicators]
@@ -55,7 +52,6 @@ class Panel:
                 X,
                 y,
                 n_neighbors=max(needs, default=0),
-                held_out_scores=held_out_scores,
                 n_jobs=n_jobs,
                 **{"response": response, **settings},
             )
