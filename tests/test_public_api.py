@@ -11,6 +11,8 @@ import surefoot
 PUBLIC = {
     "surefoot": {
         "Confidence",
+        "IndividualErrorClassifier",
+        "IndividualErrorRegressor",
         "KNeighborsDTWClassifier",
         "KernelKNeighborsClassifier",
         "LocalKNeighborsDTWClassifier",
@@ -18,13 +20,28 @@ PUBLIC = {
         "LocallyRecalibratedClassifier",
         "RecalibratedClassifier",
         "__version__",
+        "assess",
     },
     "surefoot.datasets": {
+        "fetch_communities",
+        "fetch_parkinsons",
+        "fetch_tabular",
         "fetch_ucr",
+        "fetch_wine_quality",
+        "list_tabular",
         "list_ucr",
         "make_cylinder_bell_funnel",
         "make_friedman_problem",
         "make_synthetic_control",
+    },
+    "surefoot.error_estimation": {
+        "ErrorRegion",
+        "IndividualErrorClassifier",
+        "IndividualErrorRegressor",
+        "ShrunkLogisticRegression",
+        "assess",
+        "find_error_regions",
+        "smoothed_targets",
     },
     "surefoot.experiments": {"EXPERIMENTS", "run_experiment"},
     "surefoot.indicators": {

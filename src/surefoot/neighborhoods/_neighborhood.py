@@ -113,10 +113,7 @@ class NeighborhoodIndex:
     def _resolve_metric(self, metric: Metric) -> Metric:
         if metric != "auto":
             return canonical_metric(metric)
-        if (
-            isinstance(self.predictor, KernelKNeighborsClassifier)
-            and self.space.is_model_input
-        ):
+        if isinstance(self.predictor, KernelKNeighborsClassifier) and self.space.is_model_input:
             return self.predictor.metric
         return "cosine" if issparse(self.space.rows) else "euclidean"
 
