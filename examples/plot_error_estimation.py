@@ -3,8 +3,8 @@ How wrong will this prediction be?
 ==================================
 
 Two models on data that comes with scikit-learn. Of the classifier we ask how likely each prediction is wrong, and
-whether that finds its mistakes better than its own confidence; of the regressor how far off it is, and for intervals that
-are as wide as that.
+whether that finds its mistakes better than its own confidence; of the regressor how far off it is, and for intervals
+that are as wide as that.
 """
 
 # %%
