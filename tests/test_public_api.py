@@ -69,8 +69,11 @@ PUBLIC = {
         "SecondOpinion",
         "TrustScore",
         "check_model",
+        "check_rows",
+        "check_training_rows",
         "cross_fit",
         "fit_model",
+        "known_classes",
         "with_fixed_seed",
     },
     "surefoot.metrics": {

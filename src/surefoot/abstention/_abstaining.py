@@ -10,11 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_scalar, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
 
 from surefoot.abstention._judge import (
     check_indicator,
-    check_rows_and_classes,
     fit_judged_model,
     has_nothing_to_learn,
     set_aside,
@@ -26,8 +25,7 @@ from surefoot.abstention._risk_control import (
     upper_bound,
     why_nothing,
 )
-from surefoot.indicators import check_model
-from surefoot.neighborhoods import as_table
+from surefoot.indicators import check_model, check_rows, check_training_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -168,8 +166,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        validate_data(self, X, y, skip_check_array=True)
-        X, y, sample_weight = check_rows_and_classes(X, y, sample_weight)
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        check_classification_targets(y)
         learned, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
         self._deployed = fit_judged_model(
@@ -189,13 +187,13 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row by the model, whether to be acted on or not."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         return self.estimator_.predict(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row by the model."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         return self.estimator_.predict_proba(X)
 
     def predict_accept(self, X: Any) -> Mask:
@@ -211,7 +209,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         accept : ndarray of bool of shape (n_rows,)
             True where the score is at or above `threshold_`.
         """
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         return self._deployed.trust(X) >= self.threshold_
 
     def decide(self, X: Any) -> NDArray[np.object_]:
@@ -285,12 +283,6 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             check_scalar(
                 self.coverage, "coverage", Real, min_val=0, max_val=1, include_boundaries="right"
             )
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

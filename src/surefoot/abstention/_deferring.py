@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 
 from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
 from surefoot.error_estimation import JudgedEnsemble, ask_chosen, common_classes
-from surefoot.indicators import CrossFitter
+from surefoot.indicators import CrossFitter, check_rows
 from surefoot.neighborhoods import as_table
 
 Floats = NDArray[np.float64]
@@ -162,16 +162,16 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row: by the dear model where it is called, else by the cheap one."""
-        return self._ask("predict", self._check_rows(X))
+        return self._ask("predict", check_rows(self, X))
 
     @available_if(_both_have_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: by the dear model where it is called, else by the cheap one."""
-        return self._ask("predict_proba", self._check_rows(X))
+        return self._ask("predict_proba", check_rows(self, X))
 
     def predict_value(self, X: Any) -> Floats:
         """Errors that a call of the dear model is estimated to save for each row, at most 1; higher is worth more."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         columns = self._value.columns(self.judge_.predict(X), self.judge_.predict_error(X))
         return self._value.predict(columns)
 

@@ -8,13 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import assert_all_finite, check_consistent_length, check_scalar
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils import check_scalar
 
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Indicator, fit_model
-from surefoot.neighborhoods import as_table
 from surefoot.resampling import HoldoutSplit
 
 Floats = NDArray[np.float64]
@@ -94,21 +91,6 @@ def has_nothing_to_learn(estimator: Any, indicator: Any) -> bool:
 def estimates_errors(estimator: Any) -> bool:
     """Whether the model itself says how probably it is wrong."""
     return hasattr(estimator, "predict_error")
-
-
-def check_rows_and_classes(
-    X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, NDArray[Any], Floats | None]:
-    """Check what splitting needs; the model checks its own input, and gets it untouched."""
-    X, y = as_table(X), column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    if len(y) == 0:
-        raise ValueError("X and y have no rows: a minimum of one to set aside is required.")
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    if sample_weight is not None:
-        sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
-    return X, y, sample_weight
 
 
 def set_aside(

@@ -11,6 +11,7 @@ from sklearn.utils import check_scalar
 
 from surefoot._validation import check_option
 from surefoot.error_estimation import JudgedEnsemble
+from surefoot.indicators import check_rows
 
 Floats = NDArray[np.float64]
 
@@ -148,7 +149,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         probabilities : ndarray of shape (n_rows, n_classes)
             One column a class, in the order of `classes_`.
         """
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         weights = self.local_weights(X)
         votes = np.stack(
             [class_votes(model, X, self.classes_) for model in self.estimators_], axis=1
@@ -173,7 +174,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         weights : ndarray of shape (n_rows, n_models)
             One column a model, in the order of `estimators_`.
         """
-        estimated = self._estimate_errors(self._check_rows(X))
+        estimated = self._estimate_errors(check_rows(self, X))
         if self.mode == "abstain":
             return as_shares((estimated <= self.max_errors_).astype(np.float64))
         # No more certain than n rows can make one: the rule of succession's half row either way.

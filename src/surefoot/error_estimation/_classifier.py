@@ -8,8 +8,6 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from surefoot.error_estimation._conformal import check_confidence, cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
@@ -24,6 +22,8 @@ from surefoot.indicators import (
     NeighborDisagreement,
     NeighborDistance,
     SecondOpinion,
+    check_rows,
+    known_classes,
 )
 from surefoot.neighborhoods import margin
 
@@ -156,7 +156,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             Probabilities, or costs in the unit of `loss`.
         """
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         scores, columns = self._panel.judge(X)
         wrong = self._error_probability.predict(self._table(columns))
         if self.loss is None:
@@ -166,7 +166,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def predict_correct(self, X: Any) -> NDArray[np.bool_]:
         """Whether each prediction is more likely right than wrong."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         _, columns = self._panel.judge(X)
         return np.asarray(self._error_probability.predict(self._table(columns)) < 0.5)
 
@@ -186,20 +186,20 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             True for the classes in the set.
         """
         check_confidence(confidence)
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         new = [class_strangeness(panel.judge(X)[0]) for panel in self._fold_scorers]
         return cv_plus_sets(new, self._held_out_strangeness, confidence)
 
     @available_if(_model_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the model."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         return np.asarray(self.estimator_.predict_proba(X))
 
     @available_if(_model_has("decision_function"))
     def decision_function(self, X: Any) -> Floats:
         """Decision values of the model."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         return np.asarray(self.estimator_.decision_function(X))
 
     def _auto_indicators(self) -> list[Indicator]:
@@ -222,15 +222,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 f"estimator={self.estimator!r} is no classifier: for a regressor there is IndividualErrorRegressor."
             )
         check_learner(self.error_estimator)
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if isinstance(self.estimator, FrozenEstimator):
-            check_is_fitted(self.estimator.estimator)
-            self.classes_ = np.asarray(self.estimator.classes_)
-            if unknown := sorted(set(y.tolist()) - set(self.classes_.tolist())):
-                raise ValueError(
-                    f"y has class {unknown[0]!r}, which the frozen estimator does not know."
-                )
+        self.classes_ = known_classes(self.estimator, y)
         if self.loss is not None:
             self._costs = check_costs(self.loss, len(self.classes_))
         return y

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import assert_all_finite, check_consistent_length, check_scalar, get_tags
+from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
-    column_or_1d,
-    validate_data,
 )
 
 from surefoot.error_estimation._row import Row
@@ -22,9 +19,10 @@ from surefoot.indicators import (
     Indicator,
     NeighborDistance,
     check_model,
+    check_rows,
+    check_training_rows,
     with_fixed_seed,
 )
-from surefoot.neighborhoods import as_table
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -119,7 +117,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """What the model predicts for each row."""
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         return np.asarray(self.estimator_.predict(X))
 
     def predict_novelty(self, X: Any) -> NDArray[np.bool_]:
@@ -128,7 +126,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         The mean distance to the ten nearest training rows is compared with that of held-out training
         rows from theirs; 1 % of these are further away.
         """
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         columns = self._panel.judge(X)[1]
         return columns[-1][:, 0] > self.novelty_threshold_
 
@@ -174,22 +172,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Check what is needed here; the model checks its own input, and gets it untouched."""
         check_model(self.estimator)
         check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
-        validate_data(self, X, y, skip_check_array=True)
-        X, y = as_table(X), column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise ValueError("X and y have no rows: a minimum of two is required.")
-        assert_all_finite(y, input_name="y")
-        y = self._check_target(y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
-        return X, y, sample_weight
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        return X, self._check_target(y), sample_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

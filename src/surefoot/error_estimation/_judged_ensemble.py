@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.utils import Bunch
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
-from surefoot.neighborhoods import as_table
 
 Floats = NDArray[np.float64]
 
@@ -83,12 +82,6 @@ class JudgedEnsemble(_BaseHeterogeneousEnsemble):
     def _estimate_errors(self, X: Any) -> Floats:
         """Estimated error of each row, one column a model."""
         return np.column_stack([judge.predict_error(X) for judge in self.judges_])
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
 
 
 def stack_held_out(parts: list[Any]) -> HeldOutErrors:

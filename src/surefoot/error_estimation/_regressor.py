@@ -19,6 +19,7 @@ from surefoot.indicators import (
     NeighborDistance,
     Panel,
     SecondOpinion,
+    check_rows,
 )
 
 Floats = NDArray[np.float64]
@@ -142,7 +143,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """The model's prediction of each row, plus the correction if that is asked for."""
         if not self.corrected:
             return super().predict(X)
-        told, table = self._told(self._panel, self._check_rows(X))
+        told, table = self._told(self._panel, check_rows(self, X))
         return told + self._judgement.correction(table)
 
     def predict_residual(self, X: Any) -> Floats:
@@ -158,7 +159,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         residuals : ndarray of shape (n_rows,)
             What the error estimator says, in full: a corrected `predict` adds `shrinkage_` times this.
         """
-        return self._judgement.residual(self._told(self._panel, self._check_rows(X))[1])
+        return self._judgement.residual(self._told(self._panel, check_rows(self, X))[1])
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated absolute or squared error of each prediction; lower is better.
@@ -173,7 +174,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             In the unit of the target, or its square.
         """
-        return self._judgement.error(self._told(self._panel, self._check_rows(X))[1])
+        return self._judgement.error(self._told(self._panel, check_rows(self, X))[1])
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
         """Interval that is to hold the truth of each row; narrower is more certain.
@@ -191,7 +192,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             Lower and upper ends; infinite where there are too few rows to promise as much.
         """
         check_confidence(confidence)
-        X = self._check_rows(X)
+        X = check_rows(self, X)
         centers, scales = [], []
         for fold in self._folds:
             told, table = self._told(fold.panel, X)

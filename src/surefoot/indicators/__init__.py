@@ -8,6 +8,7 @@ from surefoot.indicators._neighbor_disagreement import NeighborDisagreement
 from surefoot.indicators._neighbor_distance import NeighborDistance
 from surefoot.indicators._neighbor_error import NeighborError
 from surefoot.indicators._panel import Panel
+from surefoot.indicators._rows import check_rows, check_training_rows, known_classes
 from surefoot.indicators._second_opinion import SecondOpinion
 from surefoot.indicators._trust_score import TrustScore
 
@@ -24,7 +25,10 @@ __all__ = [
     "SecondOpinion",
     "TrustScore",
     "check_model",
+    "check_rows",
+    "check_training_rows",
     "cross_fit",
     "fit_model",
+    "known_classes",
     "with_fixed_seed",
 ]

@@ -6,18 +6,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils import get_tags
 
-from surefoot.indicators import CrossFit, Indicator, check_model, cross_fit, fit_model
-from surefoot.neighborhoods import as_table
+from surefoot.indicators import (
+    CrossFit,
+    Indicator,
+    check_model,
+    check_rows,
+    check_training_rows,
+    cross_fit,
+    fit_model,
+    known_classes,
+)
 from surefoot.recalibration._platt import class_targets
 
 Floats = NDArray[np.float64]
@@ -104,18 +104,12 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         probabilities : ndarray of shape (n_rows, n_classes)
             One column a class, in the order of `classes_`.
         """
-        return self._probabilities(self._check_rows(X))
+        return self._probabilities(check_rows(self, X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row, after recalibration."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check what is needed here; the model checks its own input, and gets it untouched."""
@@ -124,22 +118,9 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             raise ValueError(
                 f"estimator={self.estimator!r} is no classifier, and only those are recalibrated."
             )
-        validate_data(self, X, y, skip_check_array=True)
-        X, y = as_table(X), column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise ValueError("X and y have no rows: a minimum of two of each class is required.")
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if isinstance(self.estimator, FrozenEstimator):
-            self.classes_ = known = self.estimator.classes_
-            if unknown := sorted(set(y.tolist()) - set(known.tolist())):
-                raise ValueError(
-                    f"y has class {unknown[0]!r}, which the frozen estimator does not know."
-                )
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        self.classes_ = known_classes(self.estimator, y)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
             for label in np.unique(y).tolist():
                 if sample_weight[y == label].sum() == 0:
                     raise ValueError(f"sample_weight leaves class {label!r} without weight.")

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.utils import _safe_indexing, check_scalar
 
 from surefoot.error_estimation import smoothed_targets
-from surefoot.indicators import CrossFit, Indicator
+from surefoot.indicators import CrossFit, Indicator, check_rows
 from surefoot.neighborhoods import (
     Neighborhood,
     NeighborhoodIndex,
@@ -145,7 +145,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         offset, slope : ndarrays of shape (n_rows,) for two classes, else (n_rows, n_classes)
             The weights; log-odds of the positive class, or of each class.
         """
-        offset, slope, _ = self._weights_and_scores(self._check_rows(X))
+        offset, slope, _ = self._weights_and_scores(check_rows(self, X))
         return (offset[:, 0], slope[:, 0]) if offset.shape[1] == 1 else (offset, slope)
 
     def _probabilities(self, X: Any) -> Floats:

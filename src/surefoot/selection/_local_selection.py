@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from surefoot.error_estimation import JudgedEnsemble, ask_chosen
+from surefoot.indicators import check_rows
 from surefoot.selection._switch import learn_switch
 
 Floats = NDArray[np.float64]
@@ -67,7 +68,7 @@ class LocalSelection(JudgedEnsemble):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Prediction of the model that is chosen for each row."""
-        return self._ask("predict", self._check_rows(X))
+        return self._ask("predict", check_rows(self, X))
 
     def predict_selection(self, X: Any) -> NDArray[np.object_]:
         """Name of the model that is chosen for each row.
@@ -82,11 +83,11 @@ class LocalSelection(JudgedEnsemble):
         names : ndarray of shape (n_rows,)
             Names as in `estimators`.
         """
-        return self._names[self._switch.choose(self._estimate_errors(self._check_rows(X)))]
+        return self._names[self._switch.choose(self._estimate_errors(check_rows(self, X)))]
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated error of the chosen model's prediction for each row; lower is better."""
-        estimated = self._estimate_errors(self._check_rows(X))
+        estimated = self._estimate_errors(check_rows(self, X))
         return np.take_along_axis(estimated, self._switch.choose(estimated)[:, None], axis=1)[:, 0]
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
@@ -168,7 +169,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     @available_if(_all_have_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities by the model that is chosen for each row."""
-        return self._ask("predict_proba", self._check_rows(X))
+        return self._ask("predict_proba", check_rows(self, X))
 
 
 class LocalSelectionRegressor(RegressorMixin, LocalSelection):
