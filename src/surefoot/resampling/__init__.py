@@ -1,5 +1,26 @@
 """What if the data had been others: splits and resamples."""
 
+from surefoot.resampling._bias_variance import bias_variance
+from surefoot.resampling._bootstrap import bootstrap
+from surefoot.resampling._boundary_bias import boundary_bias
 from surefoot.resampling._holdout import HoldoutSplit
+from surefoot.resampling._infinitesimal import infinitesimal_jackknife, tree_answers
+from surefoot.resampling._jackknife import jackknife
+from surefoot.resampling._leave_one_out import (
+    exact_leave_one_out,
+    jackknife_variance,
+    leave_one_out_predict,
+)
 
-__all__ = ["HoldoutSplit"]
+__all__ = [
+    "HoldoutSplit",
+    "bias_variance",
+    "bootstrap",
+    "boundary_bias",
+    "exact_leave_one_out",
+    "infinitesimal_jackknife",
+    "jackknife",
+    "jackknife_variance",
+    "leave_one_out_predict",
+    "tree_answers",
+]

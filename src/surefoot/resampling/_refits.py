@@ -1,0 +1,136 @@
+"""The outputs of a model that is fitted again and again, each time on other training rows."""
+
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, check_scalar
+
+from surefoot._validation import check_option
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Output = Callable[[Any, Any], NDArray[Any]]
+
+SAMPLERS = ("bootstrap", "subsample")
+
+
+class Refits:
+    """A model, and where the training sets come from that it is fitted on.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Cloned for each training set; of a `FrozenEstimator` the model inside.
+    X, y : training rows and targets
+        What "bootstrap" and "subsample" draw from; None if the sampler is a function.
+    sampler : {"bootstrap", "subsample"} or callable
+        With replacement, without, or a function of a RandomState that returns fresh rows and targets.
+    max_samples : int, float or None
+        Rows in a training set, as a number or a share; None is all for "bootstrap", half for "subsample".
+    n_resamples : int
+        How many training sets.
+    random_state : int, RandomState or None
+        Draws them, one after another.
+    n_jobs : int or None
+        Parallel fits.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sampler: Any,
+        max_samples: Any = None,
+        n_resamples: int,
+        random_state: Any,
+        n_jobs: int | None,
+    ) -> None:
+        check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
+        if not hasattr(estimator, "fit") or isinstance(estimator, type):
+            raise TypeError(
+                f"estimator={estimator!r} is no model: it may be a scikit-learn estimator."
+            )
+        frozen = isinstance(estimator, FrozenEstimator)
+        self.estimator = estimator.estimator if frozen else estimator
+        self.X, self.y, self.sampler = X, y, sampler
+        self.n_resamples, self.n_jobs = n_resamples, n_jobs
+        self.random = check_random_state(random_state)
+        if callable(sampler):
+            return
+        check_option(sampler, "sampler", SAMPLERS, "a function of a RandomState")
+        if X is None or y is None:
+            raise ValueError(f"sampler={sampler!r} draws from X and y, and one of them is None.")
+        check_consistent_length(X, y)
+        self.n_rows = len(np.asarray(y))
+        if self.n_rows == 0:
+            raise ValueError("X and y have no rows: there is nothing to resample.")
+        self.size = resample_size(max_samples, self.n_rows, replace=sampler == "bootstrap")
+
+    def outputs(self, output: Output, X_test: Any) -> Iterator[NDArray[Any]]:
+        """What `output(model, X_test)` gives for the model of each training set, in order."""
+        tasks = (self._task(output, X_test) for _ in range(self.n_resamples))
+        found: Iterator[NDArray[Any]] = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        return found
+
+    def _task(self, output: Output, X_test: Any) -> Any:
+        if callable(self.sampler):
+            X, y = self.sampler(self.random)
+            return delayed(_fit_and_ask)(self.estimator, X, y, None, output, X_test)
+        if self.sampler == "bootstrap":
+            rows = self.random.randint(0, self.n_rows, self.size)
+        else:
+            rows = self.random.permutation(self.n_rows)[: self.size]
+        return delayed(_fit_and_ask)(self.estimator, self.X, self.y, rows, output, X_test)
+
+
+def _fit_and_ask(
+    estimator: Any, X: Any, y: Any, rows: Ints | None, output: Output, X_test: Any
+) -> NDArray[Any]:
+    if rows is not None:
+        X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
+    return output(clone(estimator).fit(X, y), X_test)
+
+
+def resample_size(max_samples: Any, n_rows: int, *, replace: bool) -> int:
+    """Rows in a training set, from a number, a share, or None for the usual."""
+    if max_samples is None:
+        return n_rows if replace else max(1, n_rows // 2)
+    is_count = isinstance(max_samples, Integral) and not isinstance(max_samples, bool)
+    if is_count and 1 <= max_samples <= n_rows:
+        return int(max_samples)
+    is_share = isinstance(max_samples, Real) and not isinstance(max_samples, Integral)
+    if is_share and 0 < max_samples <= 1:
+        return max(1, round(max_samples * n_rows))
+    raise ValueError(
+        f"max_samples={max_samples!r} is not possible: it may be a number of rows from 1 to {n_rows}, "
+        "or a share above 0.0 and at most 1.0."
+    )
+
+
+class RunningMoments:
+    """Mean and variance of arrays that come one at a time (Welford 1962)."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.mean: Any = 0.0
+        self.squares: Any = 0.0
+
+    def add(self, values: Floats) -> None:
+        """Take one more array into account."""
+        self.n += 1
+        before = values - self.mean
+        self.mean = self.mean + before / self.n
+        self.squares = self.squares + before * (values - self.mean)
+
+    @property
+    def variance(self) -> Floats:
+        """Mean squared distance from the mean."""
+        return np.asarray(self.squares / self.n)
