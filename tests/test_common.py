@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import surefoot
@@ -18,6 +19,7 @@ from surefoot import (
     LocalSensitivity,
     RecalibratedClassifier,
 )
+from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
 from surefoot.neighborhoods import DTWNeighbors
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
@@ -52,6 +54,12 @@ INSTANCES = [
     DTWNeighbors(),
     KNeighborsDTWClassifier(),
     LocalKNeighborsDTWClassifier(),
+    BoostingClassifier(n_estimators=10),
+    BoostingClassifier("real", 10, criterion="error"),
+    BoostingClassifier("gentle", 5, DecisionTreeClassifier(max_depth=2)),
+    BoostingClassifier("modest", 10),
+    BoostingClassifier(estimator=GaussianNB(), n_estimators=5, resample=True),
+    FilterBoostingClassifier(LogisticRegression()),
 ]
 
 
@@ -64,7 +72,15 @@ WEIGHTS_ARE_NO_COPIES = (
 )
 
 
+MODEST_COUNTS_ROWS = (
+    "Modest inverts the weights, row by row: two copies are not one of twice the weight"
+)
+DRAWN_BY_WEIGHT = "rows are drawn: copies and weights draw others"
+
+
 def expected_failures(estimator):
+    if isinstance(estimator, BoostingClassifier):
+        return boosting_failures(estimator)
     looks_at_neighbors = isinstance(estimator, LocalSensitivity) or getattr(
         estimator, "indicators", None
     )
@@ -74,6 +90,13 @@ def expected_failures(estimator):
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS_ARE_NO_COPIES,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS_ARE_NO_COPIES,
     }
+
+
+def boosting_failures(estimator):
+    check = "check_sample_weight_equivalence_on_dense_data"
+    if estimator.resample:
+        return {check: DRAWN_BY_WEIGHT}
+    return {check: MODEST_COUNTS_ROWS} if estimator.variant == "modest" else {}
 
 
 @parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures)

@@ -26,6 +26,7 @@ PUBLIC = {
         "make_friedman_problem",
         "make_synthetic_control",
     },
+    "surefoot.ensemble": {"BoostingClassifier", "FilterBoostingClassifier"},
     "surefoot.experiments": {"EXPERIMENTS", "run_experiment"},
     "surefoot.indicators": {
         "Confidence",
