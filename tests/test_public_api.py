@@ -38,6 +38,18 @@ PUBLIC = {
         "cross_fit",
         "fit_model",
     },
+    "surefoot.metrics": {
+        "augrc_loss",
+        "aurc_loss",
+        "brier_decomposition",
+        "error_auroc_score",
+        "excess_aurc_loss",
+        "interval_coverage_score",
+        "interval_width",
+        "risk_coverage_curve",
+        "smooth_calibration_error",
+        "winkler_loss",
+    },
     "surefoot.neighborhoods": {
         "DTWNeighbors",
         "KernelKNeighborsClassifier",
@@ -55,7 +67,7 @@ PUBLIC = {
         "voronoi_samples",
         "voronoi_steps",
     },
-    "surefoot.plots": {"VoronoiCellDisplay"},
+    "surefoot.plots": {"ErrorMatrixDisplay", "RiskCoverageDisplay", "VoronoiCellDisplay"},
     "surefoot.recalibration": {"LocallyRecalibratedClassifier", "RecalibratedClassifier"},
     "surefoot.resampling": {
         "HoldoutSplit",

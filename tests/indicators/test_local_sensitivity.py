@@ -578,7 +578,7 @@ def test_the_callers_model_is_left_alone():
         (
             LocalSensitivity(SVC(), space="flat"),
             ValueError,
-            "space='flat' is not known: it may be 'auto' or a trans",
+            "space='flat' is not known: it may be 'auto', 'scaled' or a trans",
         ),
         (
             LocalSensitivity(SVC(), sampling="all"),

@@ -48,7 +48,7 @@ class LocalSensitivity(Indicator):
         supplies its own.
     n_neighbors : int or "log", default="log"
         Training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
-    space : "auto" or transformer, default="auto"
+    space : "auto", "scaled" or transformer, default="auto"
         Where rows are near or far. "auto" is the input of the model, after its pipeline, when that is
         numeric and complete; otherwise an imputed, encoded and scaled copy. A model on raw columns
         has the largest of them decide who is near: put a scaler before it in a Pipeline, even before

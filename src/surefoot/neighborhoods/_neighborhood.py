@@ -48,9 +48,10 @@ class NeighborhoodIndex:
         Where neighbours come from; `y` may be None.
     n_neighbors : int
         Neighbours to search for each row; 0 for indicators that need none.
-    space : "auto" or transformer, default="auto"
+    space : "auto", "scaled" or transformer, default="auto"
         "auto" is the model's own input where that is numeric and complete, else a vectorised,
-        imputed and scaled copy of it. A transformer is fitted on X and y.
+        imputed and scaled copy of it; "scaled" divides the columns of that input by their spread first.
+        A transformer is fitted on X and y.
     metric : "auto", str or callable, default="auto"
         "auto" is that of a kernel nearest-neighbour model, "cosine" for sparse rows, else "euclidean".
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
@@ -97,7 +98,7 @@ class NeighborhoodIndex:
         self.shares_search = (
             isinstance(self.predictor, KernelKNeighborsClassifier)
             and self.metric == self.predictor.metric
-            and self.space.transformer is None
+            and self.space.is_model_input
             and self.predictor.is_fitted_on(self.space.rows)
         )
         if self.shares_search:
@@ -114,7 +115,7 @@ class NeighborhoodIndex:
             return canonical_metric(metric)
         if (
             isinstance(self.predictor, KernelKNeighborsClassifier)
-            and self.space.transformer is None
+            and self.space.is_model_input
         ):
             return self.predictor.metric
         return "cosine" if issparse(self.space.rows) else "euclidean"

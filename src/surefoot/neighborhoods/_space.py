@@ -25,24 +25,35 @@ class NeighborSpace:
 
     def __init__(self, space: Any, model_input: ModelInput, X: Any, y: Any) -> None:
         self.own = isinstance(space, str)
-        if (isinstance(space, str) and space != "auto") or (
+        if (isinstance(space, str) and space not in ("auto", "scaled")) or (
             not self.own and not hasattr(space, "transform")
         ):
-            raise ValueError(f"space={space!r} is not known: it may be 'auto' or a transformer.")
+            raise ValueError(
+                f"space={space!r} is not known: it may be 'auto', 'scaled' or a transformer."
+            )
         self.transformer: Any = None
+        self.width: NDArray[np.float64] | None = None
         if not self.own:
             self.transformer = clone(space).fit(X, y)
         elif isinstance(model_input, MixedInput):
             self.transformer = default_vectorizer(model_input).fit(model_input.rows)
+        elif space == "scaled" and not issparse(model_input.rows):
+            self.width = column_widths(model_input.rows)
         self.rows = self(X, model_input.rows)
         # What stands in for a gap in rows to judge, for the search only.
-        takes_gaps = getattr(model_input, "takes_gaps", False) and not issparse(self.rows)
-        self.typical = np.median(self.rows, axis=0) if takes_gaps else None
+        takes_gaps = getattr(model_input, "takes_gaps", False) and not issparse(model_input.rows)
+        self.typical = np.median(model_input.rows, axis=0) if takes_gaps else None
+
+    @property
+    def is_model_input(self) -> bool:
+        """Whether the coordinates are the model's own input, as it is."""
+        return self.transformer is None and self.width is None
 
     def __call__(self, X: Any, inputs: Any) -> Any:
         """Coordinates of the rows X, which the model sees as `inputs`."""
         if self.transformer is None:
-            return self._filled(inputs)
+            rows = self._filled(inputs)
+            return rows if self.width is None else rows / self.width
         table = self.transformer.transform(inputs if self.own else X)
         numbers = as_numbers(table)
         if numbers is None:
@@ -53,6 +64,20 @@ class NeighborSpace:
         if issparse(rows) or np.isfinite(rows).all():
             return rows
         return np.where(np.isfinite(rows), rows, self.typical)
+
+
+def column_widths(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """The spread of each column, or, where it holds two values, √2 times their distance.
+
+    None where the columns are scaled already: the model's own space then serves, and its own search.
+    """
+    spread = rows.std(axis=0)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    two_valued = ((rows == low) | (rows == high)).all(axis=0)
+    if np.all(two_valued | (np.abs(spread - 1) < 0.01)):
+        return None
+    width = np.where(two_valued, (high - low) * np.sqrt(2), spread)
+    return np.where(width > 0, width, 1.0)
 
 
 def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:

@@ -38,7 +38,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         Training rows that count as local; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     ridge : float, default=10.0
         How many rows' worth of evidence it takes to leave the global recalibration; more is smoother.
-    space : "auto" or transformer, default="auto"
+    space : "auto", "scaled" or transformer, default="auto"
         Where rows are near or far; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
         "auto" is "cosine" for sparse rows, else "euclidean".

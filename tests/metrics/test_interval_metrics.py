@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import norm
+from sklearn.metrics import mean_pinball_loss
+
+from surefoot.metrics import interval_coverage_score, interval_width, winkler_loss
+
+INTERVALS = [[0, 2], [2, 3], [1, 5], [5, 9]]
+NUMBERS = st.floats(-100, 100)
+
+
+def random_intervals(seed, n_rows=200):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=n_rows), np.sort(rng.normal(size=(n_rows, 2)), axis=1)
+
+
+def test_by_hand():
+    y = [1, 2, 6, 3]  # inside, at the end, 1 above, 2 below
+
+    assert interval_coverage_score(y, INTERVALS) == 0.5
+    assert interval_width(INTERVALS) == (2 + 1 + 4 + 4) / 4
+    assert winkler_loss(y, INTERVALS) == pytest.approx((2 + 1 + 4 + 4 + 20 * (1 + 2)) / 4)
+    assert winkler_loss(y, INTERVALS, 0.5) == pytest.approx((11 + 4 * 3) / 4)
+
+
+def test_both_ends_belong_to_the_interval():
+    assert interval_coverage_score([0, 3], [[0, 1], [2, 3]]) == 1.0
+
+
+@settings(deadline=None)
+@given(arrays(float, (12, 3), elements=NUMBERS), st.floats(0.05, 0.95))
+def test_winkler_loss_is_the_pinball_loss_of_both_ends(rows, confidence):
+    y, intervals = rows[:, 0], np.sort(rows[:, 1:], axis=1)
+    tail = (1 - confidence) / 2
+
+    # Gneiting and Raftery 2007, eq. 43, is two quantile scores over half the tail.
+    pinball = sum(
+        mean_pinball_loss(y, end, alpha=level)
+        for end, level in zip(intervals.T, (tail, 1 - tail), strict=True)
+    )
+    assert winkler_loss(y, intervals, confidence) == pytest.approx(pinball / tail, abs=1e-9)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9])
+def test_true_quantiles_lose_least(confidence):
+    truth = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    best = norm.ppf((1 + confidence) / 2)
+    halves = best * np.array([0.8, 0.9, 1.0, 1.1, 1.2])
+
+    losses = [winkler_loss(truth, np.full((20_000, 2), [-h, h]), confidence) for h in halves]
+
+    assert np.argmin(losses) == 2
+    # Integrating the fine by parts leaves 2 φ(q) / ((1 - confidence) / 2).
+    assert losses[2] == pytest.approx(4 * norm.pdf(best) / (1 - confidence), rel=1e-3)
+
+
+def test_weights_count_rows_several_times_or_not_at_all():
+    y, times = [1, 2, 6, 3], [2, 0, 1, 3]
+    y_again, again = np.repeat(y, times), np.repeat(INTERVALS, times, axis=0)
+
+    assert interval_coverage_score(y, INTERVALS, sample_weight=times) == pytest.approx(2 / 6)
+    assert interval_width(INTERVALS, sample_weight=times) == pytest.approx((2 * 2 + 4 + 3 * 4) / 6)
+    assert winkler_loss(y, INTERVALS, sample_weight=times) == pytest.approx(
+        winkler_loss(y_again, again)
+    )
+
+
+def test_infinite_intervals_cover_and_are_infinitely_wide():
+    intervals = [[-np.inf, np.inf], [0, np.inf], [0, 1]]
+
+    assert interval_coverage_score([5, -1, 0.5], intervals) == pytest.approx(2 / 3)
+    assert interval_width(intervals) == np.inf
+    assert winkler_loss([5, -1, 0.5], intervals) == np.inf
+    assert interval_width(intervals, sample_weight=[0, 0, 2]) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_same_as_mapie(seed):
+    peer = pytest.importorskip("mapie.metrics.regression", reason="MAPIE is not installed")
+    y, intervals = random_intervals(seed)
+    pages = intervals[:, :, None]
+
+    assert winkler_loss(y, intervals, 0.8) == pytest.approx(
+        peer.regression_mwi_score(y, pages, 0.8)
+    )
+    assert interval_coverage_score(y, intervals) == pytest.approx(
+        peer.regression_coverage_score(y, pages)[0]
+    )
+    assert interval_width(intervals) == pytest.approx(peer.regression_mean_width_score(pages)[0])
+
+
+def test_same_as_scoringrules():
+    peer = pytest.importorskip("scoringrules", reason="scoringrules is not installed")
+    y, intervals = random_intervals(3)
+
+    expected = peer.interval_score(y, intervals[:, 0], intervals[:, 1], 0.2).mean()
+    assert winkler_loss(y, intervals, 0.8) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("metric", [interval_coverage_score, winkler_loss])
+@pytest.mark.parametrize(
+    ("y", "intervals", "message"),
+    [
+        ([1, 2], [[0, 1], [3, 2]], "lower end that is not below its upper end"),
+        ([1, 2], [[0, 1], [np.inf, np.inf]], "lower end that is not below its upper end"),
+        ([1, 2], [[0, 1, 2]] * 2, r"intervals has shape \(2, 3\): it may have two columns"),
+        ([1, 2], [0, 1], r"intervals has shape \(2,\): it may have two columns"),
+        ([1, 2], [[0, 1], [np.nan, 2]], "intervals contains NaN"),
+        ([1, np.inf], [[0, 1], [1, 2]], "y_true contains infinity"),
+        ([1, 2, 3], [[0, 1], [1, 2]], "inconsistent numbers of samples"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(metric, y, intervals, message):
+    with pytest.raises(ValueError, match=message):
+        metric(y, intervals)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 90])
+def test_confidence_lies_between_0_and_1(confidence):
+    with pytest.raises(ValueError, match="confidence == "):
+        winkler_loss([1], [[0, 1]], confidence)

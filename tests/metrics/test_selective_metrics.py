@@ -1,0 +1,217 @@
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
+
+from surefoot.metrics import (
+    augrc_loss,
+    aurc_loss,
+    error_auroc_score,
+    excess_aurc_loss,
+    risk_coverage_curve,
+)
+
+LOSSES = np.array([0.0, 2.0, 1.0, 0.0, 3.0, 0.5])
+TIED = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 3.0])
+
+# Losses with ties among the estimates, which are whole numbers.
+ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, max_size=30)
+BINARY = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=2, max_size=40).filter(
+    lambda rows: 0 < sum(wrong for wrong, _ in rows) < len(rows)
+)
+
+
+def arrays(rows):
+    return np.array(rows, dtype=float).T
+
+
+def mean_over_orders(area, losses, estimates):
+    """Mean of an area of ordered losses, over all orders that the estimates allow."""
+    orders = [
+        order
+        for order in permutations(range(len(losses)))
+        if (np.diff(estimates[list(order)]) >= 0).all()
+    ]
+    return np.mean([area(losses[list(order)]) for order in orders])
+
+
+def plain_aurc(ordered):
+    return np.mean([ordered[:k].mean() for k in range(1, len(ordered) + 1)])
+
+
+def plain_augrc(ordered):
+    """Trapezoids under the share of all rows' loss that the first k rows have, from k = 0."""
+    n = len(ordered)
+    joint = [ordered[:k].sum() / n for k in range(n + 1)]
+    return sum((joint[k] + joint[k + 1]) / 2 / n for k in range(n))
+
+
+def test_curve_by_hand():
+    coverages, risks, thresholds = risk_coverage_curve([1, 0, 4, 1], [0.3, 0.1, 0.9, 0.5])
+
+    # Answered in the order 0, 1, 1, 4.
+    np.testing.assert_allclose(coverages, [1 / 4, 2 / 4, 3 / 4, 1])
+    np.testing.assert_allclose(risks, [0, 1 / 2, 2 / 3, 6 / 4])
+    np.testing.assert_array_equal(thresholds, [0.1, 0.3, 0.5, 0.9])
+
+
+def test_tied_rows_enter_the_curve_together():
+    coverages, risks, thresholds = risk_coverage_curve(LOSSES, TIED)
+
+    np.testing.assert_allclose(coverages, [3 / 6, 5 / 6, 1])
+    np.testing.assert_allclose(risks, [3 / 3, 6 / 5, 6.5 / 6])
+    np.testing.assert_array_equal(thresholds, [1, 2, 3])
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_each_point_is_the_rows_up_to_its_threshold(rows):
+    losses, estimates = arrays(rows)
+
+    for coverage, risk, threshold in zip(*risk_coverage_curve(losses, estimates), strict=True):
+        answered = estimates <= threshold
+        assert coverage == pytest.approx(answered.mean())
+        assert risk == pytest.approx(losses[answered].mean())
+
+
+@pytest.mark.parametrize("estimates", [TIED, np.zeros(6), np.array([2.0, 1.0, 2.0, 0.0, 0.0, 2.0])])
+@pytest.mark.parametrize(("metric", "area"), [(aurc_loss, plain_aurc), (augrc_loss, plain_augrc)])
+def test_areas_are_the_mean_over_all_orders_of_tied_rows(metric, area, estimates):
+    expected = mean_over_orders(area, LOSSES, estimates)
+
+    assert metric(LOSSES, estimates) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("metric", "area"), [(aurc_loss, plain_aurc), (augrc_loss, plain_augrc)])
+def test_areas_of_untied_rows(metric, area):
+    rng = np.random.default_rng(0)
+    losses, estimates = rng.exponential(size=200), rng.normal(size=200)
+
+    assert metric(losses, estimates) == pytest.approx(area(losses[np.argsort(estimates)]))
+
+
+def test_areas_by_hand():
+    # One error, answered second of three: risks 0, 1/2, 1/3; jointly 0, 1/3, 1/3.
+    assert aurc_loss([0, 1, 0], [1, 2, 3]) == pytest.approx(5 / 18)
+    assert augrc_loss([0, 1, 0], [1, 2, 3]) == pytest.approx((1 / 6 + 1 / 3) / 3)
+    # At best it is answered last: 0, 0, 1/3.
+    assert excess_aurc_loss([0, 1, 0], [1, 2, 3]) == pytest.approx(5 / 18 - 1 / 9)
+
+
+@settings(deadline=None)
+@given(BINARY)
+def test_augrc_has_its_closed_form_in_error_rate_and_auroc(rows):
+    wrong, estimates = arrays(rows)
+    accuracy = 1 - wrong.mean()
+    auroc = roc_auc_score(wrong, estimates)
+
+    # Traub et al. 2024.
+    expected = (1 - auroc) * accuracy * (1 - accuracy) + (1 - accuracy) ** 2 / 2
+    assert augrc_loss(wrong, estimates) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(BINARY)
+def test_error_auroc_is_that_of_scikit_learn_and_counts_pairs(rows):
+    wrong, estimates = arrays(rows)
+
+    gaps = estimates[wrong == 1][:, None] - estimates[wrong == 0]
+    score = error_auroc_score(wrong, estimates)
+    assert score == roc_auc_score(wrong, estimates)
+    assert score == pytest.approx(((gaps > 0) + (gaps == 0) / 2).mean())
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_no_order_is_better_than_that_of_the_losses(rows):
+    losses, estimates = arrays(rows)
+
+    assert excess_aurc_loss(losses, losses) == 0.0
+    assert excess_aurc_loss(losses, estimates) >= -1e-12
+    assert augrc_loss(losses, estimates) >= augrc_loss(losses, losses) - 1e-12
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_only_the_order_of_the_estimates_counts(rows):
+    losses, estimates = arrays(rows)
+
+    for metric in (aurc_loss, excess_aurc_loss, augrc_loss):
+        assert metric(losses, np.exp(estimates)) == metric(losses, estimates)
+
+
+@settings(deadline=None)
+@given(ROWS, st.data())
+def test_weights_count_rows_several_times_or_not_at_all(rows, data):
+    losses, estimates = arrays(rows)
+    times = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    if not any(times):
+        times[0] = 1
+
+    weighted = risk_coverage_curve(losses, estimates, sample_weight=times)
+    repeated = risk_coverage_curve(np.repeat(losses, times), np.repeat(estimates, times))
+    for one, other in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+    assert augrc_loss(losses, estimates, sample_weight=times) == pytest.approx(
+        augrc_loss(np.repeat(losses, times), np.repeat(estimates, times))
+    )
+
+
+def test_weighted_auroc_counts_weighted_pairs():
+    # Pairs: (wrong 0.2, right 0.1) weighs 3 · 1, (wrong 0.2, right 0.3) weighs 3 · 2.
+    score = error_auroc_score([0, 1, 0], [0.1, 0.2, 0.3], sample_weight=[1, 3, 2])
+
+    assert score == pytest.approx(3 / 9)
+
+
+@pytest.mark.parametrize(("errors", "kind"), [([0, 0], "right"), ([True, True], "wrong")])
+def test_without_two_kinds_there_is_no_auroc(errors, kind):
+    with pytest.warns(UndefinedMetricWarning, match=f"All predictions are {kind}"):
+        assert np.isnan(error_auroc_score(errors, [0.1, 0.2]))
+
+
+def test_kind_without_a_weight_does_not_count():
+    with pytest.warns(UndefinedMetricWarning, match="All predictions are right"):
+        assert np.isnan(error_auroc_score([0, 1], [0.1, 0.2], sample_weight=[1, 0]))
+
+
+@pytest.mark.parametrize("kind", [pd.Series, pl.Series, lambda rows: np.array(rows)[:, None]])
+def test_series_and_columns_are_taken(kind):
+    wrong, estimates = kind([False, True, False]), kind([0.1, 0.2, 0.3])
+
+    assert aurc_loss(wrong, estimates) == pytest.approx(5 / 18)
+    assert error_auroc_score(wrong, estimates) == 0.5
+
+
+@pytest.mark.parametrize("metric", [risk_coverage_curve, aurc_loss, excess_aurc_loss, augrc_loss])
+@pytest.mark.parametrize(
+    ("errors", "estimates", "message"),
+    [
+        ([0, -1], [1, 2], "errors has values below 0"),
+        ([0, np.nan], [1, 2], "errors contains NaN"),
+        ([0, 1], [1, np.inf], "estimated_error contains infinity"),
+        ([0, 1, 1], [1, 2], "inconsistent numbers of samples"),
+        ([[0, 1], [1, 0]], [1, 2], r"errors has shape \(2, 2\): it may be one number a row"),
+        ([], [], "minimum of 1 is required"),
+    ],
+)
+def test_wrong_input_gets_one_sentence(metric, errors, estimates, message):
+    with pytest.raises(ValueError, match=message):
+        metric(errors, estimates)
+
+
+def test_wrong_input_of_the_others():
+    with pytest.raises(ValueError, match="errors has other values than 0 and 1"):
+        error_auroc_score([0, 0.5], [1, 2])
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        augrc_loss([0, 1], [1, 2], sample_weight=[0, 0])
+    with pytest.raises(ValueError, match="Negative values in data passed to"):
+        augrc_loss([0, 1], [1, 2], sample_weight=[1, -1])
+    with pytest.raises(ValueError, match=r"sample_weight.shape == \(3,\), expected \(2,\)"):
+        augrc_loss([0, 1], [1, 2], sample_weight=[1, 1, 1])
