@@ -254,6 +254,16 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """Class of each row after the last round."""
         return self._decide(self.decision_function(X))
 
+    def member_codes(self, X: Any) -> NDArray[np.int64]:
+        """What the learner of each round predicts, shape (n_rows, n_rounds): positions in `classes_`."""
+        if not self._one_for_all:
+            raise ValueError(
+                f"With {len(self.classes_)} classes and variant={self.variant!r} each learner votes for one class "
+                "or the rest: there is no vote among all classes."
+            )
+        X = self._check_new_rows(X)
+        return np.column_stack([learner.codes(X) for learner in self.estimators_])
+
     def _decide(self, values: Floats) -> NDArray[Any]:
         best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[best])

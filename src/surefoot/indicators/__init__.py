@@ -5,6 +5,8 @@ from surefoot.indicators._cross_fit import CrossFit, cross_fit
 from surefoot.indicators._indicator import Indicator, check_model, fit_model
 from surefoot.indicators._local_sensitivity import LocalSensitivity
 from surefoot.indicators._panel import Panel
+from surefoot.indicators._resampling_spread import ResamplingSpread
+from surefoot.indicators._vote_disagreement import VoteDisagreement
 
 __all__ = [
     "Confidence",
@@ -12,6 +14,8 @@ __all__ = [
     "Indicator",
     "LocalSensitivity",
     "Panel",
+    "ResamplingSpread",
+    "VoteDisagreement",
     "check_model",
     "cross_fit",
     "fit_model",

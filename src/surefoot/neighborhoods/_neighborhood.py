@@ -113,10 +113,7 @@ class NeighborhoodIndex:
     def _resolve_metric(self, metric: Metric) -> Metric:
         if metric != "auto":
             return canonical_metric(metric)
-        if (
-            isinstance(self.predictor, KernelKNeighborsClassifier)
-            and self.space.is_model_input
-        ):
+        if isinstance(self.predictor, KernelKNeighborsClassifier) and self.space.is_model_input:
             return self.predictor.metric
         return "cosine" if issparse(self.space.rows) else "euclidean"
 
@@ -124,6 +121,12 @@ class NeighborhoodIndex:
         for transformer in self.transformers:
             X = transformer.transform(X)
         return as_table(X)
+
+    def training_inputs(self) -> Any:
+        """The training rows as the model's last step takes them."""
+        if self.n_neighbors == 0:  # then they are kept as the user has them
+            return self._transformed(self.input.rows)
+        return self.input.as_model_sees(self.input.rows)
 
     @property
     def is_affine(self) -> bool:

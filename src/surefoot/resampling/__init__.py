@@ -11,11 +11,13 @@ from surefoot.resampling._leave_one_out import (
     jackknife_variance,
     leave_one_out_predict,
 )
+from surefoot.resampling._refits import bootstrap_models
 
 __all__ = [
     "HoldoutSplit",
     "bias_variance",
     "bootstrap",
+    "bootstrap_models",
     "boundary_bias",
     "exact_leave_one_out",
     "infinitesimal_jackknife",

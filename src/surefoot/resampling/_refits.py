@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, check_scalar
 
@@ -134,3 +134,27 @@ class RunningMoments:
     def variance(self) -> Floats:
         """Mean squared distance from the mean."""
         return np.asarray(self.squares / self.n)
+
+
+def bootstrap_models(
+    estimator: Any, X: Any, y: NDArray[Any], *, n_resamples: int, random: Any, n_jobs: int | None
+) -> list[Any]:
+    """Clones fitted to bootstraps of the rows; for a classifier each class is drawn from itself.
+
+    So no draw lacks a class, whatever the model would make of that.
+    """
+    parts = [np.arange(len(y))]
+    if is_classifier(estimator):
+        parts = [np.flatnonzero(y == label) for label in np.unique(y)]
+    draws = [
+        np.concatenate([part[random.randint(len(part), size=len(part))] for part in parts])
+        for _ in range(n_resamples)
+    ]
+    models: list[Any] = Parallel(n_jobs=n_jobs)(
+        delayed(_fitted)(estimator, X, y, rows) for rows in draws
+    )
+    return models
+
+
+def _fitted(estimator: Any, X: Any, y: NDArray[Any], rows: Ints) -> Any:
+    return clone(estimator).fit(_safe_indexing(X, rows), y[rows])
