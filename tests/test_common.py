@@ -20,6 +20,7 @@ from surefoot import (
     LocalSensitivity,
     RecalibratedClassifier,
 )
+from surefoot.active_learning import ActiveLearner
 from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
 from surefoot.indicators import ResamplingSpread, VoteDisagreement
 from surefoot.neighborhoods import DTWNeighbors
@@ -66,6 +67,7 @@ INSTANCES = [
     BoostingClassifier("modest", 10),
     BoostingClassifier(estimator=GaussianNB(), n_estimators=5, resample=True),
     FilterBoostingClassifier(LogisticRegression()),
+    ActiveLearner(LogisticRegression()),
 ]
 
 

@@ -19,6 +19,7 @@ PUBLIC = {
         "RecalibratedClassifier",
         "__version__",
     },
+    "surefoot.active_learning": {"ActiveLearner", "SimulationResult", "query", "simulate"},
     "surefoot.datasets": {
         "fetch_ucr",
         "list_ucr",
