@@ -265,6 +265,8 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         validate_data(self, X, reset=first, skip_check_array=True)  # the model checks its own input
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
+        if len(y) == 0:
+            raise ValueError("Found array with 0 sample(s): X and y must have a row to learn from.")
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         return X, y

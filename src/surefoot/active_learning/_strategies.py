@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import _num_samples
 
 from surefoot._validation import check_option
+from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Confidence, Indicator, LocalSensitivity, VoteDisagreement
 from surefoot.resampling import bootstrap_models
 
@@ -19,6 +20,9 @@ Doubt = Callable[["Situation"], Floats]
 
 # Members of the committee that is formed where the model has none of its own.
 COMMITTEE = 10
+
+# Where the lead is the same all over the cell, it is as sure as it is large.
+TINY_SPREAD = 1e-9
 
 
 class Situation:
@@ -107,14 +111,29 @@ def _opinion(model: Any, X: Any) -> Floats:
 
 
 def unstable(situation: Situation) -> Floats:
-    """The less stable within the row's cell, the more doubtful (Bennett 2007)."""
+    """The smaller the lead is beside its spread within the row's cell, the more doubtful.
+
+    A row that is simply borderline has a small lead, but also a small spread; where the lead itself
+    is uncertain a label teaches more (Bennett 2007, section 5).
+    """
     situation.labelled("sensitivity")
-    return -situation.judged(LocalSensitivity()).score_samples(situation.X_pool)
+    spread = situation.judged(LocalSensitivity()).transform(situation.X_pool)[:, 1]
+    return low_confidence(situation) / (spread + TINY_SPREAD)
+
+
+def likely_wrong(situation: Situation) -> Floats:
+    """The higher the estimated probability of an error, the more doubtful."""
+    X, y = situation.labelled("error")
+    judge = IndividualErrorClassifier(
+        situation.model, random_state=situation.random, n_jobs=situation.n_jobs
+    )
+    return np.asarray(judge.fit(X, y).predict_error(situation.X_pool))
 
 
 STRATEGIES: dict[str, Doubt] = {
     "confidence": low_confidence,
     "votes": divided_votes,
+    "error": likely_wrong,
     "sensitivity": unstable,
     "random": at_random,
 }
