@@ -16,12 +16,13 @@ from surefoot import Confidence
 def test_three_classes():
     X, y = load_iris(return_X_y=True)
     probabilities = GaussianNB().fit(X, y).predict_proba(X)
-    margin, disorder, most = Confidence(GaussianNB()).fit(X, y).transform(X).T
+    odds, margin, disorder, most = Confidence(GaussianNB()).fit(X, y).transform(X).T
     assert_allclose(disorder, [entropy(row) for row in probabilities], atol=1e-12)
     assert_allclose(most, probabilities.max(axis=1))
     clipped = np.clip(probabilities, 1 / 302, 1 - 1 / 302)
     ranked = np.sort(np.log(clipped / (1 - clipped)), axis=1)
     assert_allclose(margin, ranked[:, -1] - ranked[:, -2])
+    assert_allclose(odds, ranked[:, -1])
 
 
 def test_a_model_without_probabilities():
@@ -29,7 +30,7 @@ def test_a_model_without_probabilities():
     X, y = X[y > 0], y[y > 0]
     value = LinearSVC(random_state=0).fit(X, y).decision_function(X)
     sure = Confidence(LinearSVC(random_state=0)).fit(X, y)
-    assert_allclose(sure.transform(X)[:, 2], expit(np.abs(value)))
+    assert_allclose(sure.transform(X)[:, 3], expit(np.abs(value)))
     assert_allclose(sure.score_samples(X), np.abs(value))
 
 
@@ -37,7 +38,7 @@ def test_names_and_the_signed_column():
     X, y = load_iris(return_X_y=True)
     assert_array_equal(
         Confidence(GaussianNB()).fit(X, y).get_feature_names_out(),
-        ["margin", "entropy", "max_probability"],
+        ["log_odds", "margin", "entropy", "max_probability"],
     )
     X, y = X[y > 0], np.array(["", "no", "yes"])[y[y > 0]]
     signed = Confidence(LinearSVC(random_state=0), per_class=True).fit(X, y)

@@ -10,8 +10,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.svm import SVC
 
 from surefoot import KernelKNeighborsClassifier, LocallyRecalibratedClassifier
+from surefoot.error_estimation import smoothed_targets
 from surefoot.recalibration._local import fit_lines, gaussian_weights
-from surefoot.recalibration._platt import smoothed_targets
 
 
 def two_regimes(n_rows, seed):

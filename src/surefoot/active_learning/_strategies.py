@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from surefoot._validation import check_option
@@ -122,12 +123,21 @@ def unstable(situation: Situation) -> Floats:
 
 
 def likely_wrong(situation: Situation) -> Floats:
-    """The higher the estimated probability of an error, the more doubtful."""
+    """The higher the estimated probability of an error, the more doubtful.
+
+    The error is learned on rows that were held out. A class with one label so far cannot be held out and learned from,
+    so it waits; where fewer than two classes are left, low confidence has to do.
+    """
     X, y = situation.labelled("error")
+    labels, counts = np.unique(y, return_counts=True)
+    known = np.flatnonzero(np.isin(y, labels[counts > 1]))
+    if (counts > 1).sum() < 2:
+        return low_confidence(situation)
     judge = IndividualErrorClassifier(
         situation.model, random_state=situation.random, n_jobs=situation.n_jobs
     )
-    return np.asarray(judge.fit(X, y).predict_error(situation.X_pool))
+    judge.fit(_safe_indexing(X, known), y[known])
+    return np.asarray(judge.predict_error(situation.X_pool))
 
 
 STRATEGIES: dict[str, Doubt] = {

@@ -1,22 +1,34 @@
 """How far one prediction can be trusted."""
 
 from surefoot.indicators._confidence import Confidence
-from surefoot.indicators._cross_fit import CrossFit, cross_fit
-from surefoot.indicators._indicator import Indicator, check_model, fit_model
+from surefoot.indicators._cross_fit import CrossFit, CrossFitter, cross_fit
+from surefoot.indicators._indicator import Indicator, check_model, fit_model, with_fixed_seed
 from surefoot.indicators._local_sensitivity import LocalSensitivity
+from surefoot.indicators._neighbor_disagreement import NeighborDisagreement
+from surefoot.indicators._neighbor_distance import NeighborDistance
+from surefoot.indicators._neighbor_error import NeighborError
 from surefoot.indicators._panel import Panel
 from surefoot.indicators._resampling_spread import ResamplingSpread
+from surefoot.indicators._second_opinion import SecondOpinion
+from surefoot.indicators._trust_score import TrustScore
 from surefoot.indicators._vote_disagreement import VoteDisagreement
 
 __all__ = [
     "Confidence",
     "CrossFit",
+    "CrossFitter",
     "Indicator",
     "LocalSensitivity",
+    "NeighborDisagreement",
+    "NeighborDistance",
+    "NeighborError",
     "Panel",
     "ResamplingSpread",
+    "SecondOpinion",
+    "TrustScore",
     "VoteDisagreement",
     "check_model",
     "cross_fit",
     "fit_model",
+    "with_fixed_seed",
 ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr, expit, softmax
+from scipy.special import entr, expit, logit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot.indicators._indicator import Indicator
@@ -16,10 +16,10 @@ Floats = NDArray[np.float64]
 class Confidence(Indicator):
     """How sure a classifier is of each prediction by its own account; higher is more sure.
 
-    Three columns: `margin`, the lead of the predicted class over the runner-up in log-odds or
-    decision values; `entropy` of the class probabilities, in nats (lower is more sure); and
-    `max_probability`. A model without `predict_proba` has its decision values squashed into
-    probabilities, which keeps their order for two classes.
+    Four columns: `log_odds` of the predicted class, clipped to what as many rows can tell; `margin`, its
+    lead over the runner-up in log-odds or decision values; `entropy` of the class probabilities, in
+    nats (lower is more sure); and `max_probability`. A model without `predict_proba` has its decision
+    values squashed into probabilities, which keeps their order for two classes.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Confidence(Indicator):
         self.per_class = per_class
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Margin, entropy and maximum probability, or each class's score."""
+        """Log-odds, margin, entropy and maximum probability, or each class's score."""
         _refuse_regressors(neighborhood)
         scores = neighborhood.scores
         if self.per_class:
@@ -62,7 +62,9 @@ class Confidence(Indicator):
         probabilities = _probabilities(neighborhood)
         entropy = entr(probabilities).sum(axis=1)
         lead = margin(scores, top_class(scores))
-        return np.column_stack([lead, entropy, probabilities.max(axis=1)])
+        most = probabilities.max(axis=1)
+        least = neighborhood.index.response.least_probability
+        return np.column_stack([logit(np.clip(most, least, 1 - least)), lead, entropy, most])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """The maximum probability, or the margin of a model that has no probabilities."""
@@ -74,7 +76,7 @@ class Confidence(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         if not self.per_class:
-            return np.array(["margin", "entropy", "max_probability"], dtype=object)
+            return np.array(["log_odds", "margin", "entropy", "max_probability"], dtype=object)
         check_is_fitted(self)
         return class_column_names(["log_odds"], self.index_.predictor.classes_)
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_is_fitted,
@@ -37,6 +37,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
 
     estimator: Any
     index_: NeighborhoodIndex
+
+    # Whether it asks how the model did on a row's neighbours, which takes models that did not see them.
+    needs_held_out_scores = False
 
     @abstractmethod
     def columns(self, neighborhood: Neighborhood) -> Floats:
@@ -101,10 +104,15 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             X,
             y,
             n_neighbors=self.needed_neighbors(X.shape[0]),
+            held_out_scores=self._held_out_scores(X, y, sample_weight),
             n_jobs=getattr(self, "n_jobs", None),
             **self.index_settings(),
         )
         return self.attach(index)
+
+    def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats | None:
+        """Scores of the rows by models that did not see them, of an indicator that needs them."""
+        return None
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
@@ -154,6 +162,17 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             tags.input_tags = inner.input_tags
             tags.target_tags.required = inner.target_tags.required
         return tags
+
+
+def with_fixed_seed(indicator: Indicator) -> Indicator:
+    """A clone whose `random_state`, if it has one, is a number: attached to several models, it draws alike."""
+    fixed = clone(indicator)
+    if "random_state" in fixed.get_params(deep=False):
+        seed = check_random_state(fixed.get_params()["random_state"]).randint(
+            np.iinfo(np.int32).max
+        )
+        fixed.set_params(random_state=seed)
+    return fixed
 
 
 def check_model(estimator: Any) -> None:

@@ -26,6 +26,8 @@ class Panel:
         Where neighbours come from.
     response : str, default="auto"
         What the scores that `judge` returns are made of, whatever the indicators ask for themselves.
+    held_out_scores : ndarray, default=None
+        Scores of the training rows by models that did not see them, for indicators that need them.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -38,6 +40,7 @@ class Panel:
         y: Any,
         *,
         response: str = "auto",
+        held_out_scores: Floats | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.indicators: list[Indicator] = [clone(indicator) for indicator in indicators]
@@ -52,6 +55,7 @@ class Panel:
                 X,
                 y,
                 n_neighbors=max(needs, default=0),
+                held_out_scores=held_out_scores,
                 n_jobs=n_jobs,
                 **{"response": response, **settings},
             )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import _safe_indexing, check_scalar
 
+from surefoot.error_estimation import smoothed_targets
 from surefoot.indicators import CrossFit, Indicator
 from surefoot.neighborhoods import (
     Neighborhood,
@@ -16,7 +17,7 @@ from surefoot.neighborhoods import (
     resolve_n_neighbors,
 )
 from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
-from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, smoothed_targets
+from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
 Floats = NDArray[np.float64]
 

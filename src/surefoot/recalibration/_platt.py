@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from surefoot.error_estimation import smoothed_targets
+
 # The scores of a kernel vote can be 1e-9: the penalty must not decide anything.
 NEGLIGIBLE_PENALTY = 1e8
 
@@ -38,12 +40,6 @@ class PlattCalibrator(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Floats) -> Floats:
         """Probabilities of 0 and 1."""
         return self.logistic_.predict_proba(self.scaler_.transform(X))
-
-
-def smoothed_targets(y: NDArray[np.int64], weight: Floats) -> Floats:
-    """Platt's targets: the rule of succession within each class."""
-    n_positive, n_negative = weight[y == 1].sum(), weight[y == 0].sum()
-    return np.where(y == 1, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
 
 
 def class_targets(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[Any]]:

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.utils import check_random_state
 
-from surefoot.indicators import CrossFit, Indicator, Panel, fit_model
+from surefoot.indicators import CrossFit, Indicator, Panel, fit_model, with_fixed_seed
 from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
@@ -151,8 +149,4 @@ def _signed(indicator: Indicator) -> Indicator:
             f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each class."
         )
     indicator.check_parameters()
-    signed = clone(indicator).set_params(per_class=True)
-    if "random_state" in signed.get_params(deep=False):  # all folds draw alike
-        seed = check_random_state(indicator.random_state).randint(np.iinfo(np.int32).max)
-        signed.set_params(random_state=seed)
-    return signed
+    return with_fixed_seed(indicator).set_params(per_class=True)

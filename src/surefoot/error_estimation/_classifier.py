@@ -1,0 +1,266 @@
+"""How likely a classifier is wrong, for each of its predictions (Buza et al. 2010, versions 1 and 2)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+
+from surefoot.error_estimation._conformal import check_confidence, cv_plus_sets
+from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
+from surefoot.error_estimation._error_probability import ErrorProbability
+from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
+from surefoot.indicators import (
+    Confidence,
+    CrossFit,
+    CrossFitter,
+    Indicator,
+    LocalSensitivity,
+    NeighborDisagreement,
+    NeighborDistance,
+    SecondOpinion,
+)
+from surefoot.neighborhoods import margin
+
+Floats = NDArray[np.float64]
+
+
+def _model_has(name: str) -> Any:
+    def check(self: Any) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), name)  # its own words if it has none
+        return True
+
+    return check
+
+
+class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
+    """Classifier that also says how likely each of its predictions is wrong; lower is better.
+
+    It predicts like its model. What the model did on rows that were held out, and what indicators say of
+    them, teaches an error estimator; `predict_error` is the calibrated probability of an error, or
+    with `loss` the expected cost.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The model. In `FrozenEstimator` it is used as it is, and the rows given to `fit` must be new to it.
+    error_estimator : classifier or regressor, default=None
+        Learns from the columns whether a prediction is wrong (1) or not (0), and is recalibrated out of
+        fold. The default is a logistic regression that starts from the model's own confidence and leaves it
+        only as far as that gains out of fold.
+    indicators : "auto", indicator or several, default="auto"
+        What the error estimator learns from. "auto" is the model's own `Confidence`, `LocalSensitivity`,
+        `NeighborDisagreement` and `NeighborDistance` in a scaled space, and a `SecondOpinion`.
+    passthrough : bool, default=False
+        Add the row itself, as in the paper.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out; it need not be a partition. With a single split, such as `HoldoutSplit`,
+        the model is not fitted again. A number of folds keeps `groups` together, and is at most the
+        number of rows of the rarest class.
+    loss : array-like of shape (n_classes, n_classes), default=None
+        What it costs to predict the class of the column where that of the row is true, in the order
+        of `classes_`. The default is 1 for any error.
+    max_reference_rows : int, default=50_000
+        Most training rows in which neighbours are searched; a random sample of more.
+    random_state : int, RandomState or None, default=None
+        Draws that sample, the folds of the error estimator, and whatever indicators draw.
+    n_jobs : int, default=None
+        Parallel fits and folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimator_ : classifier
+        The fitted model.
+    error_estimator_ : estimator
+        The fitted error estimator; None where every held-out row was right, or every one wrong.
+    held_out_ : HeldOut
+        Rows that were held out, with predictions, errors and estimates that did not see them.
+    novelty_threshold_ : float
+        Logarithm of the distance beyond which `predict_novelty` flags a row.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    See Also
+    --------
+    surefoot.abstention.AbstainingClassifier : Acts on the estimate.
+
+    Notes
+    -----
+    `predict_set` with a single split, or a frozen model, holds the true class with a probability of at
+    least `confidence`. With K folds it is CV+: at least 2·confidence − 1 at worst, less
+    a term that vanishes with many rows a fold, and near `confidence` in practice.
+
+    References
+    ----------
+    Buza, Nanopoulos and Schmidt-Thieme, "Individualized error estimation for classification and
+    regression models", 2010. Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the
+    jackknife+", Annals of Statistics 49, 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> sure = IndividualErrorClassifier(model, random_state=0).fit(X[::2], y[::2])
+    >>> error = sure.predict_error(X[1::2])
+    >>> wrong = sure.predict(X[1::2]) != y[1::2]
+    >>> bool(error[wrong].mean() > 5 * error[~wrong].mean())
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        error_estimator: Any = None,
+        *,
+        indicators: Any = "auto",
+        passthrough: bool = False,
+        cv: Any = 5,
+        loss: Any = None,
+        max_reference_rows: int = 50_000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.error_estimator = error_estimator
+        self.indicators = indicators
+        self.passthrough = passthrough
+        self.cv = cv
+        self.loss = loss
+        self.max_reference_rows = max_reference_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def predict_error(self, X: Any) -> Floats:
+        """Probability that each prediction is wrong, or its expected cost; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_rows,)
+            Probabilities, or costs in the unit of `loss`.
+        """
+        scores, columns = self._panel.judge(self._check_rows(X))
+        wrong = self._error_probability.predict(self._table(columns))
+        if self.loss is None:
+            return wrong
+        predicted = np.searchsorted(self.classes_, self.estimator_.predict(X))
+        return self._cost_factor * expected_cost(self._costs, scores, predicted, wrong)
+
+    def predict_correct(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each prediction is more likely right than wrong."""
+        _, columns = self._panel.judge(self._check_rows(X))
+        return np.asarray(self._error_probability.predict(self._table(columns)) < 0.5)
+
+    def predict_set(self, X: Any, confidence: float = 0.9) -> NDArray[np.bool_]:
+        """Classes that cannot be ruled out for each row; fewer is more certain.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+        confidence : float, default=0.9
+            How often the set is to hold the true class; see the notes of the class for the exact promise.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_rows, n_classes)
+            True for the classes in the set.
+        """
+        check_confidence(confidence)
+        X = self._check_rows(X)
+        new = [class_strangeness(panel.judge(X)[0]) for panel in self._fold_scorers]
+        return cv_plus_sets(new, self._held_out_strangeness, confidence)
+
+    @available_if(_model_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the model."""
+        return np.asarray(self.estimator_.predict_proba(self._check_rows(X)))
+
+    @available_if(_model_has("decision_function"))
+    def decision_function(self, X: Any) -> Floats:
+        """Decision values of the model."""
+        return np.asarray(self.estimator_.decision_function(self._check_rows(X)))
+
+    def _auto_indicators(self) -> list[Indicator]:
+        return [
+            Confidence(),
+            LocalSensitivity(n_neighbors=10, space="scaled"),
+            NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
+            NeighborDistance(n_neighbors=10, space="scaled"),
+            SecondOpinion(space="scaled", random_state=self.random_state),
+        ]
+
+    def _check_target(self, y: NDArray[Any]) -> None:
+        if not is_classifier(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is no classifier: for a regressor there is IndividualErrorRegressor."
+            )
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if isinstance(self.estimator, FrozenEstimator):
+            self.classes_ = np.asarray(self.estimator.classes_)
+            if unknown := sorted(set(y.tolist()) - set(self.classes_.tolist())):
+                raise ValueError(
+                    f"y has class {unknown[0]!r}, which the frozen estimator does not know."
+                )
+        if self.loss is not None:
+            self._costs = check_costs(self.loss, len(self.classes_))
+
+    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
+        rows, truth = held_out.rows, folds.y[held_out.rows]
+        predictions = folds.predictions(held_out)
+        wrong = (predictions != truth).astype(np.int64)
+        weight = None if folds.sample_weight is None else folds.sample_weight[rows]
+        own = self._indicators[0]
+        n_own = held_out.columns[0].shape[1] if _tells_own_confidence(own) else 0
+        learned = ErrorProbability(self.error_estimator, n_own=n_own, random_state=folds.seed).fit(
+            self._table(held_out.columns), wrong, weight, folds.units(rows)
+        )
+        self._error_probability = learned
+        self.error_estimator_ = learned.fitted_
+        errors, estimated = wrong.astype(float), learned.held_out_
+        if self.loss is not None:
+            codes = np.searchsorted(self.classes_, predictions)
+            errors = self._costs[np.searchsorted(self.classes_, truth), codes]
+            raw = expected_cost(self._costs, held_out.scores, codes, estimated)
+            self._cost_factor = cost_factor(errors, raw, weight)
+            estimated = self._cost_factor * raw
+        self.held_out_ = HeldOut(rows, predictions, errors, estimated)
+        self._remember_strangeness(folds, held_out, truth)
+
+    def _remember_strangeness(self, folds: CrossFitter, held_out: CrossFit, truth: Any) -> None:
+        """Keep the model of each fold, and how strange it found the true class of the rows it did not see."""
+        codes = np.searchsorted(self.classes_, truth)
+        strange = class_strangeness(held_out.scores)[np.arange(len(codes)), codes]
+        same = isinstance(self.estimator, FrozenEstimator)
+        numbers = [np.arange(len(codes))]
+        if not same:
+            numbers = [np.flatnonzero(held_out.splits == i) for i in range(len(folds.splits))]
+        self._held_out_strangeness = [strange[where] for where in numbers]
+        self._fold_scorers = [folds.scorer(train) for train, _ in folds.splits[: len(numbers)]]
+
+
+def _tells_own_confidence(indicator: Indicator) -> bool:
+    return isinstance(indicator, Confidence) and not indicator.per_class
+
+
+def class_strangeness(scores: Floats) -> Floats:
+    """How far each class is behind the best other one, shape (n_rows, n_classes)."""
+    n_classes = max(2, scores.shape[1])
+    every = [np.full(len(scores), c) for c in range(n_classes)]
+    return np.column_stack([-margin(scores, top) for top in every])

@@ -1,0 +1,66 @@
+"""Intervals and sets with a guarantee, from fits without a fold and the rows of that fold (CV+)."""
+
+from collections.abc import Sequence
+from math import ceil, floor
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_scalar
+
+from surefoot._parallel import row_batches
+
+Floats = NDArray[np.float64]
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise one sentence unless this is a share above 0 and below 1."""
+    check_scalar(confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither")
+
+
+def cv_plus_intervals(
+    centers: Sequence[Floats],
+    scales: Sequence[Floats],
+    held_out_scores: Sequence[Floats],
+    confidence: float,
+) -> Floats:
+    """Intervals of shape (n_rows, 2) from one fit a fold (Barber, Candès, Ramdas and Tibshirani 2021, CV+).
+
+    `centers[k]` and `scales[k]` are what fit k says of each row to judge, and `held_out_scores[k]` the
+    sizes |y − center| / scale of the rows that it did not see. Row i of fold k proposes the interval
+    center_k ± scale_k · score_i, and of the n proposals the ⌊(1 − confidence)(n + 1)⌋-th smallest lower and
+    largest upper ends are taken. With one fit that is split conformal prediction.
+    """
+    n_scores = sum(len(scores) for scores in held_out_scores)
+    rank = floor((1 - confidence) * (n_scores + 1) + 1e-9)
+    n_rows = len(centers[0])
+    if rank < 1:  # too few rows to promise as much
+        return np.tile([-np.inf, np.inf], (n_rows, 1))
+    found = np.empty((n_rows, 2))
+    for batch in row_batches(n_rows, 32 * n_scores):
+        reach = [
+            scale[batch, None] * scores
+            for scale, scores in zip(scales, held_out_scores, strict=True)
+        ]
+        middle = [center[batch, None] for center in centers]
+        lower = np.hstack([c - r for c, r in zip(middle, reach, strict=True)])
+        upper = np.hstack([c + r for c, r in zip(middle, reach, strict=True)])
+        found[batch, 0] = np.partition(lower, rank - 1, axis=1)[:, rank - 1]
+        found[batch, 1] = np.partition(upper, n_scores - rank, axis=1)[:, n_scores - rank]
+    return found
+
+
+def cv_plus_sets(
+    strangeness: Sequence[Floats], held_out_strangeness: Sequence[Floats], confidence: float
+) -> NDArray[np.bool_]:
+    """Sets of classes, shape (n_rows, n_classes), from one fit a fold.
+
+    `strangeness[k]` of shape (n_rows, n_classes) is how unlike each class fit k finds each row, and
+    `held_out_strangeness[k]` how unlike their true class the rows that it did not see. A class is left out
+    where fewer than a share of 1 − confidence of these rows are as strange.
+    """
+    n_rows = sum(len(known) for known in held_out_strangeness)
+    as_strange = np.ones(strangeness[0].shape)
+    for new, known in zip(strangeness, held_out_strangeness, strict=True):
+        as_strange += len(known) - np.searchsorted(np.sort(known), new, side="left")
+    return as_strange >= ceil((1 - confidence) * (n_rows + 1) - 1e-9)

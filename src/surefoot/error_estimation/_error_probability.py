@@ -1,0 +1,105 @@
+"""The calibrated probability that a prediction is wrong, by any learner."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold
+
+from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
+from surefoot.indicators import fit_model
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+
+# A calibration has two weights and many rows: the penalty decides nothing.
+NEGLIGIBLE_PENALTY = 1e6
+
+
+class ErrorProbability:
+    """P(wrong) from columns: the default learner as it is, any other recalibrated out of fold.
+
+    A classifier's probability (or decision value) of being wrong, or a regressor's estimate of 0 or 1,
+    is turned into a probability by a logistic regression on what it said of rows it did not see.
+    """
+
+    def __init__(self, learner: Any, *, n_own: int, random_state: Any) -> None:
+        if learner is not None and not (is_classifier(learner) or is_regressor(learner)):
+            raise TypeError(
+                f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
+            )
+        self.learner = learner
+        self.n_own = n_own
+        self.random_state = random_state
+
+    def fit(self, table: Floats, wrong: NDArray[np.int64], weight: Any, groups: Any) -> Self:
+        """Fit on out-of-fold columns and what came of them."""
+        self.calibrator_ = None
+        if self.learner is None:
+            self.fitted_: Any = ShrunkLogisticRegression(
+                n_own=self.n_own, random_state=self.random_state
+            ).fit(table, wrong, weight, groups)
+            self.held_out_ = self.fitted_.held_out_
+            return self
+        if wrong.min() == wrong.max():
+            return self._fit_constant(wrong)
+        self.fitted_ = fit_model(self.learner, table, wrong, weight)
+        said = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
+        self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
+            said[:, None], wrong, sample_weight=weight
+        )
+        self.held_out_ = self.calibrator_.predict_proba(said[:, None])[:, 1]
+        return self
+
+    def _fit_constant(self, wrong: NDArray[np.int64]) -> Self:
+        """Without a right and a wrong row there is nothing to tell apart: the rule of succession."""
+        self.fitted_ = None
+        self.held_out_ = np.full(len(wrong), (wrong.sum() + 1) / (len(wrong) + 2))
+        return self
+
+    def predict(self, table: Floats) -> Floats:
+        """Probability of being wrong."""
+        if self.fitted_ is None:
+            return np.full(len(table), self.held_out_[0])
+        if self.calibrator_ is None:
+            return np.asarray(self.fitted_.predict_proba(table)[:, 1])
+        said = answer(self.fitted_, table)
+        return np.asarray(self.calibrator_.predict_proba(said[:, None])[:, 1])
+
+
+def answer(learner: Any, table: Floats) -> Floats:
+    """What a fitted learner says of the target being 1, or how large it is."""
+    if is_regressor(learner):
+        return np.asarray(learner.predict(table), dtype=np.float64)
+    if hasattr(learner, "predict_proba"):
+        known = list(learner.classes_)
+        chances = learner.predict_proba(table)
+        return np.asarray(chances[:, known.index(1)] if 1 in known else np.zeros(len(table)))
+    return np.asarray(learner.decision_function(table), dtype=np.float64)
+
+
+def out_of_fold(
+    learner: Any, table: Floats, target: NDArray[Any], weight: Any, groups: Any, random_state: Any
+) -> Floats:
+    """What clones of a learner say of rows that they were not fitted on."""
+    found = np.empty(len(target))
+    for train, test in learner_folds(len(target), groups, random_state):
+        part = None if weight is None else weight[train]
+        if is_classifier(learner) and target[train].min() == target[train].max():
+            found[test] = target[train[0]]
+        else:
+            found[test] = answer(
+                fit_model(clone(learner), table[train], target[train], part), table[test]
+            )
+    return found
+
+
+def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Any:
+    """Folds of meta-training rows; those of one group, such as copies of a row, stay together."""
+    if groups is not None and (n_groups := len(np.unique(groups))) > 1:
+        return GroupKFold(min(FOLDS, n_groups)).split(range(n_rows), groups=groups)
+    folds = KFold(min(FOLDS, n_rows), shuffle=True, random_state=random_state)
+    return folds.split(range(n_rows))

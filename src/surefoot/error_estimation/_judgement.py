@@ -1,0 +1,112 @@
+"""What residuals of held-out rows teach: a correction, and the size of the error that it leaves."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot.error_estimation._error_probability import answer, out_of_fold
+from surefoot.indicators import fit_model
+
+Floats = NDArray[np.float64]
+
+# No error is estimated below this share of the mean one: a scale must not be zero.
+LEAST_SHARE = 0.01
+
+
+class LineThenTrees(RegressorMixin, BaseEstimator):
+    """A penalised line, then trees on what it leaves: never beyond the targets seen.
+
+    Residuals that follow a trend that the model missed are best met by a line, the others by trees.
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
+        """Fit both on columns and residuals."""
+        self.range_ = float(y.min()), float(y.max())
+        self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
+        self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
+        self.trees_ = ExtraTreesRegressor(
+            50, min_samples_leaf=5, max_features=0.5, random_state=self.random_state
+        ).fit(X, y - self.line_.predict(X), sample_weight)
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """The line's estimate plus the trees'."""
+        return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
+
+
+class Judgement:
+    """Estimates of a residual and of the size of what is left, learned from held-out rows.
+
+    Parameters
+    ----------
+    learner : regressor or None
+        Learns residuals, and sizes of errors; by default `LineThenTrees`, and randomised trees.
+    corrected : bool
+        Whether predictions are corrected by the estimated residual.
+    squared : bool
+        Whether the size of an error is its square.
+    random_state : int
+        Seeds the default learners and the folds of the correction.
+    """
+
+    def __init__(self, learner: Any, *, corrected: bool, squared: bool, random_state: int) -> None:
+        self.learner = learner
+        self.corrected = corrected
+        self.squared = squared
+        self.random_state = random_state
+
+    def fit(self, table: Floats, residuals: Floats, weight: Any, units: Any) -> Self:
+        """Learn from out-of-fold columns and residuals."""
+        learner = LineThenTrees(random_state=self.random_state)
+        if self.learner is not None:
+            learner = self.learner
+        self.corrector_ = fit_model(learner, table, residuals, weight)
+        self.shrinkage_ = 0.0
+        left = residuals
+        if self.corrected:
+            told = out_of_fold(learner, table, residuals, weight, units, self.random_state)
+            self.shrinkage_ = gain(residuals, told, weight)
+            left = residuals - self.shrinkage_ * told
+        sizes = left**2 if self.squared else np.abs(left)
+        self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
+        self.sizer_ = fit_model(self._sizer(), table, sizes, weight)
+        return self
+
+    def _sizer(self) -> Any:
+        if self.learner is not None:
+            return clone(self.learner)
+        return ExtraTreesRegressor(100, min_samples_leaf=10, random_state=self.random_state)
+
+    def residual(self, table: Floats) -> Floats:
+        """Estimated truth minus prediction."""
+        return answer(self.corrector_, table)
+
+    def correction(self, table: Floats) -> Floats:
+        """What is added to the predictions: the residual, as far as that gained out of fold."""
+        if self.shrinkage_ == 0:
+            return np.zeros(len(table))
+        return self.shrinkage_ * self.residual(table)
+
+    def error(self, table: Floats) -> Floats:
+        """Estimated size of the error that the correction leaves."""
+        return np.maximum(answer(self.sizer_, table), self.least_)
+
+    def scale(self, table: Floats) -> Floats:
+        """The same in the unit of the target."""
+        return np.sqrt(self.error(table)) if self.squared else self.error(table)
+
+
+def gain(residuals: Floats, told: Floats, weight: Floats | None) -> float:
+    """The factor between 0 and 1 by which estimated residuals reduce the squared error most."""
+    weight = np.ones(len(told)) if weight is None else weight
+    size = float(weight @ told**2)
+    return float(np.clip(weight @ (residuals * told) / size, 0, 1)) if size > 0 else 0.0

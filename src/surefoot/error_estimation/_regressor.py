@@ -1,0 +1,257 @@
+"""How wrong a regressor is, for each of its predictions (Buza et al. 2010, version 3)."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin, is_regressor
+
+from surefoot._validation import check_option
+from surefoot.error_estimation._conformal import check_confidence, cv_plus_intervals
+from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
+from surefoot.error_estimation._judgement import Judgement
+from surefoot.error_estimation._row import Row
+from surefoot.indicators import (
+    CrossFit,
+    CrossFitter,
+    Indicator,
+    NeighborDisagreement,
+    NeighborDistance,
+    Panel,
+    SecondOpinion,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class FoldFit(NamedTuple):
+    """Everything that was fitted without a fold, and how strange it found the rows of that fold."""
+
+    panel: Panel
+    judgement: Judgement
+    scores: Floats
+
+
+class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
+    """Regressor that also says how wrong each of its predictions is; lower is better.
+
+    What the model did on rows that were held out, and what indicators say of them, teaches how
+    large the error of a prediction is (`predict_error`), which way it goes (`predict_residual`), and an
+    interval whose width follows it (`predict_interval`). With `corrected=True`, `predict` adds the estimated
+    residual, as far as that gained out of fold, and error and interval speak of the corrected prediction.
+
+    Parameters
+    ----------
+    estimator : regressor
+        The model. In `FrozenEstimator` it is used as it is, and the rows given to `fit` must be new to it.
+    error_estimator : regressor, default=None
+        Learns residuals, and the size of errors, from the columns. By default residuals are learned by a
+        penalised line and by trees on what it leaves, sizes by randomised trees.
+    indicators : "auto", indicator or several, default="auto"
+        What the error estimator learns from. "auto" is the prediction and the row itself, and in a scaled
+        space `NeighborDisagreement`, `NeighborDistance` and a `SecondOpinion`.
+    passthrough : bool, default=False
+        Add the row itself, as in the paper, to indicators that lack it.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out; it need not be a partition. With a single split, such as `HoldoutSplit`,
+        the model is not fitted again. A number of folds keeps `groups` together.
+    corrected : bool, default=False
+        Whether `predict` adds the estimated residual to the model's prediction.
+    loss : {"absolute", "squared"}, default="absolute"
+        The unit of `predict_error`.
+    max_reference_rows : int, default=50_000
+        Most training rows in which neighbours are searched; a random sample of more.
+    random_state : int, RandomState or None, default=None
+        Draws that sample, the folds of the correction, and whatever indicators draw.
+    n_jobs : int, default=None
+        Parallel fits and folds.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The fitted model, uncorrected.
+    error_estimator_ : regressor
+        What estimates residuals.
+    shrinkage_ : float
+        The share of the estimated residual that is added: 0 where it gained nothing, at most 1.
+    held_out_ : HeldOut
+        Rows that were held out, with predictions (corrected if those of `predict` are), errors and
+        estimates by models, corrections and estimators that did not see them.
+    novelty_threshold_ : float
+        Logarithm of the distance beyond which `predict_novelty` flags a row.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    Notes
+    -----
+    A residual is truth minus prediction, so that it is added to correct. (The paper defines the error
+    the other way round, and then adds it.)
+
+    Model, correction, shrinkage and scale of an interval are all fitted without the fold that they are
+    compared with. With a single split this is split conformal prediction: for rows drawn like
+    the training rows, the interval holds the truth with a probability of at least `confidence`. With
+    K folds it is CV+ (Barber, Candès, Ramdas and Tibshirani 2021): at least 2·confidence − 1 at worst,
+    less a term that vanishes with many rows a fold, and near `confidence`, rather above, in practice.
+
+    References
+    ----------
+    Buza, Nanopoulos and Schmidt-Thieme, "Individualized error estimation for classification and
+    regression models", 2010. Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the
+    jackknife+", Annals of Statistics 49, 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = IndividualErrorRegressor(Ridge(), random_state=0).fit(X[::2], y[::2])
+    >>> low, high = model.predict_interval(X[1::2]).T
+    >>> bool(((low <= y[1::2]) & (y[1::2] <= high)).mean() > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        error_estimator: Any = None,
+        *,
+        indicators: Any = "auto",
+        passthrough: bool = False,
+        cv: Any = 5,
+        corrected: bool = False,
+        loss: str = "absolute",
+        max_reference_rows: int = 50_000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.error_estimator = error_estimator
+        self.indicators = indicators
+        self.passthrough = passthrough
+        self.cv = cv
+        self.corrected = corrected
+        self.loss = loss
+        self.max_reference_rows = max_reference_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def predict(self, X: Any) -> Floats:
+        """The model's prediction of each row, plus the correction if that is asked for."""
+        if not self.corrected:
+            return super().predict(X)
+        told, table = self._told(self._panel, self._check_rows(X))
+        return told + self._judgement.correction(table)
+
+    def predict_residual(self, X: Any) -> Floats:
+        """Estimated truth minus prediction of the uncorrected model.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_rows,)
+            What the error estimator says, in full: a corrected `predict` adds `shrinkage_` times this.
+        """
+        return self._judgement.residual(self._told(self._panel, self._check_rows(X))[1])
+
+    def predict_error(self, X: Any) -> Floats:
+        """Estimated absolute or squared error of each prediction; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_rows,)
+            In the unit of the target, or its square.
+        """
+        return self._judgement.error(self._told(self._panel, self._check_rows(X))[1])
+
+    def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
+        """Interval that is to hold the truth of each row; narrower is more certain.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+        confidence : float, default=0.9
+            How often it is to hold the truth; see the notes of the class for the exact promise.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_rows, 2)
+            Lower and upper ends; infinite where there are too few rows to promise as much.
+        """
+        check_confidence(confidence)
+        X = self._check_rows(X)
+        centers, scales = [], []
+        for fold in self._folds:
+            told, table = self._told(fold.panel, X)
+            centers.append(told + fold.judgement.correction(table))
+            scales.append(fold.judgement.scale(table))
+        return cv_plus_intervals(centers, scales, [fold.scores for fold in self._folds], confidence)
+
+    def _told(self, panel: Panel, X: Any) -> tuple[Floats, Floats]:
+        """What a panel's model predicts, and what the error estimator sees."""
+        scores, columns = panel.judge(X)
+        return scores[:, 0], self._table(columns)
+
+    def _auto_indicators(self) -> list[Indicator]:
+        return [
+            Row(prediction=True, optional=True),
+            NeighborDisagreement(n_neighbors=(10, 30), space="scaled"),
+            NeighborDistance(n_neighbors=10, space="scaled"),
+            SecondOpinion(space="scaled", random_state=self.random_state),
+        ]
+
+    def _check_target(self, y: NDArray[Any]) -> None:
+        check_option(self.loss, "loss", ("absolute", "squared"))
+        if not is_regressor(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is no regressor: for a classifier there is IndividualErrorClassifier."
+            )
+        if self.error_estimator is not None and not is_regressor(self.error_estimator):
+            raise TypeError(
+                f"error_estimator={self.error_estimator!r} is no regressor: residuals are numbers."
+            )
+
+    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
+        self._judgement = self._judge(folds, held_out)
+        self.error_estimator_ = self._judgement.corrector_
+        self.shrinkage_ = self._judgement.shrinkage_
+        self._folds = []
+        predictions, estimated = held_out.scores[:, 0].copy(), np.empty(len(held_out.rows))
+        for number, (train, _) in enumerate(folds.splits):
+            where = np.flatnonzero(held_out.splits == number)
+            judgement = self._judge(folds, folds.held_out(train))
+            table = self._table([columns[where] for columns in held_out.columns])
+            predictions[where] += judgement.correction(table)
+            estimated[where] = judgement.error(table)
+            left = np.abs(folds.y[held_out.rows[where]] - predictions[where])
+            scores = left / judgement.scale(table)
+            self._folds.append(FoldFit(folds.panel(train), judgement, scores))
+        left = folds.y[held_out.rows] - predictions
+        errors = left**2 if self.loss == "squared" else np.abs(left)
+        self.held_out_ = HeldOut(held_out.rows, predictions, errors, estimated)
+
+    def _judge(self, folds: CrossFitter, held_out: CrossFit) -> Judgement:
+        rows = held_out.rows
+        return Judgement(
+            self.error_estimator,
+            corrected=self.corrected,
+            squared=self.loss == "squared",
+            random_state=folds.seed,
+        ).fit(
+            self._table(held_out.columns),
+            folds.y[rows] - held_out.scores[:, 0],
+            None if folds.sample_weight is None else folds.sample_weight[rows],
+            folds.units(rows),
+        )

@@ -1,0 +1,63 @@
+"""The row itself, for an error estimator that is to see it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot.indicators import Indicator
+from surefoot.neighborhoods import Neighborhood
+
+Floats = NDArray[np.float64]
+
+
+class Row(Indicator):
+    """The columns of the row in the neighbour space, complete and scaled, and the prediction if asked for.
+
+    No indicator of trust by itself: it lets an error estimator find the parts of the data where the model
+    errs. Sparse rows have too many columns for that and are refused, or left out if `optional`.
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        prediction: bool = False,
+        optional: bool = False,
+        space: Any = "scaled",
+        metric: Any = "auto",
+    ) -> None:
+        self.estimator = estimator
+        self.prediction = prediction
+        self.optional = optional
+        self.space = space
+        self.metric = metric
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """One, to have a space."""
+        return 1
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """The row, after the prediction if that is asked for."""
+        told = [neighborhood.scores[:, :1]] if self.prediction else []
+        if not issparse(neighborhood.rows):
+            return np.hstack([*told, neighborhood.rows])
+        if not self.optional:
+            raise ValueError(
+                "passthrough=True needs dense rows: sparse ones have too many columns."
+            )
+        return np.hstack([*told, np.empty((len(neighborhood), 0))])
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Nothing: a row says nothing of its prediction."""
+        return np.zeros(len(neighborhood))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        check_is_fitted(self)
+        rows = self.index_.space.rows
+        n_columns = 0 if issparse(rows) else rows.shape[1]
+        names = ["prediction"] * self.prediction + [f"column_{i}" for i in range(n_columns)]
+        return np.array(names, dtype=object)

@@ -1,0 +1,136 @@
+"""How wrong the model was on a row's nearest training rows, when it had not seen them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot.indicators._cross_fit import CrossFitter
+from surefoot.indicators._neighbor_indicator import NeighborIndicator, is_regression, nearness
+from surefoot.neighborhoods import Neighborhood, top_class
+
+Floats = NDArray[np.float64]
+
+
+class NeighborError(NeighborIndicator):
+    """How wrong the model was around a row, out of fold; a higher score is less wrong.
+
+    Two columns for each number of neighbours k: `error_k`, the share of the k nearest training rows that
+    models without them got wrong, and `weighted_error_k`, where each weighs by one over its
+    distance. For a regressor `residual_k` is the weighted mean of target minus prediction, and
+    `absolute_residual_k` of its size. A neighbour that was never held out counts as the average row.
+
+    An error on a row that the model was trained on is no error. Alone, the indicator therefore
+    cross-validates the model, and refuses a frozen one; in an action the errors come from models
+    that saw neither the neighbour nor the row. `score_samples` is minus the weighted error, or minus
+    the weighted absolute residual, over the most neighbours.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, default=None
+        The model to judge, cloned and fitted. An action supplies its own.
+    n_neighbors : int, "log" or several of them, default=10
+        Training rows to look at; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+    space : "auto", "scaled" or transformer, default="auto"
+        Where rows are near or far; see `LocalSensitivity`.
+    metric : "auto", str or callable, default="auto"
+        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out where no action does it.
+    n_jobs : int, default=None
+        Threads for the neighbour search and over batches of rows; parallel folds.
+
+    Attributes
+    ----------
+    index_ : NeighborhoodIndex
+        The fitted model, its training rows and their out-of-fold scores.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NeighborError(GaussianNB()).fit(X, y).score_samples(X[[0, 70]]).round(2)
+    array([-0.  , -0.99])
+    """
+
+    needs_held_out_scores = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_neighbors: int | str | Sequence[int | str] = 10,
+        space: Any = "auto",
+        metric: Any = "auto",
+        cv: Any = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimator, n_neighbors=n_neighbors, space=space, metric=metric, n_jobs=n_jobs
+        )
+        self.cv = cv
+
+    def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats:
+        if isinstance(self.estimator, FrozenEstimator):
+            raise TypeError(
+                "NeighborError cannot tell which rows a frozen model was trained on, and its errors on those "
+                "are none: estimator may be a model to fit, or the indicator part of an action."
+            )
+        folds = CrossFitter(
+            [],
+            self.estimator,
+            X,
+            np.asarray(y),
+            cv=self.cv,
+            sample_weight=sample_weight,
+            response=self.index_settings().get("response", "auto"),
+            n_jobs=self.n_jobs,
+        )
+        return folds.held_out_scores(folds.everything)
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Two columns for each number of neighbours."""
+        errors = held_out_errors(neighborhood)
+        found = []
+        for count in self.counts(neighborhood.index.n_rows):
+            near = errors[:, :count]
+            weights = nearness(neighborhood.distances[:, :count])
+            if is_regression(neighborhood):
+                found += [(weights * near).sum(axis=1), (weights * np.abs(near)).sum(axis=1)]
+            else:
+                found += [near.mean(axis=1), (weights * near).sum(axis=1)]
+        return np.column_stack(found)
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Minus the weighted error, or absolute residual, over the most neighbours."""
+        most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
+        return -self.columns(neighborhood)[:, 2 * most + 1]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        check_is_fitted(self)
+        if self.index_.response.method == "predict":
+            return self.count_names(["residual", "absolute_residual"])
+        return self.count_names(["error", "weighted_error"])
+
+
+def held_out_errors(neighborhood: Neighborhood) -> Floats:
+    """The error (0 or 1) or residual of each neighbour by models without it; the mean where there is none."""
+    index = neighborhood.index
+    if index.held_out_scores is None or index.labels is None:
+        return neighborhood.neighbor_scores[
+            :, :, 0
+        ]  # raises the sentence that says what is missing
+    if is_regression(neighborhood):
+        errors = index.labels - index.held_out_scores[:, 0]
+    else:
+        told = np.asarray(index.predictor.classes_)[top_class(index.held_out_scores)]
+        errors = np.where(np.isnan(index.held_out_scores[:, 0]), np.nan, told != index.labels)
+    known = ~np.isnan(errors)
+    return np.where(known, errors, errors[known].mean() if known.any() else 0.0)[
+        neighborhood.indices
+    ]

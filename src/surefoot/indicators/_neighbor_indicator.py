@@ -1,0 +1,73 @@
+"""What indicators that only look at a row's nearest training rows share."""
+
+from abc import ABC
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.indicators._indicator import Indicator
+from surefoot.neighborhoods import Neighborhood, canonical_metric, resolve_n_neighbors
+
+Floats = NDArray[np.float64]
+
+# A neighbour at no distance weighs as one at this share of the mean distance does.
+NEAREST = 1e-3
+
+
+class NeighborIndicator(Indicator, ABC):
+    """Base of indicators over one or several numbers of nearest training rows."""
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_neighbors: int | str | Sequence[int | str] = 10,
+        space: Any = "auto",
+        metric: Any = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_neighbors = n_neighbors
+        self.space = space
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    def check_parameters(self) -> None:
+        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        if not self.told_counts():
+            raise ValueError("n_neighbors is empty: it may be a number, 'log', or several of them.")
+        self.needed_neighbors(2)
+        if self.metric != "auto":
+            canonical_metric(self.metric)
+
+    def told_counts(self) -> list[Any]:
+        """The numbers of neighbours as they were given."""
+        one = isinstance(self.n_neighbors, str) or not np.iterable(self.n_neighbors)
+        return [self.n_neighbors] if one else list(self.n_neighbors)  # type: ignore[arg-type]
+
+    def counts(self, n_rows: int) -> list[int]:
+        """The numbers of neighbours to look at among `n_rows` training rows."""
+        return [resolve_n_neighbors(count, n_rows) for count in self.told_counts()]
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows."""
+        return max(self.counts(n_rows))
+
+    def count_names(self, names: Sequence[str]) -> NDArray[np.object_]:
+        """Each name with each number of neighbours."""
+        told = [f"{name}_{count}" for count in self.told_counts() for name in names]
+        return np.array(told, dtype=object)
+
+
+def nearness(distances: Floats) -> Floats:
+    """Weights of neighbours by one over their distance, which sum to one in each row."""
+    floor = NEAREST * distances.mean(axis=1, keepdims=True)
+    weights = 1 / np.maximum(distances, np.where(floor > 0, floor, 1.0))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def is_regression(neighborhood: Neighborhood) -> bool:
+    """Whether the model predicts numbers."""
+    return neighborhood.index.response.method == "predict"

@@ -1,0 +1,183 @@
+"""What other, quick models think of a prediction."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.special import logit
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._neighbor_disagreement import predicted_labels
+from surefoot.indicators._neighbor_indicator import is_regression
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+Floats = NDArray[np.float64]
+Opinions = Sequence[tuple[str, Any]]
+
+
+class SecondOpinion(Indicator):
+    """How far other models agree with each prediction; a higher score is more agreement.
+
+    Quick models are fitted on the same training rows, seen in the neighbour space. For a classifier
+    there is one column a model: `<name>_log_odds`, the log-odds that it gives the *predicted* class. For a
+    regressor `<name>_gap` is its prediction minus the model's, and, for an ensemble with members of
+    its own, `<name>_spread` is the standard deviation of what these predict.
+
+    `score_samples` is the mean of the log-odds, or minus the mean size of the gaps.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, default=None
+        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        supplies its own.
+    opinions : sequence of (str, estimator), default=None
+        The models to ask. The default is 50 extremely randomised trees, which know thresholds and
+        interactions, and a penalised linear model, which knows trends.
+    space : "auto", "scaled" or transformer, default="auto"
+        What they see: the columns of the neighbour space; see `LocalSensitivity`.
+    metric : "auto", str or callable, default="auto"
+        Metric of the neighbour search that the space is shared with.
+    random_state : int, RandomState or None, default=None
+        Seeds the default trees.
+    n_jobs : int, default=None
+        Threads over batches of rows.
+
+    Attributes
+    ----------
+    index_ : NeighborhoodIndex
+        The fitted model and its training rows.
+    opinions_ : list of (str, estimator)
+        The other models, fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> asked = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
+    >>> asked.get_feature_names_out()
+    array(['trees_log_odds', 'linear_log_odds'], dtype=object)
+    """
+
+    opinions_: list[tuple[str, Any]]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        opinions: Opinions | None = None,
+        space: Any = "auto",
+        metric: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.opinions = opinions
+        self.space = space
+        self.metric = metric
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def check_parameters(self) -> None:
+        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        if self.opinions is None:
+            return
+        good = [
+            isinstance(pair, tuple)
+            and len(pair) == 2
+            and isinstance(pair[0], str)
+            and hasattr(pair[1], "fit")
+            for pair in self.opinions
+        ]
+        if not good or not all(good):
+            raise ValueError(
+                f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator)."
+            )
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """One, to have a space."""
+        return 1
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Fit the other models on the rows of the index, in place of `fit`."""
+        super().attach(index)
+        if index.labels is None:
+            raise ValueError("SecondOpinion needs labels: fit was called without y.")
+        opinions = self.opinions
+        if opinions is None:
+            opinions = default_opinions(index, self.random_state)
+        rows = index.space.rows
+        self.opinions_ = [(name, clone(model).fit(rows, index.labels)) for name, model in opinions]
+        return self
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """What each model says of the prediction."""
+        found: list[Floats] = []
+        for _, opinion in self.opinions_:
+            if is_regression(neighborhood):
+                found.append(opinion.predict(neighborhood.rows) - neighborhood.scores[:, 0])
+                if members := _members(opinion):
+                    told = [member.predict(neighborhood.rows) for member in members]
+                    found.append(np.std(told, axis=0))
+            else:
+                found.append(_log_odds_of_prediction(opinion, neighborhood))
+        return np.column_stack(found)
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Mean log-odds of the predicted class, or minus the mean size of the gaps."""
+        columns = self.columns(neighborhood)
+        if not is_regression(neighborhood):
+            return columns.mean(axis=1)
+        gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
+        return -np.abs(columns[:, gaps]).mean(axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        check_is_fitted(self)
+        if self.index_.response.method != "predict":
+            return np.array([f"{name}_log_odds" for name, _ in self.opinions_], dtype=object)
+        kinds = [(n, ["gap", "spread"] if _members(m) else ["gap"]) for n, m in self.opinions_]
+        return np.array([f"{name}_{kind}" for name, told in kinds for kind in told], dtype=object)
+
+
+def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
+    """Randomised trees and a penalised linear model, of the kind that the model is."""
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    if index.response.method == "predict":
+        trees = ExtraTreesRegressor(50, min_samples_leaf=2, random_state=seed)
+        linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), index)
+    elif len(np.unique(np.asarray(index.labels))) < 2:
+        return [("trees", DummyClassifier()), ("linear", DummyClassifier())]
+    else:
+        trees = ExtraTreesClassifier(50, random_state=seed)
+        linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), index)
+    return [("trees", trees), ("linear", linear)]
+
+
+def _scaled(model: Any, index: NeighborhoodIndex) -> Any:
+    return model if issparse(index.space.rows) else make_pipeline(StandardScaler(), model)
+
+
+def _members(opinion: Any) -> list[Any]:
+    members = getattr(opinion, "estimators_", None)
+    return list(members) if isinstance(members, list) else []
+
+
+def _log_odds_of_prediction(opinion: Any, neighborhood: Neighborhood) -> Floats:
+    predicted = predicted_labels(neighborhood)
+    known = np.asarray(opinion.classes_)
+    place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
+    chance = opinion.predict_proba(neighborhood.rows)[np.arange(len(predicted)), place]
+    chance = np.where(known[place] == predicted, chance, 0.0)
+    least = neighborhood.index.response.least_probability
+    return np.asarray(logit(np.clip(chance, least, 1 - least)))

@@ -1,0 +1,107 @@
+"""Whether a row is nearer to the predicted class than to any other (Jiang et al. 2018)."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._neighbor_disagreement import predicted_labels
+from surefoot.indicators._neighbor_distance import NO_DISTANCE
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, canonical_metric
+
+Floats = NDArray[np.float64]
+
+
+class TrustScore(Indicator):
+    """How much nearer a row is to the predicted class than to the others; a higher score is nearer.
+
+    One column, `log_trust`: the logarithm of the distance to the nearest training row of another
+    class over that to the nearest of the predicted class, the Trust Score of Jiang, Kim, Guan and
+    Gupta (2018) without its filter of outliers. `score_samples` is that column.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        supplies its own.
+    space : "auto", "scaled" or transformer, default="auto"
+        Where rows are near or far; see `LocalSensitivity`.
+    metric : "auto", str or callable, default="auto"
+        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+    n_jobs : int, default=None
+        Threads for the neighbour search and over batches of rows.
+
+    Attributes
+    ----------
+    index_ : NeighborhoodIndex
+        The fitted model and its training rows.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = [[0], [1], [5], [7]], [0, 0, 1, 1]
+    >>> TrustScore(GaussianNB()).fit(X, y).score_samples([[0.5], [4]]).round(2)
+    array([2.2, 1.1])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        space: Any = "auto",
+        metric: Any = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.space = space
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    def check_parameters(self) -> None:
+        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        if self.metric != "auto":
+            canonical_metric(self.metric)
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """One, to have a space; the nearest of each class are searched apart."""
+        return 1
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Index the training rows of each class, in place of `fit`."""
+        super().attach(index)
+        if index.response.method == "predict":
+            raise ValueError(
+                "TrustScore needs a classifier: a regressor has no classes to be near."
+            )
+        if index.labels is None:
+            raise ValueError("TrustScore needs labels: fit was called without y.")
+        self._searches = [
+            (label, NearestNeighbors(n_neighbors=1, metric=index.metric).fit(rows))
+            for label in np.unique(index.labels)
+            if (rows := index.space.rows[index.labels == label]).shape[0]
+        ]
+        return self
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """The logarithm of the ratio of the two distances."""
+        predicted = predicted_labels(neighborhood)
+        own = np.full(len(neighborhood), np.nan)
+        other = np.full(len(neighborhood), np.nan)
+        for label, search in self._searches:
+            distance = search.kneighbors(neighborhood.rows)[0][:, 0]
+            mine = predicted == label
+            own = np.where(mine, distance, own)
+            other = np.where(mine, other, np.fmin(other, distance))
+        ratio = np.log(other + NO_DISTANCE) - np.log(own + NO_DISTANCE)
+        # Without a training row of the class, or of any other, there is nothing to compare.
+        return np.nan_to_num(ratio, nan=0.0)[:, None]
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """The column itself."""
+        return self.columns(neighborhood)[:, 0]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        return np.array(["log_trust"], dtype=object)
