@@ -77,9 +77,17 @@ PUBLIC = {
         "voronoi_samples",
         "voronoi_steps",
     },
-    "surefoot.plots": {"ErrorMatrixDisplay", "RiskCoverageDisplay", "VoronoiCellDisplay"},
+    "surefoot.plots": {
+        "BiasVarianceDisplay",
+        "BoostingDisplay",
+        "ErrorMatrixDisplay",
+        "LearningCurveDisplay",
+        "RiskCoverageDisplay",
+        "VoronoiCellDisplay",
+    },
     "surefoot.recalibration": {"LocallyRecalibratedClassifier", "RecalibratedClassifier"},
     "surefoot.resampling": {
+        "BiasVarianceResult",
         "HoldoutSplit",
         "bias_variance",
         "bootstrap",

@@ -49,8 +49,10 @@ def test_labels_needed_by_hand():
         },
         full_accuracy=np.array([0.9, 0.7]),
     )
-    assert found.labels_needed() == {"a": 20.0, "b": np.inf}  # 0.76 of 0.8 · 0.95
-    assert found.labels_needed(0.74) == {"a": 20.0, "b": 20.0}
+    # 0.76 of 0.95 · 0.8 lies 0.26 / 0.3 of the way from 0.5 to 0.8.
+    assert found.labels_needed() == {"a": pytest.approx(10 + 10 * 0.26 / 0.3), "b": np.inf}
+    assert found.labels_needed(0.75)["b"] == pytest.approx(20.0)
+    assert found.labels_needed(0.5) == {"a": 10.0, "b": 10.0}
 
 
 def test_names_of_strategies():

@@ -41,6 +41,8 @@ class SimulationResult:
     def labels_needed(self, share: float = 0.95) -> dict[str, float]:
         """Labels until the mean accuracy reaches a share of that with all labels; fewer is better.
 
+        Between two steps the curve is taken as straight.
+
         Parameters
         ----------
         share : float, default=0.95
@@ -55,8 +57,15 @@ class SimulationResult:
         goal = share * self.full_accuracy.mean()
         needed = {}
         for name, curves in self.accuracy.items():
-            reached = np.flatnonzero(curves.mean(axis=0) >= goal)
-            needed[name] = float(self.n_labels[reached[0]]) if len(reached) else np.inf
+            mean = curves.mean(axis=0)
+            reached = np.flatnonzero(mean >= goal)
+            if len(reached) == 0:
+                needed[name] = np.inf
+            elif reached[0] == 0:
+                needed[name] = float(self.n_labels[0])
+            else:
+                step = [reached[0] - 1, reached[0]]
+                needed[name] = float(np.interp(goal, mean[step], self.n_labels[step]))
         return needed
 
 

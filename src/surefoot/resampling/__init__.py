@@ -1,6 +1,6 @@
 """What if the data had been others: splits and resamples."""
 
-from surefoot.resampling._bias_variance import bias_variance
+from surefoot.resampling._bias_variance import BiasVarianceResult, bias_variance
 from surefoot.resampling._bootstrap import bootstrap
 from surefoot.resampling._boundary_bias import boundary_bias
 from surefoot.resampling._holdout import HoldoutSplit
@@ -14,6 +14,7 @@ from surefoot.resampling._leave_one_out import (
 from surefoot.resampling._refits import bootstrap_models
 
 __all__ = [
+    "BiasVarianceResult",
     "HoldoutSplit",
     "bias_variance",
     "bootstrap",
