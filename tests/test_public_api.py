@@ -21,6 +21,7 @@ PUBLIC = {
     },
     "surefoot.active_learning": {"ActiveLearner", "SimulationResult", "query", "simulate"},
     "surefoot.datasets": {
+        "fetch_churn",
         "fetch_ucr",
         "list_ucr",
         "make_cylinder_bell_funnel",

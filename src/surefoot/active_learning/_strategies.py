@@ -83,7 +83,8 @@ def low_confidence(situation: Situation) -> Floats:
 
 def divided_votes(situation: Situation) -> Floats:
     """Disagreement of the ensemble's members, or of refits to bootstraps of the labelled rows."""
-    if hasattr(situation.model, "estimators_"):
+    predictor = situation.judged(Confidence()).index_.predictor  # the last step of a pipeline
+    if hasattr(predictor, "estimators_"):
         votes = situation.judged(VoteDisagreement())
         return votes.transform(situation.X_pool)[:, 1]
     X, y = situation.labelled("votes")

@@ -1,5 +1,6 @@
 """Generators, and fetchers with a local data home."""
 
+from surefoot.datasets._churn import fetch_churn
 from surefoot.datasets._friedman import make_friedman_problem
 from surefoot.datasets._series_generators import (
     make_cylinder_bell_funnel,
@@ -8,6 +9,7 @@ from surefoot.datasets._series_generators import (
 from surefoot.datasets._ucr import fetch_ucr, list_ucr
 
 __all__ = [
+    "fetch_churn",
     "fetch_ucr",
     "list_ucr",
     "make_cylinder_bell_funnel",

@@ -1,0 +1,54 @@
+"""Files from a data set's home: reached, verified, and put on disk whole or not at all."""
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+
+@contextmanager
+def reach(address: str, *, what: str, remedy: str) -> Iterator[Any]:
+    """Open a constant address for reading; one sentence says what to do where it cannot be read."""
+    try:
+        with urlopen(address, timeout=60) as source:  # noqa: S310 (constant https addresses only)
+            yield source
+    except (URLError, TimeoutError, ConnectionError) as error:
+        raise OSError(
+            f"{what} is not on disk and {address} cannot be reached: {remedy}."
+        ) from error
+
+
+def check_may_download(download: bool, *, what: str, remedy: str) -> None:
+    """Raise one sentence where a file is absent and may not be downloaded."""
+    if not download:
+        raise FileNotFoundError(f"{what} is not on disk: {remedy}.")
+
+
+def read_address(address: str, *, what: str, remedy: str) -> bytes:
+    """All that an address holds."""
+    with reach(address, what=what, remedy=remedy) as source:
+        content: bytes = source.read()
+    return content
+
+
+def verify(text: bytes, checksum: str | None, *, what: str) -> None:
+    """Raise one sentence unless the SHA-256 begins with the known checksum; None is not checked."""
+    if checksum is None:
+        return
+    found = hashlib.sha256(text).hexdigest()[: len(checksum)]
+    if found != checksum:
+        raise OSError(
+            f"{what} is damaged or has changed: its SHA-256 begins with {found} and should begin "
+            f"with {checksum}."
+        )
+
+
+def store(content: bytes, file: Path) -> None:
+    """Write a file so that nobody ever finds half of it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f"{file.name}.part")
+    partial.write_bytes(content)
+    partial.replace(file)

@@ -1,0 +1,61 @@
+"""A table as arrays or as a frame, in the manner of scikit-learn's own fetchers."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+
+def pack(
+    data: NDArray[Any],
+    target: NDArray[Any],
+    *,
+    feature_names: Sequence[str],
+    target_name: str,
+    as_frame: bool,
+    return_X_y: bool,
+    **more: Any,
+) -> Any:
+    """A Bunch as scikit-learn's fetchers give it, or its data and target alone.
+
+    `data` is an array of floats, or of objects where a column holds text; `more` goes into the
+    Bunch as it is.
+    """
+    frame = None
+    X: Any = data
+    y: Any = target
+    if as_frame:
+        frame = to_frame(data, target, [*feature_names, target_name])
+        X, y = frame[list(feature_names)], frame[target_name]
+    if return_X_y:
+        return X, y
+    return Bunch(
+        data=X,
+        target=y,
+        frame=frame,
+        feature_names=list(feature_names),
+        target_names=[target_name],
+        **more,
+    )
+
+
+def to_frame(data: NDArray[Any], target: NDArray[Any], names: list[str]) -> Any:
+    """A pandas frame of floats, of categories where a column holds text, and of the target."""
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        raise ImportError(
+            "A frame needs pandas, which is not installed: install it, or pass as_frame=False."
+        ) from error
+    columns = [as_column(column, pandas) for column in data.T]
+    return pandas.DataFrame(dict(zip(names, [*columns, target], strict=True)))
+
+
+def as_column(values: NDArray[Any], pandas: Any) -> Any:
+    """Numbers as floats, texts as categories."""
+    if isinstance(values[0], str):
+        return pandas.Categorical(values)
+    return values.astype(np.float64)
