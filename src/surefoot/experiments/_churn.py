@@ -167,7 +167,7 @@ def _verdicts(means: dict[str, dict[str, Floats]]) -> list[str]:
     missed = [n for n in means if n not in modest]
     lost = [n for n in noisy if n not in beaten]
     return [
-        f"Under {NOISE:.0%} label noise Gentle beats Discrete on {len(beaten)} of {len(noisy)}; not on: {', '.join(lost) or 'none'}",
+        f"Gentle beats Discrete under noise on {len(beaten)} of {len(noisy)}; not on: {', '.join(lost) or 'none'}",
         f"Modest's test error rises least on {len(modest)} of {len(means)}; not on: {', '.join(missed) or 'none'}",
     ]
 
