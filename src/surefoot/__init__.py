@@ -4,6 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.error_estimation import (
+        IndividualErrorClassifier,
+        IndividualErrorRegressor,
+        assess,
+    )
     from surefoot.indicators import Confidence, LocalSensitivity
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
@@ -14,16 +19,21 @@ __version__ = "0.1.0"
 # Resolved on first use, so that `import surefoot` costs nothing and numba loads only when needed.
 _HOMES = {
     "Confidence": "indicators",
+    "IndividualErrorClassifier": "error_estimation",
+    "IndividualErrorRegressor": "error_estimation",
     "KNeighborsDTWClassifier": "time_series",
     "KernelKNeighborsClassifier": "neighborhoods",
     "LocalKNeighborsDTWClassifier": "time_series",
     "LocalSensitivity": "indicators",
     "LocallyRecalibratedClassifier": "recalibration",
     "RecalibratedClassifier": "recalibration",
+    "assess": "error_estimation",
 }
 
 __all__ = [
     "Confidence",
+    "IndividualErrorClassifier",
+    "IndividualErrorRegressor",
     "KNeighborsDTWClassifier",
     "KernelKNeighborsClassifier",
     "LocalKNeighborsDTWClassifier",
@@ -31,6 +41,7 @@ __all__ = [
     "LocallyRecalibratedClassifier",
     "RecalibratedClassifier",
     "__version__",
+    "assess",
 ]
 
 

@@ -6,7 +6,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 
-from surefoot.datasets import _ucr, fetch_ucr, list_ucr
+from surefoot.datasets import _download, fetch_ucr, list_ucr
 
 TRAIN = b"1\t0.5\t1.5\n2\t1\t2\n"
 TEST = b"2\t3\t4\n"
@@ -80,7 +80,7 @@ def test_offline_says_which_file_to_put_where(tmp_path, monkeypatch):
     def unreachable(*_, **__):
         raise URLError("no route")
 
-    monkeypatch.setattr(_ucr, "urlopen", unreachable)
+    monkeypatch.setattr(_download, "urlopen", unreachable)
 
     with pytest.raises(OSError, match=r"put CBF_TRAIN.tsv.gz and CBF_TEST.tsv.gz in .*CBF"):
         fetch_ucr("CBF", data_home=tmp_path)
@@ -97,7 +97,7 @@ def test_downloads_the_archive_where_it_is_missing(tmp_path, monkeypatch):
         asked.append(address)
         return (elsewhere / "ucr" / "UCRArchive_2018.zip").open("rb")
 
-    monkeypatch.setattr(_ucr, "urlopen", web)
+    monkeypatch.setattr(_download, "urlopen", web)
 
     data = fetch_ucr("Tiny", data_home=tmp_path / "home")
 

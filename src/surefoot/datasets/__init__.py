@@ -6,11 +6,18 @@ from surefoot.datasets._series_generators import (
     make_cylinder_bell_funnel,
     make_synthetic_control,
 )
+from surefoot.datasets._tabular import fetch_tabular, list_tabular
+from surefoot.datasets._uci import fetch_communities, fetch_parkinsons, fetch_wine_quality
 from surefoot.datasets._ucr import fetch_ucr, list_ucr
 
 __all__ = [
     "fetch_churn",
+    "fetch_communities",
+    "fetch_parkinsons",
+    "fetch_tabular",
     "fetch_ucr",
+    "fetch_wine_quality",
+    "list_tabular",
     "list_ucr",
     "make_cylinder_bell_funnel",
     "make_friedman_problem",

@@ -1,12 +1,9 @@
 """Sets of the UCR time series classification archive."""
 
 import gzip
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
-from urllib.request import urlopen
 from zipfile import ZipFile
 
 import numpy as np
@@ -14,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from surefoot.datasets._data_home import get_data_home
+from surefoot.datasets._download import check_may_download, reach, store, verify
 from surefoot.datasets._ucr_checksums import CHECKSUMS
 
 HOME = "https://www.cs.ucr.edu/~eamonn/time_series_data_2018"
@@ -94,42 +92,31 @@ def _archive(name: str, folder: Path, *, download: bool) -> Path:
     archive = folder / ARCHIVE
     if archive.exists():
         return archive
+    what = f"The UCR set {name}"
     where = f"put {name}_TRAIN.tsv.gz and {name}_TEST.tsv.gz in {folder / name}"
-    if not download:
-        raise FileNotFoundError(f"The UCR set {name} is not on disk: {where}.")
+    check_may_download(download, what=what, remedy=where)
     folder.mkdir(parents=True, exist_ok=True)
     partial = archive.with_suffix(".part")
+    remedy = f"{where}, or {ARCHIVE} in {folder}"
     try:
-        with urlopen(f"{HOME}/{ARCHIVE}", timeout=60) as source, partial.open("wb") as target:  # noqa: S310 (a constant https address)
+        with (
+            reach(f"{HOME}/{ARCHIVE}", what=what, remedy=remedy) as source,
+            partial.open("wb") as target,
+        ):
             shutil.copyfileobj(source, target)
-    except (URLError, TimeoutError, ConnectionError) as error:
+        return partial.rename(archive)
+    finally:
         partial.unlink(missing_ok=True)
-        raise OSError(
-            f"The UCR set {name} is not on disk and {HOME} cannot be reached: {where}, or "
-            f"{ARCHIVE} in {folder}."
-        ) from error
-    return partial.rename(archive)
 
 
 def _unpack(name: str, files: list[Path], archive: Path) -> None:
     """Take a set's two files out of the archive, verify and compress them."""
+    checksums = CHECKSUMS.get(name, (None, None))
     with ZipFile(archive) as zipped:
-        for part, file in zip(PARTS, files, strict=True):
+        for part, file, checksum in zip(PARTS, files, checksums, strict=True):
             member = f"UCRArchive_2018/{name}/{name}_{part}.tsv"
             if member not in zipped.namelist():
                 raise ValueError(f"name={name!r} is not a set of the UCR archive of 2018.")
             text = zipped.read(member, pwd=ARCHIVE_KEY).replace(b"\r\n", b"\n")
-            verify(name, part, text)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(gzip.compress(text, mtime=0))
-
-
-def verify(name: str, part: str, text: bytes) -> None:
-    """Raise one sentence unless a file's checksum is the known one."""
-    expected = CHECKSUMS.get(name, (None, None))[PARTS.index(part)]
-    found = hashlib.sha256(text).hexdigest()[:32]
-    if expected is not None and found != expected:
-        raise OSError(
-            f"The file {name}_{part}.tsv of the UCR archive is damaged or has changed: its "
-            f"SHA-256 begins with {found} and should begin with {expected}."
-        )
+            verify(text, checksum, what=f"The file {name}_{part}.tsv of the UCR archive")
+            store(gzip.compress(text, mtime=0), file)

@@ -1,12 +1,17 @@
 """What the error of one prediction will be."""
 
+from surefoot.error_estimation._assess import assess
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
+from surefoot.error_estimation._error_regions import ErrorRegion, find_error_regions
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
 from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression, smoothed_targets
 
 __all__ = [
+    "ErrorRegion",
     "IndividualErrorClassifier",
     "IndividualErrorRegressor",
     "ShrunkLogisticRegression",
+    "assess",
+    "find_error_regions",
     "smoothed_targets",
 ]

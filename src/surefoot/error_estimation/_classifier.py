@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot.error_estimation._conformal import check_confidence, cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
@@ -154,7 +156,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             Probabilities, or costs in the unit of `loss`.
         """
-        scores, columns = self._panel.judge(self._check_rows(X))
+        X = self._check_rows(X)
+        scores, columns = self._panel.judge(X)
         wrong = self._error_probability.predict(self._table(columns))
         if self.loss is None:
             return wrong
@@ -163,7 +166,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def predict_correct(self, X: Any) -> NDArray[np.bool_]:
         """Whether each prediction is more likely right than wrong."""
-        _, columns = self._panel.judge(self._check_rows(X))
+        X = self._check_rows(X)
+        _, columns = self._panel.judge(X)
         return np.asarray(self._error_probability.predict(self._table(columns)) < 0.5)
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> NDArray[np.bool_]:
@@ -189,12 +193,14 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     @available_if(_model_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the model."""
-        return np.asarray(self.estimator_.predict_proba(self._check_rows(X)))
+        X = self._check_rows(X)
+        return np.asarray(self.estimator_.predict_proba(X))
 
     @available_if(_model_has("decision_function"))
     def decision_function(self, X: Any) -> Floats:
         """Decision values of the model."""
-        return np.asarray(self.estimator_.decision_function(self._check_rows(X)))
+        X = self._check_rows(X)
+        return np.asarray(self.estimator_.decision_function(X))
 
     def _auto_indicators(self) -> list[Indicator]:
         return [
@@ -205,6 +211,11 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             SecondOpinion(space="scaled", random_state=self.random_state),
         ]
 
+    def _resolve_indicators(self) -> list[Indicator]:
+        """Own confidence first, where the default error estimator starts from."""
+        found = super()._resolve_indicators()
+        return sorted(found, key=lambda indicator: not _tells_own_confidence(indicator))
+
     def _check_target(self, y: NDArray[Any]) -> None:
         if not is_classifier(self.estimator):
             raise ValueError(
@@ -213,6 +224,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator.estimator)
             self.classes_ = np.asarray(self.estimator.classes_)
             if unknown := sorted(set(y.tolist()) - set(self.classes_.tolist())):
                 raise ValueError(
@@ -229,7 +241,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         own = self._indicators[0]
         n_own = held_out.columns[0].shape[1] if _tells_own_confidence(own) else 0
         learned = ErrorProbability(self.error_estimator, n_own=n_own, random_state=folds.seed).fit(
-            self._table(held_out.columns), wrong, weight, folds.units(rows)
+            self._table(held_out.columns), wrong, weight, folds.units(held_out)
         )
         self._error_probability = learned
         self.error_estimator_ = learned.fitted_
@@ -241,22 +253,29 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             self._cost_factor = cost_factor(errors, raw, weight)
             estimated = self._cost_factor * raw
         self.held_out_ = HeldOut(rows, predictions, errors, estimated)
-        self._remember_strangeness(folds, held_out, truth)
+        self._remember_strangeness(folds)
 
-    def _remember_strangeness(self, folds: CrossFitter, held_out: CrossFit, truth: Any) -> None:
-        """Keep the model of each fold, and how strange it found the true class of the rows it did not see."""
-        codes = np.searchsorted(self.classes_, truth)
-        strange = class_strangeness(held_out.scores)[np.arange(len(codes)), codes]
-        same = isinstance(self.estimator, FrozenEstimator)
-        numbers = [np.arange(len(codes))]
-        if not same:
-            numbers = [np.flatnonzero(held_out.splits == i) for i in range(len(folds.splits))]
-        self._held_out_strangeness = [strange[where] for where in numbers]
-        self._fold_scorers = [folds.scorer(train) for train, _ in folds.splits[: len(numbers)]]
+    def _remember_strangeness(self, folds: CrossFitter) -> None:
+        """Keep the model of each fold, and how strange it finds the true class of the rows it did not see."""
+        splits = folds.splits
+        if isinstance(self.estimator, FrozenEstimator):  # one model judges all
+            splits = [(splits[0][0], np.unique(np.concatenate([test for _, test in splits])))]
+        self._fold_scorers = [folds.scorer(train) for train, _ in splits]
+        # By the very scorers that new rows will meet: a panel may clip its scores otherwise.
+        self._held_out_strangeness = [
+            true_class_strangeness(scorer.judge(_safe_indexing(folds.X, test))[0], codes)
+            for scorer, (_, test) in zip(self._fold_scorers, splits, strict=True)
+            for codes in [np.searchsorted(self.classes_, folds.y[test])]
+        ]
 
 
 def _tells_own_confidence(indicator: Indicator) -> bool:
     return isinstance(indicator, Confidence) and not indicator.per_class
+
+
+def true_class_strangeness(scores: Floats, codes: NDArray[np.int64]) -> Floats:
+    """How far the true class of each row is behind the best other one."""
+    return class_strangeness(scores)[np.arange(len(codes)), codes]
 
 
 def class_strangeness(scores: Floats) -> Floats:

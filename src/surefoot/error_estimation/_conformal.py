@@ -1,7 +1,7 @@
 """Intervals and sets with a guarantee, from fits without a fold and the rows of that fold (CV+)."""
 
 from collections.abc import Sequence
-from math import ceil, floor
+from math import floor
 from numbers import Real
 
 import numpy as np
@@ -57,10 +57,10 @@ def cv_plus_sets(
 
     `strangeness[k]` of shape (n_rows, n_classes) is how unlike each class fit k finds each row, and
     `held_out_strangeness[k]` how unlike their true class the rows that it did not see. A class is left out
-    where fewer than a share of 1 − confidence of these rows are as strange.
+    where, itself counted among them, no more than a share of 1 − confidence of these rows are as strange.
     """
     n_rows = sum(len(known) for known in held_out_strangeness)
     as_strange = np.ones(strangeness[0].shape)
     for new, known in zip(strangeness, held_out_strangeness, strict=True):
         as_strange += len(known) - np.searchsorted(np.sort(known), new, side="left")
-    return as_strange >= ceil((1 - confidence) * (n_rows + 1) - 1e-9)
+    return as_strange > floor((1 - confidence) * (n_rows + 1) + 1e-9)

@@ -128,7 +128,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         The mean distance to the ten nearest training rows is compared with that of held-out training
         rows from theirs; 1 % of these are further away.
         """
-        columns = self._panel.judge(self._check_rows(X))[1]
+        X = self._check_rows(X)
+        columns = self._panel.judge(X)[1]
         return columns[-1][:, 0] > self.novelty_threshold_
 
     def get_column_names(self) -> NDArray[np.object_]:

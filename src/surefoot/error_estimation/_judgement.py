@@ -54,12 +54,23 @@ class Judgement:
         Whether predictions are corrected by the estimated residual.
     squared : bool
         Whether the size of an error is its square.
+    tells_residuals : bool
+        Whether `residual` is to be asked for, where nothing is corrected.
     random_state : int
         Seeds the default learners and the folds of the correction.
     """
 
-    def __init__(self, learner: Any, *, corrected: bool, squared: bool, random_state: int) -> None:
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        corrected: bool,
+        squared: bool,
+        tells_residuals: bool,
+        random_state: int,
+    ) -> None:
         self.learner = learner
+        self.tells_residuals = tells_residuals
         self.corrected = corrected
         self.squared = squared
         self.random_state = random_state
@@ -69,7 +80,8 @@ class Judgement:
         learner = LineThenTrees(random_state=self.random_state)
         if self.learner is not None:
             learner = self.learner
-        self.corrector_ = fit_model(learner, table, residuals, weight)
+        if self.corrected or self.tells_residuals:
+            self.corrector_ = fit_model(learner, table, residuals, weight)
         self.shrinkage_ = 0.0
         left = residuals
         if self.corrected:
@@ -106,7 +118,17 @@ class Judgement:
 
 
 def gain(residuals: Floats, told: Floats, weight: Floats | None) -> float:
-    """The factor between 0 and 1 by which estimated residuals reduce the squared error most."""
+    """The factor between 0 and 1 by which estimated residuals reduce the squared error most.
+
+    The least-squares slope of the residuals on the estimates, less what chance alone makes of it: a
+    slope of t standard errors keeps 1 − 1/t² of itself, one of less than a standard error nothing.
+    """
     weight = np.ones(len(told)) if weight is None else weight
     size = float(weight @ told**2)
-    return float(np.clip(weight @ (residuals * told) / size, 0, 1)) if size > 0 else 0.0
+    if size == 0:
+        return 0.0
+    slope = float(weight @ (residuals * told)) / size
+    left = residuals - slope * told
+    error = float(weight**2 @ (told * left) ** 2) / size**2
+    kept = 1 - error / slope**2 if slope > 0 else 0.0
+    return float(np.clip(slope * kept, 0, 1))

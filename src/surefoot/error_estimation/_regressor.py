@@ -224,14 +224,14 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             )
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
-        self._judgement = self._judge(folds, held_out)
+        self._judgement = self._judge(folds, held_out, tells_residuals=True)
         self.error_estimator_ = self._judgement.corrector_
         self.shrinkage_ = self._judgement.shrinkage_
         self._folds = []
         predictions, estimated = held_out.scores[:, 0].copy(), np.empty(len(held_out.rows))
         for number, (train, _) in enumerate(folds.splits):
             where = np.flatnonzero(held_out.splits == number)
-            judgement = self._judge(folds, folds.held_out(train))
+            judgement = self._judge(folds, folds.held_out(train), tells_residuals=False)
             table = self._table([columns[where] for columns in held_out.columns])
             predictions[where] += judgement.correction(table)
             estimated[where] = judgement.error(table)
@@ -242,16 +242,28 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         errors = left**2 if self.loss == "squared" else np.abs(left)
         self.held_out_ = HeldOut(held_out.rows, predictions, errors, estimated)
 
-    def _judge(self, folds: CrossFitter, held_out: CrossFit) -> Judgement:
+    def _judge(self, folds: CrossFitter, held_out: CrossFit, *, tells_residuals: bool) -> Judgement:
         rows = held_out.rows
         return Judgement(
             self.error_estimator,
             corrected=self.corrected,
             squared=self.loss == "squared",
+            tells_residuals=tells_residuals,
             random_state=folds.seed,
         ).fit(
             self._table(held_out.columns),
-            folds.y[rows] - held_out.scores[:, 0],
+            level_folds(folds.y[rows] - held_out.scores[:, 0], held_out.splits),
             None if folds.sample_weight is None else folds.sample_weight[rows],
-            folds.units(rows),
+            folds.units(held_out),
         )
+
+
+def level_folds(residuals: Floats, splits: Ints) -> Floats:
+    """Residuals with the same mean in every fold.
+
+    A fold whose rows lie above the others is predicted too low by a model of the others, which a learner
+    would take for a rule: the lower the prediction, the higher the residual.
+    """
+    counts = np.bincount(splits)
+    means = np.bincount(splits, residuals) / np.maximum(counts, 1)
+    return residuals - means[splits] + residuals.mean()

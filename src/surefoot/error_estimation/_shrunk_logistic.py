@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +31,8 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
     A logistic regression on standardised columns in which the first `n_own` columns, the model's own
     confidence, are hardly penalised, and the others by a ridge. Its strength has the least
     cross-validated log loss; the strongest leaves the ranking to the model's own confidence. The first own
-    column is taken as the log-odds of being right: before any evidence the model is believed.
+    column is taken as the log-odds of being right: before any evidence the model is believed. With fewer
+    than two rows of either kind there is none, and only the level of the probabilities is learned.
 
     Parameters
     ----------
@@ -41,8 +43,8 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of [0, 1]
-        Right and wrong.
+    classes_ : ndarray of shape (2,)
+        Right and wrong: 0 and 1, or the two labels of `y`.
     intercept_, coef_ : float, ndarray of shape (n_columns,)
         Weights of the standardised columns in the log-odds of being wrong.
     penalty_ : float
@@ -68,14 +70,21 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         """Fit on columns and 0/1 targets; rows of one group stay in one fold."""
         check_scalar(self.n_own, "n_own", Integral, min_val=0)
         X, y = validate_data(self, X, y, dtype=np.float64)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
-        self.classes_ = np.array([0, 1])
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self.classes_ = two_classes(y)
+        y = (y == self.classes_[1]).astype(np.int64)
+        # Neither the columns' weights nor their penalty can be learned from a single error.
+        learns = min(np.count_nonzero(weight[y == 1]), np.count_nonzero(weight[y == 0])) > 1
         self._scaler = StandardScaler().set_output(transform="default").fit(X, sample_weight=weight)
         rows = with_ones(self._scaler.transform(X))
-        self._prior, self._is_own = self._prior_weights(rows.shape[1])
-        paths = self._held_out_paths(rows, y, weight, groups)
+        self._seen = rows[:, 1:].min(axis=0), rows[:, 1:].max(axis=0)
+        self._prior = self._prior_weights(rows.shape[1])
+        self._is_free = np.arange(rows.shape[1]) <= (self.n_own if learns else 0)
+        every = np.arange(len(y))
+        folds = self._folds(y, groups) if learns else [(every, every)]
+        paths = self._held_out_paths(rows, y, weight, folds)
         losses = weight @ (np.logaddexp(0, paths) - y[:, None] * paths)
-        best = int(np.argmin(losses))
+        best = int(np.argmin(losses)) if learns else 0
         self.penalty_ = float(PENALTIES[best])
         self.held_out_ = expit(paths[:, best])
         weights = self._path(rows, y, weight)[best]
@@ -86,24 +95,34 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         """Probabilities of being right and of being wrong."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        wrong = expit(self.intercept_ + self._scaler.transform(X) @ self.coef_)
+        wrong = expit(self.intercept_ + self._as_seen(self._scaler.transform(X)) @ self.coef_)
         return np.column_stack([1 - wrong, wrong])
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Whether each prediction is more likely wrong than right, as 0 or 1."""
-        return (self.predict_proba(X)[:, 1] > 0.5).astype(np.int64)
+        return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.int64)])
 
-    def _prior_weights(self, n_weights: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """The weights before any evidence, on the standardised columns, and which are hardly penalised."""
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _as_seen(self, rows: Floats) -> Floats:
+        """Take other columns no further than they were seen: one that was constant up to rounding says nothing."""
+        known = np.clip(rows, *self._seen)
+        return np.hstack([rows[:, : self.n_own], known[:, self.n_own :]])
+
+    def _prior_weights(self, n_weights: int) -> Floats:
+        """The weights before any evidence, on the standardised columns."""
         prior = np.zeros(n_weights)
         if self.n_own:
             prior[0], prior[1] = -self._scaler.mean_[0], -self._scaler.scale_[0]
-        return prior, np.arange(n_weights) <= self.n_own
+        return prior
 
-    def _held_out_paths(self, rows: Floats, y: Any, weight: Floats, groups: Any) -> Floats:
+    def _held_out_paths(self, rows: Floats, y: Any, weight: Floats, folds: Any) -> Floats:
         """Log-odds of each row, for each penalty, by a fit without its fold."""
         found = np.empty((len(y), len(PENALTIES)))
-        for train, test in self._folds(y, groups):
+        for train, test in folds:
             found[test] = rows[test] @ self._path(rows[train], y[train], weight[train]).T
         return found
 
@@ -111,8 +130,6 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         if groups is not None and len(np.unique(groups)) > 1:
             return GroupKFold(min(FOLDS, len(np.unique(groups)))).split(y, groups=groups)
         rarest = min(int(y.sum()), int(len(y) - y.sum()))
-        if rarest < 2:  # nothing to choose by: every row is its own judge
-            return [(np.arange(len(y)), np.arange(len(y)))]
         folds = StratifiedKFold(min(FOLDS, rarest), shuffle=True, random_state=self.random_state)
         return folds.split(y, y)
 
@@ -120,12 +137,27 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         """Weights for each penalty, each fit starting from the one before."""
         found, weights = [], self._prior
         for strength in PENALTIES:
-            pull = np.where(self._is_own, LIGHT, strength * weight.sum())
+            pull = np.where(self._is_free, LIGHT, strength * weight.sum())
             weights = fit_logistic(
                 rows, smoothed_targets(y, weight), weight, pull, self._prior, weights
             )
             found.append(weights)
         return np.array(found)
+
+
+def two_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """0 and 1, of which one may be missing, or the two labels of y; one sentence for anything else."""
+    check_classification_targets(y)
+    labels = np.unique(y)
+    if np.isin(labels, [0, 1]).all():
+        return np.array([0, 1])
+    if len(labels) > 2:
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
+        )
+    if len(labels) < 2:
+        raise ValueError(f"y has one class only, {labels[0]!r}: it may hold 0 and 1.")
+    return labels
 
 
 def with_ones(rows: Floats) -> Floats:

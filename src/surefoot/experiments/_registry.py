@@ -9,6 +9,7 @@ from surefoot._validation import check_option
 EXPERIMENTS = {
     "bennett-table-2": "error of recalibrated nearest neighbours on five synthetic problems (tables 2 and 3)",
     "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
+    "buza-figure-4": "which models foresee which models' errors (section 3); needs three UCI sets",
     "buza-table-2": "a number of neighbours for every time series, with bad hubs (section 4); needs the UCR sets",
     "duda-figure-9-4": "bias and variance of four models of a noisy cubic",
     "duda-figure-9-5": "boundary bias and variance of three Gaussian models in the plane",

@@ -61,10 +61,12 @@ class Confidence(Indicator):
             return scores
         probabilities = _probabilities(neighborhood)
         entropy = entr(probabilities).sum(axis=1)
-        lead = margin(scores, top_class(scores))
-        most = probabilities.max(axis=1)
+        predicted = top_class(scores)
+        own = probabilities[np.arange(len(predicted)), predicted]
         least = neighborhood.index.response.least_probability
-        return np.column_stack([logit(np.clip(most, least, 1 - least)), lead, entropy, most])
+        odds = logit(np.clip(own, least, 1 - least))
+        most = probabilities.max(axis=1)
+        return np.column_stack([odds, margin(scores, predicted), entropy, most])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """The maximum probability, or the margin of a model that has no probabilities."""

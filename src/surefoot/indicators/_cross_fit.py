@@ -163,15 +163,15 @@ class CrossFitter:
         """A panel without indicators, which only scores."""
         return Panel([], self.model(part), *self._rows(part), response=self.response)
 
-    def units(self, rows: Ints) -> NDArray[Any] | None:
+    def units(self, found: CrossFit) -> NDArray[Any] | None:
         """What must stay together of held-out rows: groups, or copies of a row that was held out twice."""
         if self.groups is not None:
-            return self.groups[rows]
-        return rows if len(np.unique(rows)) < len(rows) else None
+            return self.groups[found.rows]
+        return found.rows if len(np.unique(found.rows)) < len(found.rows) else None
 
     def splits_within(self, part: Ints) -> list[Split]:
         """The splits as far as they divide the part; where none does, fresh folds of it."""
-        if len(part) == len(self.y):
+        if np.array_equal(part, self.everything):
             return self.splits
         inner = [
             (np.intersect1d(train, part), np.intersect1d(test, part)) for train, test in self.splits
@@ -180,29 +180,29 @@ class CrossFitter:
         return inner or self._fresh_splits(part)
 
     def _fresh_splits(self, part: Ints) -> list[Split]:
-        groups = None if self.groups is None else self.groups[part]
-        n_units = len(part) if groups is None else len(np.unique(groups))
+        units = part if self.groups is None else self.groups[part]
+        n_units = len(np.unique(units))
         if n_units < 2:
             return []
         folds = min(FRESH_FOLDS, n_units)
-        splitter = KFold(folds, shuffle=True, random_state=self.seed)
-        if groups is not None:
-            splitter = GroupKFold(folds)
-        return [(part[train], part[test]) for train, test in splitter.split(part, groups=groups)]
+        if n_units < len(part):  # groups, or copies of a row in a bootstrap, stay together
+            splits = GroupKFold(folds).split(part, groups=units)
+        else:
+            splits = KFold(folds, shuffle=True, random_state=self.seed).split(part)
+        return [(part[train], part[test]) for train, test in splits]
 
     def held_out_scores(self, part: Ints) -> Floats:
         """Scores of the rows of a part by models of the rest of it; NaN where there is none."""
         splits = [split for split in self.splits_within(part) if not self._missing(split[0])]
         self._fit([train for train, _ in splits])
-        n_scores = self._n_scores()
-        total, count = np.zeros((len(part), n_scores)), np.zeros(len(part))
+        rows, copies = np.unique(part, return_inverse=True)
+        total, count = np.zeros((len(rows), self._n_scores())), np.zeros((len(rows), 1))
         for train, test in splits:
-            where = np.searchsorted(part, test)
+            where = np.searchsorted(rows, test)
             total[where] += self.scorer(train).judge(_safe_indexing(self.X, test))[0]
             count[where] += 1
-        return np.divide(
-            total, count[:, None], out=np.full_like(total, np.nan), where=count[:, None] > 0
-        )
+        means = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        return means[copies]
 
     def _known_scores(self, part: Ints) -> Floats | None:
         needed = any(indicator.needs_held_out_scores for indicator in self.indicators)
@@ -302,7 +302,7 @@ def resolve_cv(
     keeps groups together if there are any.
     """
     if isinstance(cv, Integral) and groups is not None:
-        return _group_folds(int(cv), groups, stratified=stratified)
+        return _group_folds(int(cv), groups, y if stratified else None)
     if stratified and isinstance(cv, Integral):
         labels, counts = np.unique(y, return_counts=True)
         rarest, rare = int(counts.min()), labels.tolist()[counts.argmin()]
@@ -316,12 +316,17 @@ def resolve_cv(
     return check_cv(cv, y, classifier=stratified)
 
 
-def _group_folds(n_folds: int, groups: Any, *, stratified: bool) -> BaseCrossValidator:
+def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> BaseCrossValidator:
+    groups = np.asarray(groups)
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         raise ValueError("groups has one group only: rows can be held out only of two or more.")
-    kind = StratifiedGroupKFold if stratified else GroupKFold
-    return kind(min(n_folds, n_groups))
+    if labels is None:
+        return GroupKFold(min(n_folds, n_groups))
+    rarest = min(len(np.unique(groups[labels == label])) for label in np.unique(labels))
+    if rarest < 2:  # there is nothing to stratify by
+        return GroupKFold(min(n_folds, n_groups))
+    return StratifiedGroupKFold(min(n_folds, rarest))
 
 
 def _build_panel(

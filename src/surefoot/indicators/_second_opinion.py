@@ -116,6 +116,8 @@ class SecondOpinion(Indicator):
         opinions = self.opinions
         if opinions is None:
             opinions = default_opinions(index, self.random_state)
+        elif index.response.method != "predict":
+            _check_probabilities(opinions)
         rows = index.space.rows
         self.opinions_ = [(name, clone(model).fit(rows, index.labels)) for name, model in opinions]
         return self
@@ -162,6 +164,12 @@ def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
         trees = ExtraTreesClassifier(50, random_state=seed)
         linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), index)
     return [("trees", trees), ("linear", linear)]
+
+
+def _check_probabilities(opinions: Opinions) -> None:
+    for name, model in opinions:
+        if not hasattr(model, "predict_proba"):
+            raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
 
 
 def _scaled(model: Any, index: NeighborhoodIndex) -> Any:

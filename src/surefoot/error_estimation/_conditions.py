@@ -1,0 +1,98 @@
+"""Conditions on one column of a table that a person can read."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+Mask = NDArray[np.bool_]
+
+# Places between the values of a column where it is divided, and values that a category may have.
+MOST_CUTS = 9
+MOST_CATEGORIES = 30
+
+
+class Condition(NamedTuple):
+    """One column compared with a value: "<=", ">", "=" or "is missing"."""
+
+    column: Any
+    name: str
+    relation: str
+    value: Any
+
+    def __str__(self) -> str:
+        if self.relation == "is missing":
+            return f"{self.name} is missing"
+        told = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+        return f"{self.name} {self.relation} {told}"
+
+    def holds(self, table: Any) -> Mask:
+        """Which rows of a table it holds for; a gap is neither above nor below anything."""
+        return self.compare(read_column(table, self.column))
+
+    def compare(self, values: NDArray[Any]) -> Mask:
+        """Which of the values of the column it holds for."""
+        if self.relation == "is missing":
+            return is_gap(values)
+        if self.relation == "=":
+            return np.asarray([str(value) == self.value for value in values])
+        return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
+
+
+def list_conditions(table: Any, rows: NDArray[np.int64]) -> list[tuple[Condition, Mask]]:
+    """Every condition worth trying, with the rows (of those given) that it holds for."""
+    part = _safe_indexing(table, rows)
+    names = list(table.columns) if hasattr(table, "columns") else list(range(table.shape[1]))
+    found = []
+    for name in names:
+        told = name if isinstance(name, str) else f"column {name}"
+        values = read_column(part, name)
+        for relation, value in _comparisons(values):
+            condition = Condition(name, told, relation, value)
+            holds = condition.compare(values)
+            if holds.any() and not holds.all():
+                found.append((condition, holds))
+    return found
+
+
+def read_column(table: Any, name: Any) -> NDArray[Any]:
+    """A column as floats with NaN for gaps, or as objects."""
+    column = table[name] if hasattr(table, "columns") else table[:, name]
+    if hasattr(column, "toarray"):
+        column = column.toarray().ravel()
+    kind = getattr(column.dtype, "kind", None)
+    numeric = column.dtype.is_numeric() if kind is None else kind in "iuf"
+    if numeric and hasattr(column, "iloc"):  # pandas, whose nullable columns hold objects
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    return np.asarray(values, dtype=np.float64 if numeric else object)
+
+
+def is_gap(values: NDArray[Any]) -> Mask:
+    """Which values are missing."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    return np.array([value is None or str(value) in ("nan", "NaT", "<NA>") for value in values])
+
+
+def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
+    gaps = is_gap(values)
+    missing: list[tuple[str, Any]] = [("is missing", None)] if gaps.any() else []
+    known = values[~gaps]
+    if values.dtype.kind != "f":
+        labels, counts = np.unique([str(value) for value in known], return_counts=True)
+        common = labels[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]]
+        return missing + [("=", str(label)) for label in common]
+    return missing + [(sign, cut) for cut in _cuts(known) for sign in ("<=", ">")]
+
+
+def _cuts(values: NDArray[np.float64]) -> list[float]:
+    """Values that divide the column into parts of about equal size, as round as that allows."""
+    if len(np.unique(values)) <= MOST_CUTS + 1:
+        distinct = np.unique(values)
+        return [float(value) for value in distinct[:-1]]
+    cuts = np.quantile(values, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1))
+    spread = float(np.ptp(values))
+    digits = int(1 - np.floor(np.log10(spread))) if spread > 0 else 0
+    return sorted({float(np.round(cut, digits)) for cut in cuts})

@@ -1,0 +1,58 @@
+"""One line for a trained model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import surefoot
+from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
+
+
+@pytest.fixture(scope="module")
+def trained():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[:150], y[:150])
+    return model, X[150:400], y[150:400], X[400:]
+
+
+def test_is_the_frozen_model_fitted_on_the_given_rows(trained):
+    model, X, y, X_new = trained
+    assessed = surefoot.assess(model, X, y, random_state=0)
+    by_hand = IndividualErrorClassifier(FrozenEstimator(model), random_state=0).fit(X, y)
+    assert_allclose(assessed.predict_error(X_new), by_hand.predict_error(X_new))
+    assert_array_equal(assessed.predict(X_new), model.predict(X_new))
+    assert_array_equal(assessed.held_out_.errors, model.predict(X) != y)
+
+
+def test_a_callable_is_judged_like_its_model(trained):
+    model, X, y, X_new = trained
+    names = np.array(["benign", "malignant"])[y]
+    both = surefoot.assess(model.predict_proba, X, names, random_state=0)
+    second = surefoot.assess(lambda rows: model.predict_proba(rows)[:, 1], X, names, random_state=0)
+    assert_allclose(both.predict_error(X_new), second.predict_error(X_new))
+    assert_array_equal(both.predict(X_new), np.array(["benign", "malignant"])[model.predict(X_new)])
+
+
+def test_regressors_and_functions_that_predict_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    model = Ridge().fit(X[:150], y[:150])
+    assessed = surefoot.assess(model, X[150:], y[150:], random_state=0)
+    told = surefoot.assess(model.predict, X[150:], y[150:] + 0.25, random_state=0)
+    assert isinstance(assessed, IndividualErrorRegressor)
+    assert_allclose(told.predict(X[:5]), model.predict(X[:5]))
+    assert_allclose(assessed.held_out_.errors, np.abs(y[150:] - model.predict(X[150:])))
+
+
+def test_wrong_models_get_one_sentence(trained):
+    _, X, y, _ = trained
+    with pytest.raises(TypeError, match="is no trained model"):
+        surefoot.assess("logistic", X, y)
+    with pytest.raises(TypeError, match="is no trained model"):
+        surefoot.assess(LogisticRegression, X, y)
+    with pytest.raises(ValueError, match="probabilities of 3 classes, and y has 2"):
+        surefoot.assess(lambda rows: np.full((len(rows), 3), 1 / 3), X, y)
