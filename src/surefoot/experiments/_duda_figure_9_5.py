@@ -144,7 +144,8 @@ def _draw(path: Path, errors: dict[str, Floats], bayes: float) -> list[Path]:
     from matplotlib.figure import Figure  # noqa: PLC0415 - only this figure needs it
 
     figure = Figure(figsize=(9, 14), layout="constrained")
-    top, rest = figure.subfigures(2, 1, height_ratios=[1, SHOWN + 0.8])
+    parts: Any = figure.subfigures(2, 1, height_ratios=[1, SHOWN + 0.8])
+    top, rest = parts
     side = np.linspace(-3.5, 3.5, 150)
     plane = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     shape = (len(side), len(side))

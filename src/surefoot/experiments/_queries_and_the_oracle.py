@@ -12,7 +12,6 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils import _safe_indexing
 
 from surefoot.active_learning import SimulationResult, simulate
 from surefoot.datasets import fetch_tabular, list_tabular
@@ -26,19 +25,13 @@ BUNDLED = {
     "digits": load_digits,
 }
 MOST_ROWS, N_TREES = 1000, 30
-SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 150, "batch_size": 10, "n_repeats": 4}
-QUICK_SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 30, "batch_size": 10, "n_repeats": 2}
+SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 120, "batch_size": 10, "n_repeats": 3}
+QUICK_SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 20, "batch_size": 10, "n_repeats": 1}
 
 
-def forest(X: Any) -> Any:
-    """Extremely randomised trees on scaled numbers, with a column for each category."""
-    trees = ExtraTreesClassifier(N_TREES, random_state=0)
-    if not hasattr(X, "columns"):
-        return make_pipeline(StandardScaler(), trees)
-    texts = make_column_selector(dtype_include=["category", "object"])
-    encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    columns = make_column_transformer((encode, texts), remainder=StandardScaler())
-    return make_pipeline(columns, trees)
+def forest() -> Any:
+    """Extremely randomised trees on scaled columns."""
+    return make_pipeline(StandardScaler(), ExtraTreesClassifier(N_TREES, random_state=0))
 
 
 def load_tables(*, quick: bool) -> dict[str, Any]:
@@ -46,20 +39,34 @@ def load_tables(*, quick: bool) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for name in [] if quick else list_tabular("classification"):
         try:
-            tables[name] = fetch_tabular(name, download=False, return_X_y=True)
+            X, y = fetch_tabular(name, download=False, return_X_y=True)
         except FileNotFoundError:
             continue
+        tables[name] = as_numbers(X), np.asarray(y)
     if tables:
         return tables
     chosen = ("iris", "wine") if quick else tuple(BUNDLED)
     return {name: BUNDLED[name](return_X_y=True) for name in chosen}
 
 
-def run_table(X: Any, y: Any, settings: dict[str, Any]) -> SimulationResult:
-    """All strategies on one table, of which at most some rows are used."""
+def as_numbers(X: Any) -> Any:
+    """A frame with a column for each category; an array is numbers already."""
+    if not hasattr(X, "columns"):
+        return X
+    texts = make_column_selector(dtype_include=["category", "object"])
+    encode = OneHotEncoder(sparse_output=False)
+    return make_column_transformer((encode, texts), remainder="passthrough").fit_transform(X)
+
+
+def few_rows(X: Any, y: Any) -> tuple[Any, Any]:
+    """At most some of the rows, drawn once."""
     rows = np.random.RandomState(0).permutation(len(y))[:MOST_ROWS]
-    X, y = _safe_indexing(X, rows), np.asarray(y)[rows]
-    return simulate(forest(X), X, y, STRATEGIES, random_state=0, **settings)
+    return X[rows], y[rows]
+
+
+def run_table(X: Any, y: Any, settings: dict[str, Any]) -> SimulationResult:
+    """All strategies on one table."""
+    return simulate(forest(), *few_rows(X, y), STRATEGIES, random_state=0, **settings)
 
 
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
@@ -76,27 +76,41 @@ class Refits:
 
     def outputs(self, output: Output, X_test: Any) -> Iterator[NDArray[Any]]:
         """What `output(model, X_test)` gives for the model of each training set, in order."""
-        tasks = (self._task(output, X_test) for _ in range(self.n_resamples))
-        found: Iterator[NDArray[Any]] = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
-        return found
+        # A few training sets at a time, so that a process gets the tables a few times only.
+        size = max(1, self.n_resamples // (4 * effective_n_jobs(self.n_jobs)))
+        starts = range(0, self.n_resamples, size)
+        parts = (self._task(min(size, self.n_resamples - at), output, X_test) for at in starts)
+        for part in Parallel(n_jobs=self.n_jobs, return_as="generator")(parts):
+            yield from part
 
-    def _task(self, output: Output, X_test: Any) -> Any:
+    def _task(self, n_sets: int, output: Output, X_test: Any) -> Any:
         if callable(self.sampler):
-            X, y = self.sampler(self.random)
-            return delayed(_fit_and_ask)(self.estimator, X, y, None, output, X_test)
+            sets = [self.sampler(self.random) for _ in range(n_sets)]
+            return delayed(_fit_and_ask)(self.estimator, None, None, sets, output, X_test)
+        chosen = [self._draw() for _ in range(n_sets)]
+        return delayed(_fit_and_ask)(self.estimator, self.X, self.y, chosen, output, X_test)
+
+    def _draw(self) -> Ints:
         if self.sampler == "bootstrap":
-            rows = self.random.randint(0, self.n_rows, self.size)
-        else:
-            rows = self.random.permutation(self.n_rows)[: self.size]
-        return delayed(_fit_and_ask)(self.estimator, self.X, self.y, rows, output, X_test)
+            return np.asarray(self.random.randint(0, self.n_rows, self.size))
+        return np.asarray(self.random.permutation(self.n_rows)[: self.size])
 
 
 def _fit_and_ask(
-    estimator: Any, X: Any, y: Any, rows: Ints | None, output: Output, X_test: Any
-) -> NDArray[Any]:
-    if rows is not None:
-        X, y = _safe_indexing(X, rows), _safe_indexing(y, rows)
-    return output(clone(estimator).fit(X, y), X_test)
+    estimator: Any, X: Any, y: Any, sets: list[Any], output: Output, X_test: Any
+) -> list[NDArray[Any]]:
+    """Outputs of models fitted to chosen rows of X and y, or, without those, to the sets themselves."""
+    return [
+        output(
+            clone(estimator).fit(*(chosen if X is None else _rows(X, y, chosen))),
+            X_test,
+        )
+        for chosen in sets
+    ]
+
+
+def _rows(X: Any, y: Any, rows: Ints) -> tuple[Any, Any]:
+    return _safe_indexing(X, rows), _safe_indexing(y, rows)
 
 
 def resample_size(max_samples: Any, n_rows: int, *, replace: bool) -> int:
@@ -157,4 +171,4 @@ def bootstrap_models(
 
 
 def _fitted(estimator: Any, X: Any, y: NDArray[Any], rows: Ints) -> Any:
-    return clone(estimator).fit(_safe_indexing(X, rows), y[rows])
+    return clone(estimator).fit(*_rows(X, y, rows))
