@@ -58,3 +58,23 @@ def test_share_says_what_it_may_be(share):
 def test_an_empty_part_is_refused():
     with pytest.raises(ValueError, match="leaves one part empty"):
         next(HoldoutSplit(0.1).split(range(3)))
+
+
+def test_groups_are_held_out_as_a_whole():
+    groups = np.repeat(["a", "b", "c", "d", "e"], [2, 4, 6, 8, 10])
+    for seed in range(20):
+        [(train, test)] = HoldoutSplit(0.4, random_state=seed).split(groups, groups=groups)
+        assert not set(groups[train]) & set(groups[test])
+        assert set(train.tolist()) | set(test.tolist()) == set(range(30))
+        assert 2 <= len(test) <= 20
+
+
+def test_groups_meet_the_share_where_they_can():
+    groups = np.repeat(np.arange(50), 4)
+    [(_, test)] = HoldoutSplit(0.3, random_state=0).split(groups, groups=groups)
+    assert len(test) == 60
+
+
+def test_one_group_gets_one_sentence():
+    with pytest.raises(ValueError, match="groups has one group only"):
+        next(HoldoutSplit(0.5).split(range(4), groups=[1, 1, 1, 1]))

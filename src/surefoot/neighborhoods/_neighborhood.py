@@ -240,6 +240,8 @@ class Neighborhood:
         if self.index.n_neighbors > 0 and self.index.shares_search:
             found = self.index.predictor.cached_scores(self.distances, self.indices)
             return self.index.response.as_scores(found)
+        if self.index.response.method == "predict_proba":  # asked once, for whoever wants either
+            return self.index.response.log_odds(self.probabilities)
         return self.index.input.score(self.index.response, self.inputs)
 
     @cached_property

@@ -16,7 +16,7 @@ Indices = NDArray[np.int64]
 
 
 class HoldoutSplit(BaseCrossValidator):
-    """Splitter with a single split that holds out a share of the rows, each class alike.
+    """Splitter with a single split that holds out a share of the rows, each class alike, or of whole groups.
 
     Unlike :class:`sklearn.model_selection.StratifiedShuffleSplit` it takes classes of a single
     row (they go to either part), and draws the same split at every call if `random_state` is set.
@@ -58,8 +58,8 @@ class HoldoutSplit(BaseCrossValidator):
             Only its length matters.
         y : array-like of shape (n_samples,), default=None
             If it holds classes, each gives its share to both parts.
-        groups : None
-            Ignored.
+        groups : array-like of shape (n_samples,), default=None
+            Held out as a whole, in random order, until the share of the rows is best met.
 
         Yields
         ------
@@ -67,12 +67,27 @@ class HoldoutSplit(BaseCrossValidator):
         """
         n_rows = _num_samples(X)
         n_held_out = self._check_size(n_rows)
-        order = check_random_state(self.random_state).permutation(n_rows)
+        draw = check_random_state(self.random_state)
+        if groups is not None:
+            held_out = self._hold_out_groups(np.asarray(groups), n_held_out, draw)
+            yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+            return
+        order = draw.permutation(n_rows)
         if y is not None and type_of_target(y) in ("binary", "multiclass"):
             order = order[spread_classes(np.asarray(y)[order])]
         held_out = np.zeros(n_rows, dtype=bool)
         held_out[order[:n_held_out]] = True
         yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    @staticmethod
+    def _hold_out_groups(groups: NDArray[Any], n_held_out: int, draw: Any) -> NDArray[np.bool_]:
+        codes, counts = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+        if len(counts) < 2:
+            raise ValueError("groups has one group only: a whole one is held out, and one left.")
+        order = draw.permutation(len(counts))
+        reached = np.cumsum(counts[order])[:-1]  # at least one group is left
+        n_groups = int(np.argmin(np.abs(reached - n_held_out))) + 1
+        return np.isin(codes, order[:n_groups])
 
     def _check_size(self, n_rows: int) -> int:
         share: Any = self.held_out
