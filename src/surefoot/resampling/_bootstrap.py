@@ -13,13 +13,20 @@ from surefoot._parallel import row_batches
 from surefoot._validation import check_option
 from surefoot.resampling._confidence import check_confidence
 from surefoot.resampling._jackknife import jackknife
-from surefoot.resampling._statistic import Floats, Sample, Statistic, as_number, refuse_nan
+from surefoot.resampling._statistic import (
+    Floats,
+    Replicated,
+    Sample,
+    Statistic,
+    as_number,
+    refuse_nan,
+)
 
 METHODS = ("bca", "percentile", "basic")
 
 
 @dataclass(frozen=True)
-class BootstrapResult:
+class BootstrapResult(Replicated):
     """What the bootstrap says of a statistic; a lower `standard_error` is better.
 
     Attributes
@@ -30,15 +37,8 @@ class BootstrapResult:
         The statistic of each resample, θ̂*(t).
     """
 
-    estimate: Any
-    replicates: Floats
     _data: Any
     _statistic: Statistic
-
-    @property
-    def mean(self) -> Any:
-        """Mean of the replicates, θ̂*(·)."""
-        return as_number(self.replicates.mean(axis=0))
 
     @property
     def bias(self) -> Any:
@@ -46,19 +46,9 @@ class BootstrapResult:
         return self.mean - self.estimate
 
     @property
-    def corrected(self) -> Any:
-        """The estimate less its bias."""
-        return self.estimate - self.bias
-
-    @property
     def variance(self) -> Any:
         """Mean squared distance of the replicates from their mean: the sum is divided by their number."""
-        return as_number(self.replicates.var(axis=0, ddof=0))
-
-    @property
-    def standard_error(self) -> Any:
-        """Square root of the variance."""
-        return as_number(np.sqrt(self.variance))
+        return as_number(self.replicates.var(axis=0))
 
     def confidence_interval(self, confidence: float = 0.95, method: str = "bca") -> tuple[Any, Any]:
         """Interval for the statistic, as scipy computes it from the replicates.

@@ -11,11 +11,19 @@ from scipy.stats import t as student
 from surefoot._parallel import row_batches
 from surefoot._validation import check_option
 from surefoot.resampling._confidence import check_confidence
-from surefoot.resampling._statistic import Floats, Ints, Sample, Statistic, as_number, refuse_nan
+from surefoot.resampling._statistic import (
+    Floats,
+    Ints,
+    Replicated,
+    Sample,
+    Statistic,
+    as_number,
+    refuse_nan,
+)
 
 
 @dataclass(frozen=True)
-class JackknifeResult:
+class JackknifeResult(Replicated):
     """What the jackknife says of a statistic; a lower `standard_error` is better.
 
     Attributes
@@ -26,34 +34,15 @@ class JackknifeResult:
         The statistic without each row, θ̂(i).
     """
 
-    estimate: Any
-    replicates: Floats
-
-    @property
-    def mean(self) -> Any:
-        """Mean of the replicates, θ̂(·)."""
-        return as_number(self.replicates.mean(axis=0))
-
     @property
     def bias(self) -> Any:
-        """(n − 1)(θ̂(·) − θ̂): how far the statistic is off on average."""
+        """(n − 1)(θ̂(·) − θ̂), with θ̂(·) the mean of the replicates."""
         return (len(self.replicates) - 1) * (self.mean - self.estimate)
-
-    @property
-    def corrected(self) -> Any:
-        """The estimate less its bias, nθ̂ − (n − 1)θ̂(·)."""
-        return self.estimate - self.bias
 
     @property
     def variance(self) -> Any:
         """(n − 1)/n times the summed squares of θ̂(i) − θ̂(·); for the mean the textbook's s²/n."""
-        n_rows = len(self.replicates)
-        return (n_rows - 1) * as_number(self.replicates.var(axis=0, ddof=0))
-
-    @property
-    def standard_error(self) -> Any:
-        """Square root of the variance."""
-        return as_number(np.sqrt(self.variance))
+        return (len(self.replicates) - 1) * as_number(self.replicates.var(axis=0))
 
     def confidence_interval(
         self, confidence: float = 0.95, method: str = "student"

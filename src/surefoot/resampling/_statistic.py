@@ -1,6 +1,8 @@
 """A statistic of one or several aligned arrays, computed for many choices of their rows."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -56,6 +58,47 @@ class Sample:
             return values
         found = [self.statistic(*(array[rows] for array in self.arrays)) for rows in choices]
         return np.asarray(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Replicated(ABC):
+    """A statistic and its replicates on other choices of rows; a lower `standard_error` is better.
+
+    Attributes
+    ----------
+    estimate : float or ndarray
+        The statistic of the data, θ̂.
+    replicates : ndarray of shape (n_replicates, ...)
+        The statistic of each choice of rows.
+    """
+
+    estimate: Any
+    replicates: Floats
+
+    @property
+    def mean(self) -> Any:
+        """Mean of the replicates."""
+        return as_number(self.replicates.mean(axis=0))
+
+    @property
+    @abstractmethod
+    def bias(self) -> Any:
+        """How far the statistic is off on average."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> Any:
+        """How much the statistic varies from sample to sample."""
+
+    @property
+    def corrected(self) -> Any:
+        """The estimate less its bias."""
+        return self.estimate - self.bias
+
+    @property
+    def standard_error(self) -> Any:
+        """Square root of the variance."""
+        return as_number(np.sqrt(self.variance))
 
 
 def takes_axis(statistic: Statistic) -> bool:
