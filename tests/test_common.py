@@ -7,22 +7,38 @@ from pkgutil import iter_modules
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import surefoot
 from surefoot import (
+    AbstainingClassifier,
     Confidence,
+    DeferringClassifier,
+    IndividualErrorClassifier,
+    IndividualErrorRegressor,
     KernelKNeighborsClassifier,
     LocallyRecalibratedClassifier,
+    LocalSelectionClassifier,
+    LocalSelectionRegressor,
     LocalSensitivity,
     RecalibratedClassifier,
+    TrustWeightedClassifier,
 )
 from surefoot.active_learning import ActiveLearner
 from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
-from surefoot.indicators import ResamplingSpread, VoteDisagreement
+from surefoot.error_estimation import ShrunkLogisticRegression
+from surefoot.indicators import (
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    ResamplingSpread,
+    SecondOpinion,
+    TrustScore,
+    VoteDisagreement,
+)
 from surefoot.neighborhoods import DTWNeighbors
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
@@ -44,6 +60,20 @@ def public_estimators():
     return found
 
 
+# Within other ensembles, of little work: what is checked is the outer one.
+LINE = IndividualErrorClassifier(
+    LogisticRegression(), indicators=Confidence(), cv=2, random_state=0
+)
+SMALL_TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
+TREE = IndividualErrorClassifier(SMALL_TREE, indicators=Confidence(), cv=2, random_state=0)
+RIDGE = IndividualErrorRegressor(
+    Ridge(),
+    DecisionTreeRegressor(max_depth=2, random_state=0),
+    indicators=NeighborDistance(),
+    cv=2,
+    random_state=0,
+)
+
 # Every public estimator must stand here; one that wraps a model stands here with a model.
 INSTANCES = [
     KernelKNeighborsClassifier(),
@@ -55,6 +85,21 @@ INSTANCES = [
     ResamplingSpread(RandomForestClassifier(5, random_state=0)),
     VoteDisagreement(BaggingClassifier(n_estimators=5, random_state=0)),
     LocalSensitivity(GaussianNB(), per_class=True),
+    NeighborDisagreement(LogisticRegression()),
+    NeighborDistance(LogisticRegression()),
+    NeighborError(LogisticRegression()),
+    SecondOpinion(LogisticRegression()),
+    TrustScore(LogisticRegression()),
+    IndividualErrorClassifier(LogisticRegression(), cv=3),
+    IndividualErrorRegressor(
+        Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0), cv=3, random_state=0
+    ),
+    ShrunkLogisticRegression(),
+    AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
+    DeferringClassifier([("cheap", LINE), ("dear", SMALL_TREE)], cv=2),
+    LocalSelectionClassifier([("line", LINE), ("tree", TREE)]),
+    LocalSelectionRegressor([("ridge", RIDGE)]),
+    TrustWeightedClassifier([("line", LINE), ("tree", TREE)]),
     RecalibratedClassifier(LogisticRegression(), cv=3),
     RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
     LocallyRecalibratedClassifier(LogisticRegression(), cv=3),
@@ -90,15 +135,30 @@ MODEST_COUNTS_ROWS = (
 DRAWN_BY_WEIGHT = "rows are drawn or left out: a copy is one more row, a weight is not"
 
 
+SEES_ROWS = (
+    LocalSensitivity,
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    SecondOpinion,  # its other models take no weights
+    TrustScore,
+    AbstainingClassifier,
+    DeferringClassifier,
+    LocalSelectionClassifier,
+    TrustWeightedClassifier,
+)
+
+
 def expected_failures(estimator):
     if isinstance(estimator, BoostingClassifier):
         return boosting_failures(estimator)
     if isinstance(estimator, (ResamplingSpread, VoteDisagreement)):
         return dict.fromkeys(WEIGHT_CHECKS, DRAWN_BY_WEIGHT)
-    looks_at_neighbors = isinstance(estimator, LocalSensitivity) or getattr(
-        estimator, "indicators", None
-    )
-    if not looks_at_neighbors:
+    dense = {WEIGHT_CHECKS[0]: WEIGHTS_ARE_NO_COPIES}
+    if isinstance(estimator, ShrunkLogisticRegression):
+        return dense
+    recalibrates = isinstance(estimator, RecalibratedClassifier) and estimator.indicators
+    if not isinstance(estimator, SEES_ROWS) and not recalibrates:
         return {}
     return dict.fromkeys(WEIGHT_CHECKS, WEIGHTS_ARE_NO_COPIES)
 

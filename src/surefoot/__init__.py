@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.abstention import AbstainingClassifier, DeferringClassifier
+    from surefoot.ensemble import TrustWeightedClassifier
     from surefoot.error_estimation import (
         IndividualErrorClassifier,
         IndividualErrorRegressor,
@@ -12,34 +14,45 @@ if TYPE_CHECKING:
     from surefoot.indicators import Confidence, LocalSensitivity
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
+    from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
     from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 __version__ = "0.1.0"
 
 # Resolved on first use, so that `import surefoot` costs nothing and numba loads only when needed.
 _HOMES = {
+    "AbstainingClassifier": "abstention",
     "Confidence": "indicators",
+    "DeferringClassifier": "abstention",
     "IndividualErrorClassifier": "error_estimation",
     "IndividualErrorRegressor": "error_estimation",
     "KNeighborsDTWClassifier": "time_series",
     "KernelKNeighborsClassifier": "neighborhoods",
     "LocalKNeighborsDTWClassifier": "time_series",
+    "LocalSelectionClassifier": "selection",
+    "LocalSelectionRegressor": "selection",
     "LocalSensitivity": "indicators",
     "LocallyRecalibratedClassifier": "recalibration",
     "RecalibratedClassifier": "recalibration",
+    "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
 }
 
 __all__ = [
+    "AbstainingClassifier",
     "Confidence",
+    "DeferringClassifier",
     "IndividualErrorClassifier",
     "IndividualErrorRegressor",
     "KNeighborsDTWClassifier",
     "KernelKNeighborsClassifier",
     "LocalKNeighborsDTWClassifier",
+    "LocalSelectionClassifier",
+    "LocalSelectionRegressor",
     "LocalSensitivity",
     "LocallyRecalibratedClassifier",
     "RecalibratedClassifier",
+    "TrustWeightedClassifier",
     "__version__",
     "assess",
 ]

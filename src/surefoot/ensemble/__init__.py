@@ -1,6 +1,7 @@
-"""Classifiers made of several."""
+"""Several models that answer together."""
 
 from surefoot.ensemble._boosting import BoostingClassifier
 from surefoot.ensemble._filter_boosting import FilterBoostingClassifier
+from surefoot.ensemble._trust_weighted import TrustWeightedClassifier
 
-__all__ = ["BoostingClassifier", "FilterBoostingClassifier"]
+__all__ = ["BoostingClassifier", "FilterBoostingClassifier", "TrustWeightedClassifier"]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot.error_estimation._conformal import check_confidence, cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
-from surefoot.error_estimation._error_probability import ErrorProbability
+from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
 from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
 from surefoot.indicators import (
     Confidence,
@@ -79,7 +79,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     estimator_ : classifier
         The fitted model.
     error_estimator_ : estimator
-        The fitted error estimator; None where every held-out row was right, or every one wrong.
+        The fitted error estimator; None if one was given and every held-out row was right, or every one wrong.
     held_out_ : HeldOut
         Rows that were held out, with predictions, errors and estimates that did not see them.
     novelty_threshold_ : float
@@ -216,11 +216,12 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         found = super()._resolve_indicators()
         return sorted(found, key=lambda indicator: not _tells_own_confidence(indicator))
 
-    def _check_target(self, y: NDArray[Any]) -> None:
+    def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         if not is_classifier(self.estimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no classifier: for a regressor there is IndividualErrorRegressor."
             )
+        check_learner(self.error_estimator)
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if isinstance(self.estimator, FrozenEstimator):
@@ -232,6 +233,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 )
         if self.loss is not None:
             self._costs = check_costs(self.loss, len(self.classes_))
+        return y
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
         rows, truth = held_out.rows, folds.y[held_out.rows]

@@ -27,10 +27,6 @@ class ErrorProbability:
     """
 
     def __init__(self, learner: Any, *, n_own: int, random_state: Any) -> None:
-        if learner is not None and not (is_classifier(learner) or is_regressor(learner)):
-            raise TypeError(
-                f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
-            )
         self.learner = learner
         self.n_own = n_own
         self.random_state = random_state
@@ -68,6 +64,14 @@ class ErrorProbability:
             return np.asarray(self.fitted_.predict_proba(table)[:, 1])
         said = answer(self.fitted_, table)
         return np.asarray(self.calibrator_.predict_proba(said[:, None])[:, 1])
+
+
+def check_learner(learner: Any) -> None:
+    """Raise one sentence unless this is None, a classifier or a regressor."""
+    if learner is not None and not (is_classifier(learner) or is_regressor(learner)):
+        raise TypeError(
+            f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
+        )
 
 
 def answer(learner: Any, table: Floats) -> Floats:

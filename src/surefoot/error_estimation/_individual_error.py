@@ -68,8 +68,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """What `indicators="auto"` stands for."""
 
     @abstractmethod
-    def _check_target(self, y: NDArray[Any]) -> None:
-        """Raise one sentence for a model or targets that are not of this kind."""
+    def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """The targets, or one sentence for a model or targets that are not of this kind."""
 
     @abstractmethod
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
@@ -180,7 +180,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         if len(y) == 0:
             raise ValueError("X and y have no rows: a minimum of two is required.")
         assert_all_finite(y, input_name="y")
-        self._check_target(y)
+        y = self._check_target(y)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
         return X, y, sample_weight

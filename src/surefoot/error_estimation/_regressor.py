@@ -212,7 +212,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             SecondOpinion(space="scaled", random_state=self.random_state),
         ]
 
-    def _check_target(self, y: NDArray[Any]) -> None:
+    def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         check_option(self.loss, "loss", ("absolute", "squared"))
         if not is_regressor(self.estimator):
             raise ValueError(
@@ -222,6 +222,10 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             raise TypeError(
                 f"error_estimator={self.error_estimator!r} is no regressor: residuals are numbers."
             )
+        try:
+            return y.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
         self._judgement = self._judge(folds, held_out, tells_residuals=True)

@@ -18,8 +18,11 @@ Floats = NDArray[np.float64]
 # Penalties, in rows' worth of evidence a row, strongest first: the first leaves own confidence alone.
 PENALTIES = 10.0 ** np.arange(1, -6, -1)
 
-# What pulls the model's own columns to their prior: a hundredth of a row.
-LIGHT = 1e-2
+# What pulls the model's own columns to their prior: a row's worth of evidence.
+LIGHT = 1.0
+
+# And the level of all probabilities, which every row speaks of: hardly anything.
+LEVEL = 1e-2
 
 FOLDS = 5
 MOST_STEPS = 50
@@ -100,7 +103,8 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Whether each prediction is more likely wrong than right, as 0 or 1."""
-        return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.int64)])
+        wrong = self.predict_proba(X)[:, 1] > 0.5
+        return np.asarray(self.classes_[wrong.astype(np.int64)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -108,9 +112,15 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         return tags
 
     def _as_seen(self, rows: Floats) -> Floats:
-        """Take other columns no further than they were seen: one that was constant up to rounding says nothing."""
+        """Take columns no further than they were seen: one that was constant up to rounding says nothing.
+
+        But a model may well be less sure of a row than it was of any, and that is to be seen.
+        """
         known = np.clip(rows, *self._seen)
-        return np.hstack([rows[:, : self.n_own], known[:, self.n_own :]])
+        if self.n_own:
+            unsure = rows[:, 0] < self._seen[1][0]
+            known[unsure, : self.n_own] = rows[unsure, : self.n_own]
+        return known
 
     def _prior_weights(self, n_weights: int) -> Floats:
         """The weights before any evidence, on the standardised columns."""
@@ -138,6 +148,7 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         found, weights = [], self._prior
         for strength in PENALTIES:
             pull = np.where(self._is_free, LIGHT, strength * weight.sum())
+            pull[0] = LEVEL
             weights = fit_logistic(
                 rows, smoothed_targets(y, weight), weight, pull, self._prior, weights
             )

@@ -1,6 +1,7 @@
 """The contract of an indicator: columns about a prediction, and one number that says how far to trust it."""
 
 from abc import ABC, abstractmethod
+from copy import copy
 from inspect import signature
 from typing import Any, Self
 
@@ -165,8 +166,11 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
 
 
 def with_fixed_seed(indicator: Indicator) -> Indicator:
-    """A clone whose `random_state`, if it has one, is a number: attached to several models, it draws alike."""
-    fixed = clone(indicator)
+    """A copy whose `random_state`, if it has one, is a number: attached to several models, it draws alike.
+
+    Its other parameters are the same objects, so that indicators that share a space still share a search.
+    """
+    fixed = copy(indicator)
     if "random_state" in fixed.get_params(deep=False):
         seed = check_random_state(fixed.get_params()["random_state"]).randint(
             np.iinfo(np.int32).max

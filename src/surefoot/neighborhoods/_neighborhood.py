@@ -83,7 +83,7 @@ class NeighborhoodIndex:
         self.n_rows = int(X.shape[0])
         self.n_jobs = n_jobs
         self.response = Response(self.predictor, response, self.n_rows)
-        self.input = ModelInput(X)
+        self.input = ModelInput(_safe_indexing(X, slice(0, 0)))  # to score takes no training rows
         self.n_neighbors = 0
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")

@@ -74,7 +74,7 @@ def column_widths(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
     spread = rows.std(axis=0)
     low, high = rows.min(axis=0), rows.max(axis=0)
     two_valued = ((rows == low) | (rows == high)).all(axis=0)
-    if np.all(two_valued | (np.abs(spread - 1) < 0.01)):
+    if np.all((np.abs(spread - 1) < 0.01) | (two_valued & (high - low <= 1))):
         return None
     width = np.where(two_valued, (high - low) * np.sqrt(2), spread)
     return np.where(width > 0, width, 1.0)

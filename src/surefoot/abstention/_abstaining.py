@@ -1,0 +1,299 @@
+"""A classifier that answers only where few of its answers are wrong."""
+
+import warnings
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, check_scalar, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from surefoot.abstention._judge import (
+    check_indicator,
+    check_rows_and_classes,
+    fit_judged_model,
+    has_nothing_to_learn,
+    set_aside,
+)
+from surefoot.abstention._risk_control import (
+    NOTHING,
+    threshold_for_coverage,
+    threshold_for_risk,
+    upper_bound,
+    why_nothing,
+)
+from surefoot.indicators import check_model
+from surefoot.neighborhoods import as_table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def _has_probabilities(self: Any) -> bool:
+    return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
+
+
+class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Classifier that also says which of its predictions to act on, and keeps their error low.
+
+    Model and score learn from one part of the rows. The other part is set aside to choose a threshold on the
+    score, as scored by the very model and score that are deployed.
+
+    With `max_risk` it is the threshold that answers most rows among those known to keep the limit. The
+    promise: with probability at least `confidence` over draws of the rows set aside, the error among
+    all future rows with a score at or above `threshold_` is at most `max_risk`. It holds for any model and any
+    number of rows, if they are drawn independently from one population (rows of one group are not) and
+    errors do not become more frequent as the score rises; if they do, each single test still has its level.
+    The tests are exact binomial ones, from the threshold that answers fewest rows to the one that answers
+    all (fixed-sequence testing in the form of Wiens' fallback procedure). That answers more rows than
+    the binary search of Geifman and El-Yaniv, which pays for ⌈log2 n⌉ tests.
+
+    With `coverage` the threshold answers that share of the rows set aside, and of future ones about as
+    many; `risk_bound_` then bounds their error with `confidence`.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The model. In `FrozenEstimator` it is used as it is, and the rows given to `fit` must be new to it.
+    indicator : indicator, default=None
+        What the score is: the indicator's `score_samples`. None is the probability of being right,
+        one minus `predict_error` of an `IndividualErrorClassifier` (or of the model, if it has
+        one). A fitted indicator in `FrozenEstimator` is used as it is.
+    max_risk : float, default=None
+        Share of errors among the answered rows that is not to be exceeded.
+    coverage : float, default=None
+        Share of rows to answer. Either this or `max_risk` must be given.
+    confidence : float, default=0.95
+        Probability with which the limit is kept.
+    held_out : float or splitter, default=0.3
+        Share of the rows to set aside, or a splitter with a single split. With `groups` whole groups are
+        set aside. If model and score are frozen, there is nothing to learn from the others,
+        and all rows choose the threshold.
+    random_state : int, RandomState or None, default=None
+        Which rows are set aside, and what the error estimation draws.
+    n_jobs : int, default=None
+        Parallel folds of the error estimation.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimator_ : classifier
+        The model that is deployed; it has not seen the rows set aside.
+    judge_ : estimator
+        What scores its predictions.
+    threshold_ : float
+        Least score to answer; −inf answers everything, inf nothing.
+    coverage_ : float
+        Share of the rows set aside that are answered.
+    risk_ : float
+        Share of errors among them; NaN if there are none.
+    risk_bound_ : float
+        What the error of the answered rows stays below with `confidence`: `max_risk`, or with `coverage`
+        the bound of Clopper and Pearson; NaN if nothing is answered.
+    n_held_out_ : int
+        Rows that chose the threshold.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    See Also
+    --------
+    DeferringClassifier : Asks another model where this one would abstain.
+
+    References
+    ----------
+    Geifman and El-Yaniv, "Selective classification for deep neural networks", 2017.
+    Wiens and Dmitrienko, "The fallback procedure for evaluating a single family of hypotheses", 2005.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.abstention import AbstainingClassifier
+    >>> from surefoot.datasets import make_friedman_problem
+    >>> X, y = make_friedman_problem(3, n_samples=2000, random_state=0)
+    >>> X_new, y_new = make_friedman_problem(3, n_samples=2000, random_state=1)
+    >>> model = AbstainingClassifier(GaussianNB(), max_risk=0.03, random_state=0).fit(X, y)
+    >>> accept = model.predict_accept(X_new)
+    >>> wrong = model.predict(X_new) != y_new
+    >>> bool(wrong[accept].mean() < 0.03 < wrong.mean())
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        indicator: Any = None,
+        *,
+        max_risk: float | None = None,
+        coverage: float | None = None,
+        confidence: float = 0.95,
+        held_out: Any = 0.3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.indicator = indicator
+        self.max_risk = max_risk
+        self.coverage = coverage
+        self.confidence = confidence
+        self.held_out = held_out
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit model and score on a part of the rows, and choose the threshold on the others.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the model takes them.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for fitting. Of the rows set aside each counts once, or not at all if its weight is 0:
+            the promise speaks of rows as they come.
+        groups : array-like of shape (n_rows,), default=None
+            Groups that are set aside as a whole.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._check_parameters()
+        validate_data(self, X, y, skip_check_array=True)
+        X, y, sample_weight = check_rows_and_classes(X, y, sample_weight)
+        learned, aside = self._split(X, y, groups)
+        parts = (X, y, sample_weight, groups)
+        self._deployed = fit_judged_model(
+            self.estimator,
+            self.indicator,
+            *(None if part is None else _safe_indexing(part, learned) for part in parts),
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self.estimator_, self.judge_ = self._deployed
+        self.classes_ = self.estimator_.classes_
+        if sample_weight is not None:
+            aside = aside[sample_weight[aside] > 0]
+        rows = _safe_indexing(X, aside)
+        self._choose(self._deployed.trust(rows), self.estimator_.predict(rows) != y[aside])
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row by the model, whether to be acted on or not."""
+        X = self._check_rows(X)
+        return self.estimator_.predict(X)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of each row by the model."""
+        X = self._check_rows(X)
+        return self.estimator_.predict_proba(X)
+
+    def predict_accept(self, X: Any) -> Mask:
+        """Whether to act on the prediction of each row.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        accept : ndarray of bool of shape (n_rows,)
+            True where the score is at or above `threshold_`.
+        """
+        X = self._check_rows(X)
+        return self._deployed.trust(X) >= self.threshold_
+
+    def decide(self, X: Any) -> NDArray[np.object_]:
+        """Class of each row to act on, and None for the others.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to decide on.
+
+        Returns
+        -------
+        decisions : ndarray of objects of shape (n_rows,)
+            Class labels, or None.
+        """
+        decisions = self.predict(X).astype(object)
+        decisions[~self.predict_accept(X)] = None
+        return decisions
+
+    def _choose(self, scores: Floats, wrong: Mask) -> None:
+        """Set the threshold by the rows set aside, and say so if there is none."""
+        n_rows = self.n_held_out_ = len(scores)
+        if self.coverage is not None:
+            chosen = threshold_for_coverage(scores, wrong, self.coverage)
+            bound = upper_bound(chosen.n_wrong, chosen.n_answered, self.confidence)
+        elif self.max_risk is not None:
+            chosen = threshold_for_risk(scores, wrong, self.max_risk, self.confidence)
+            bound = self.max_risk
+            if chosen is NOTHING:
+                sentence = why_nothing(n_rows, self.max_risk, self.confidence)
+                warnings.warn(sentence, UserWarning, stacklevel=3)
+        answers = chosen.n_answered > 0
+        self.threshold_ = chosen.score
+        self.coverage_ = chosen.n_answered / n_rows
+        self.risk_ = chosen.n_wrong / chosen.n_answered if answers else np.nan
+        self.risk_bound_ = bound if answers else np.nan
+
+    def _split(self, X: Any, y: NDArray[Any], groups: Any) -> tuple[Ints, Ints]:
+        """Rows to learn from, and rows that choose the threshold."""
+        if has_nothing_to_learn(self.estimator, self.indicator):
+            return np.arange(0), np.arange(len(y))
+        labels = np.unique(y).tolist()
+        if len(labels) < 2 and not isinstance(self.estimator, FrozenEstimator):
+            raise ValueError(
+                f"y has one class only, {labels[0]!r}: a classifier needs two or more."
+            )
+        return set_aside(self.held_out, X, y, groups, self.random_state)
+
+    def _check_parameters(self) -> None:
+        check_model(self.estimator)
+        if not is_classifier(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is no classifier, and only those abstain."
+            )
+        check_indicator(self.indicator, self.estimator)
+        if (self.max_risk is None) == (self.coverage is None):
+            raise ValueError(
+                f"max_risk={self.max_risk} and coverage={self.coverage}: exactly one of them must be given."
+            )
+        for name in ("max_risk", "confidence"):
+            if getattr(self, name) is not None:
+                check_scalar(
+                    getattr(self, name),
+                    name,
+                    Real,
+                    min_val=0,
+                    max_val=1,
+                    include_boundaries="neither",
+                )
+        if self.coverage is not None:
+            check_scalar(
+                self.coverage, "coverage", Real, min_val=0, max_val=1, include_boundaries="right"
+            )
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = as_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags

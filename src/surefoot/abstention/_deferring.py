@@ -1,0 +1,247 @@
+"""A cheap model first, and a dear one where asking it is worth most."""
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Bunch, _safe_indexing, check_scalar
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    column_or_1d,
+    validate_data,
+)
+
+from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
+from surefoot.error_estimation import JudgedEnsemble, ask_chosen, common_classes
+from surefoot.indicators import CrossFitter
+from surefoot.neighborhoods import as_table
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+DEFAULT_BUDGET = 0.2
+
+
+def _both_have_probabilities(self: Any) -> bool:
+    return all(hasattr(model, "predict_proba") for _, model in self.estimators)
+
+
+class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
+    """Classifier that asks a cheap model first, and a dear one where that is worth most.
+
+    What a call is worth is the error that it is expected to save: that of the cheap model less that of the dear
+    one. It must be known before the call, so it is learned from what the cheap model says alone, its
+    class and its estimated error (`IndividualErrorClassifier`), on rows that neither model had seen.
+    The dear model is called for the deferred rows only.
+
+    Parameters
+    ----------
+    estimators : list of two (str, classifier)
+        Names and models, the cheap one first. A model in `FrozenEstimator` is used as it is, and the rows
+        given to `fit` must be new to it. In `fit` the dear model is called once for each held-out row. A cheap
+        `IndividualErrorClassifier` is used with its own settings.
+    budget : float, default=None
+        Share of rows for which the dear model may be called. The value that is asked for is the one which defers
+        as many held-out rows, so a table of new rows may get a few more or less. None is 0.2, or no
+        limit if `costs` are given.
+    costs : tuple of (float, float), default=None
+        Price of a call, and price of an error: rows are deferred where a call is worth more than it costs. With a
+        `budget` both must allow it.
+    error_estimator : classifier, default=None
+        What learns the errors of the cheap model; see `IndividualErrorClassifier`.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out.
+    random_state : int, RandomState or None, default=None
+        What the error estimation draws.
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimators_ : list of classifiers
+        Both models, fitted on all rows.
+    named_estimators_ : Bunch
+        The same by name.
+    judge_ : IndividualErrorClassifier
+        What estimates the error of the cheap model.
+    least_value_ : float
+        A row is deferred if a call is estimated to save more errors than this; at least 0.
+    deferral_curve_ : DeferralCurve
+        `accuracy` against `calls`, the share of rows deferred, out of fold, and the `values` between.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    See Also
+    --------
+    AbstainingClassifier : Leaves a row unanswered instead.
+    surefoot.selection.LocalSelectionClassifier : Chooses between models that cost the same.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from surefoot.abstention import DeferringClassifier
+    >>> from surefoot.datasets import make_friedman_problem
+    >>> X, y = make_friedman_problem(3, n_samples=1000, random_state=0)
+    >>> X_new, y_new = make_friedman_problem(3, n_samples=1000, random_state=1)
+    >>> models = [("cheap", DecisionTreeClassifier(max_depth=5, random_state=0)), ("dear", SVC())]
+    >>> model = DeferringClassifier(models, budget=0.3, random_state=0).fit(X, y)
+    >>> cheap, dear = (fitted.score(X_new, y_new) for fitted in model.estimators_)
+    >>> bool(model.score(X_new, y_new) - cheap > 0.4 * (dear - cheap))
+    True
+    """
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        budget: float | None = None,
+        costs: tuple[float, float] | None = None,
+        error_estimator: Any = None,
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.budget = budget
+        self.costs = costs
+        self.error_estimator = error_estimator
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit both models, and learn from held-out rows what a call of the dear one is worth where.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the models take them.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the models, and for what a call is worth.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are never on both sides of a split.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        (cheap_name, cheap), (dear_name, dear) = self._check_parameters()
+        validate_data(self, X, y, skip_check_array=True)
+        self.judge_ = self._judge(cheap).fit(X, y, sample_weight=sample_weight, groups=groups)
+        X, y = as_table(X), column_or_1d(y)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
+        folds = CrossFitter(
+            [],
+            dear,
+            X,
+            y,
+            cv=self.cv,
+            groups=groups,
+            sample_weight=sample_weight,
+            n_jobs=self.n_jobs,
+        )
+        self._learn_value(folds)
+        self.estimators_ = [self.judge_.estimator_, folds.model(folds.deployed)]
+        self.named_estimators_ = Bunch(
+            **dict(zip([cheap_name, dear_name], self.estimators_, strict=True))
+        )
+        self.classes_ = common_classes(self.estimators_)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row: by the dear model where it is called, else by the cheap one."""
+        return self._ask("predict", self._check_rows(X))
+
+    @available_if(_both_have_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities: by the dear model where it is called, else by the cheap one."""
+        return self._ask("predict_proba", self._check_rows(X))
+
+    def predict_value(self, X: Any) -> Floats:
+        """Errors that a call of the dear model is estimated to save for each row, at most 1; higher is worth more."""
+        X = self._check_rows(X)
+        columns = self._value.columns(self.judge_.predict(X), self.judge_.predict_error(X))
+        return self._value.predict(columns)
+
+    def predict_defer(self, X: Any) -> Mask:
+        """Whether the dear model is called for each row.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        defer : ndarray of bool of shape (n_rows,)
+            True where a call is worth more than `least_value_`.
+        """
+        return self.predict_value(X) > self.least_value_
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        return ask_chosen(self.estimators_, self.predict_defer(X).astype(np.int64), method, X)
+
+    def _learn_value(self, folds: CrossFitter) -> None:
+        """Learn what a call is worth from what both models said of held-out rows."""
+        held_out, y = self.judge_.held_out_, folds.y[self.judge_.held_out_.rows]
+        weight = (
+            np.ones(len(y)) if folds.sample_weight is None else folds.sample_weight[held_out.rows]
+        )
+        first_wrong = (held_out.predictions != y).astype(np.float64)
+        second_wrong = (held_out_predictions(folds) != y).astype(np.float64)
+        self._value = ValueOfAsking(self.judge_.classes_)
+        columns = self._value.columns(held_out.predictions, held_out.estimated_errors)
+        saved = first_wrong - second_wrong
+        groups = None if folds.groups is None else folds.groups[held_out.rows]
+        value = self._value.cross_predict(columns, saved, weight, groups)
+        self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)
+        # The budget is spent by the learner that is deployed: those of the folds differ in scale.
+        spread = self._value.fit(columns, saved, weight).predict(columns)
+        self.least_value_ = max(self._price(), value_within_budget(spread, weight, self._budget()))
+
+    def _price(self) -> float:
+        """Price of a call in errors."""
+        return 0.0 if self.costs is None else self.costs[0] / self.costs[1]
+
+    def _budget(self) -> float:
+        if self.budget is None:
+            return DEFAULT_BUDGET if self.costs is None else 1.0
+        return self.budget
+
+    def _check_parameters(self) -> list[tuple[str, Any]]:
+        names, models = self._validate_estimators()
+        if len(models) != 2 or "drop" in names or any(isinstance(m, str) for m in models):
+            raise ValueError(
+                f"estimators names {len(models)} models: it may name two, the cheap one first."
+            )
+        if self.budget is not None:
+            check_scalar(self.budget, "budget", Real, min_val=0, max_val=1)
+        if self.costs is not None:
+            prices = np.asarray(self.costs, dtype=np.float64)
+            if prices.shape != (2,) or not (prices[0] >= 0 < prices[1]):
+                raise ValueError(
+                    f"costs={self.costs!r} are no prices: they may be the price of a call, from 0 up, and "
+                    "that of an error, above 0."
+                )
+        return list(zip(names, models, strict=True))
+
+
+def held_out_predictions(folds: CrossFitter) -> NDArray[Any]:
+    """Predictions for the rows that the folds hold out, in the order of the table."""
+    answers = [
+        folds.model(train).predict(_safe_indexing(folds.X, test)) for train, test in folds.splits
+    ]
+    rows = np.concatenate([test for _, test in folds.splits])
+    return np.concatenate(answers)[np.argsort(rows, kind="stable")]

@@ -1,0 +1,90 @@
+"""What it is worth to ask a second model, told from what the first one says."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# As much as the learner can be told to leave out: from hardly any shrinkage to hardly any slope.
+STRENGTHS = np.logspace(-1, 5, 13)
+
+
+class DeferralCurve(NamedTuple):
+    """Accuracy on held-out rows, higher better, against the share of them for which the second model is called.
+
+    The rows with the highest estimated value are deferred first; `values` is the least that is still deferred.
+    """
+
+    calls: Floats
+    accuracy: Floats
+    values: Floats
+
+
+def deferral_curve(
+    value: Floats, first_wrong: Floats, second_wrong: Floats, weight: Floats
+) -> DeferralCurve:
+    """Accuracy when rows are deferred in the order of their value, at every distinct value and at none."""
+    order = np.argsort(-value, kind="stable")
+    ranked, weight = value[order], weight[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    total = weight.sum()
+    calls = np.cumsum(weight)[ends] / total
+    saved = np.cumsum(weight * (first_wrong - second_wrong)[order])[ends] / total
+    alone = 1 - (weight * first_wrong[order]).sum() / total
+    return DeferralCurve(
+        np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, ranked[ends])
+    )
+
+
+def value_within_budget(value: Floats, weight: Floats, budget: float) -> float:
+    """Lowest value such that the rows with more than it are at most this share of all."""
+    order = np.argsort(-value, kind="stable")
+    share = np.cumsum(weight[order]) / weight.sum()
+    beyond = value[order][share > budget + 1e-9]
+    return float(beyond[0]) if beyond.size else -np.inf
+
+
+class ValueOfAsking:
+    """Expected errors saved by asking, from the first model's class and its estimated error.
+
+    A ridge regression of errors saved (−1, 0 or 1) on held-out rows; its strength is chosen by
+    leave-one-out error.
+    """
+
+    def __init__(self, classes: NDArray[Any]) -> None:
+        self.classes = classes
+        self.learner = make_pipeline(StandardScaler(), RidgeCV(STRENGTHS))
+
+    def columns(self, predictions: NDArray[Any], estimated_errors: Floats) -> Floats:
+        """Estimated error, plain, as log-odds, and in each predicted class."""
+        error = np.clip(estimated_errors, 1e-6, 1 - 1e-6)[:, None]
+        chosen = (predictions[:, None] == self.classes).astype(np.float64)
+        return np.hstack([error, logit(error), chosen, chosen * error])
+
+    def fit(self, columns: Floats, saved: Floats, weight: Floats) -> Self:
+        """Learn from held-out rows."""
+        self.learner.fit(columns, saved, ridgecv__sample_weight=weight)
+        return self
+
+    def predict(self, columns: Floats) -> Floats:
+        """Expected errors saved by asking about each row."""
+        return self.learner.predict(columns)
+
+    def cross_predict(
+        self, columns: Floats, saved: Floats, weight: Floats, groups: Any = None
+    ) -> Floats:
+        """The same for the rows themselves, each by a learner that did not see it, or its group."""
+        found = np.zeros(len(columns))
+        folds = KFold(min(5, len(columns))) if groups is None else GroupKFold()
+        for train, test in folds.split(columns, groups=groups):
+            learner = ValueOfAsking(self.classes).fit(columns[train], saved[train], weight[train])
+            found[test] = learner.predict(columns[test])
+        return found

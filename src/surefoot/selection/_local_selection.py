@@ -1,0 +1,252 @@
+"""For each row the model that is least wrong there (Buza et al. 2010, section 4)."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+from surefoot.error_estimation import JudgedEnsemble, ask_chosen
+from surefoot.selection._switch import learn_switch
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def _all_have_probabilities(self: Any) -> bool:
+    return all(hasattr(model, "predict_proba") for _, model in self.estimators if model != "drop")
+
+
+class LocalSelection(JudgedEnsemble):
+    """Base of both: fit and judge the models, learn when to switch, and ask each model about its rows only."""
+
+    def __init__(
+        self,
+        estimators: Any,
+        error_estimator: Any = None,
+        *,
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.error_estimator = error_estimator
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the models, and learn from held-out rows how wrong each of them is where.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the models take them.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the models, for the estimation of their errors and for the choice between them.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are never on both sides of a split.
+
+        Returns
+        -------
+        self : object
+            The fitted ensemble.
+        """
+        weight = self._fit_judges(X, y, sample_weight, groups)
+        self._switch = learn_switch(self.held_out_.errors, self.held_out_.estimated_errors, weight)
+        self.best_name_ = self._names[self._switch.best]
+        self.advantage_ = self._switch.advantage
+        return self
+
+    @property
+    def _names(self) -> NDArray[np.object_]:
+        return np.array(list(self.named_estimators_), dtype=object)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Prediction of the model that is chosen for each row."""
+        return self._ask("predict", self._check_rows(X))
+
+    def predict_selection(self, X: Any) -> NDArray[np.object_]:
+        """Name of the model that is chosen for each row.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to choose for.
+
+        Returns
+        -------
+        names : ndarray of shape (n_rows,)
+            Names as in `estimators`.
+        """
+        return self._names[self._switch.choose(self._estimate_errors(self._check_rows(X)))]
+
+    def predict_error(self, X: Any) -> Floats:
+        """Estimated error of the chosen model's prediction for each row; lower is better."""
+        estimated = self._estimate_errors(self._check_rows(X))
+        return np.take_along_axis(estimated, self._switch.choose(estimated)[:, None], axis=1)[:, 0]
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        choice = self._switch.choose(self._estimate_errors(X))
+        return ask_chosen(
+            self.judges_, choice, method, X
+        )  # a corrected one predicts better than its model
+
+
+class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
+    """Classifier that uses, for each row, the model with the least estimated error there.
+
+    Every model is wrapped in an `IndividualErrorClassifier`, which learns from held-out rows how
+    probably it is wrong on a row. A row goes to the model that is least probably wrong, provided that it is so
+    by more than `advantage_`; otherwise to the one that is best on average. How much is enough is learned
+    from held-out rows too: where the errors saved by switching, less their standard error, are most. Without
+    such evidence the best model is used everywhere.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        Names and models, as in scikit-learn's `VotingClassifier`; "drop" leaves one out. A
+        model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
+        `IndividualErrorClassifier` is used with its own settings.
+    error_estimator : classifier, default=None
+        What learns the errors of every model; see `IndividualErrorClassifier`.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out.
+    random_state : int, RandomState or None, default=None
+        What the error estimation draws.
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimators_ : list of classifiers
+        The models, fitted on all rows.
+    named_estimators_ : Bunch
+        The same by name.
+    judges_ : list of IndividualErrorClassifier
+        What estimates the error of each.
+    held_out_ : HeldOutErrors
+        Predictions, errors and estimated errors of the training rows out of fold, one column a model.
+    best_name_ : str
+        Name of the model that is best on average, out of fold.
+    advantage_ : float
+        By how much the estimated error of another must be less; inf if it is never chosen.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    See Also
+    --------
+    surefoot.ensemble.TrustWeightedClassifier : Lets all models vote, each with its trust in the row.
+
+    Examples
+    --------
+    A linear model is right on the left, a nearest neighbour on the right:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from surefoot.selection import LocalSelectionClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 2))
+    >>> noisy = rng.random(1000) < 0.3
+    >>> left = (X[:, 1] > 0) ^ noisy
+    >>> right = np.floor(4 * X[:, 1]) % 2 == 0
+    >>> y = np.where(X[:, 0] < 0, left, right)
+    >>> models = [("linear", LogisticRegression()), ("nearest", KNeighborsClassifier(1))]
+    >>> model = LocalSelectionClassifier(models).fit(X, y)
+    >>> model.predict_selection([[-0.6, 0.8], [0.6, 0.8]])
+    array(['linear', 'nearest'], dtype=object)
+    """
+
+    @available_if(_all_have_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities by the model that is chosen for each row."""
+        return self._ask("predict_proba", self._check_rows(X))
+
+
+class LocalSelectionRegressor(RegressorMixin, LocalSelection):
+    """Regressor that uses, for each row, the model with the least estimated error there.
+
+    Every model is wrapped in an `IndividualErrorRegressor`, which learns from held-out rows how
+    far it is off on a row. A row goes to the model that is least off, provided that it is so by more than
+    `advantage_`; otherwise to the one that is best on average. How much is enough is learned from
+    held-out rows too: where the loss saved by switching, less its standard error, is most. Without
+    such evidence the best model is used everywhere.
+
+    Parameters
+    ----------
+    estimators : list of (str, regressor)
+        Names and models, as in scikit-learn's `VotingRegressor`; "drop" leaves one out. A
+        model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
+        `IndividualErrorRegressor` is used with its own settings.
+    error_estimator : regressor, default=None
+        What learns the errors of every model; see `IndividualErrorRegressor`.
+    loss : {"absolute", "squared"}, default="squared"
+        The error that is to be small.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out.
+    random_state : int, RandomState or None, default=None
+        What the error estimation draws.
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    estimators_ : list of regressors
+        The models, fitted on all rows.
+    named_estimators_ : Bunch
+        The same by name.
+    judges_ : list of IndividualErrorRegressor
+        What estimates the error of each.
+    held_out_ : HeldOutErrors
+        Predictions, errors and estimated errors of the training rows out of fold, one column a model.
+    best_name_ : str
+        Name of the model that is best on average, out of fold.
+    advantage_ : float
+        By how much the estimated error of another must be less; inf if it is never chosen.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    Examples
+    --------
+    A line fits on the left, the nearest rows on the right:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from surefoot.selection import LocalSelectionRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 1))
+    >>> y = np.where(X[:, 0] < 0, rng.normal(scale=0.5, size=1000), 3 * np.sin(9 * X[:, 0]))
+    >>> models = [("line", LinearRegression()), ("nearest", KNeighborsRegressor(1))]
+    >>> model = LocalSelectionRegressor(models).fit(X, y)
+    >>> model.predict_selection([[-0.5], [0.2]])
+    array(['line', 'nearest'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        estimators: Any,
+        error_estimator: Any = None,
+        *,
+        loss: str = "squared",
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
+        )
+        self.loss = loss
+
+    def _judge_settings(self) -> dict[str, Any]:
+        return {"loss": self.loss}

@@ -1,0 +1,166 @@
+"""Deferral by hand, by counted calls, and against deferring at random."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot.abstention import DeferringClassifier
+from surefoot.abstention._value_of_asking import (
+    ValueOfAsking,
+    deferral_curve,
+    value_within_budget,
+)
+from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.indicators import Confidence
+
+
+class Oracle(ClassifierMixin, BaseEstimator):
+    """Knows the label of every row of `rings`, and counts how often it is asked."""
+
+    calls = 0
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        type(self).calls += len(X)
+        return truth(np.asarray(X))
+
+
+def truth(X):
+    return np.where(np.abs(X[:, 0]) < 0.3, np.floor(5 * X[:, 1]) % 2, X[:, 0] > 0).astype(int)
+
+
+def middle(n_rows, seed):
+    """Easy at both sides; in the middle stripes that a line cannot follow."""
+    X = np.random.default_rng(seed).uniform(-1, 1, size=(n_rows, 2))
+    return X, truth(X)
+
+
+def light(model):
+    """A judge that costs little: it knows the model's own confidence only."""
+    return IndividualErrorClassifier(model, indicators=Confidence(), random_state=0)
+
+
+PAIR = [("cheap", light(LogisticRegression())), ("dear", Oracle())]
+
+
+def test_the_curve_by_hand():
+    value = np.array([0.1, 0.9, 0.5, 0.5])
+    curve = deferral_curve(value, np.array([0.0, 1, 1, 0]), np.array([1.0, 0, 0, 0]), np.ones(4))
+    assert_allclose(curve.calls, [0, 0.25, 0.75, 1])
+    assert_allclose(curve.accuracy, [0.5, 0.75, 1.0, 0.75])
+    assert_allclose(curve.values, [np.inf, 0.9, 0.5, 0.1])
+
+
+def test_no_more_rows_than_the_budget_have_more_than_the_value():
+    value, weight = np.array([0.1, 0.9, 0.5, 0.5]), np.ones(4)
+    assert value_within_budget(value, weight, 0.25) == 0.5
+    assert (
+        value_within_budget(value, weight, 0.5) == 0.5
+    )  # equal values are deferred together or not
+    assert value_within_budget(value, weight, 0.75) == 0.1
+    assert value_within_budget(value, weight, 1.0) == -np.inf
+
+
+def test_the_value_is_what_was_saved_among_such_rows():
+    rng = np.random.default_rng(0)
+    error = rng.uniform(0, 0.5, size=5000)
+    predictions = rng.integers(0, 2, size=5000)
+    # The second model is right of class 1 and as wrong as the first of class 0.
+    saved = (rng.random(5000) < error) * (predictions == 1) * 1.0
+    value = ValueOfAsking(np.array([0, 1]))
+    columns = value.columns(predictions, error)
+    value.fit(columns, saved, np.ones(5000))
+    asked = value.columns(np.array([0, 1, 1]), np.array([0.4, 0.1, 0.4]))
+    assert_allclose(value.predict(asked), [0.0, 0.1, 0.4], atol=0.03)
+
+
+def test_the_dear_model_is_called_for_deferred_rows_only():
+    X, y = middle(1000, 0)
+    X_new, y_new = middle(1000, 1)
+    model = DeferringClassifier(PAIR, budget=0.15)
+    Oracle.calls = 0
+    model.fit(X, y)
+    assert Oracle.calls == 1000
+    Oracle.calls = 0
+    defer = model.predict_defer(X_new)
+    assert Oracle.calls == 0
+    predicted = model.predict(X_new)
+    assert Oracle.calls == defer.sum()
+    assert_array_equal(predicted[defer], y_new[defer])
+    cheap = model.named_estimators_["cheap"].predict(X_new)
+    assert_array_equal(predicted[~defer], cheap[~defer])
+
+
+def test_the_budget_goes_where_it_is_worth_most():
+    X, y = middle(1500, 0)
+    X_new, y_new = middle(3000, 1)
+    model = DeferringClassifier(PAIR, budget=0.2).fit(X, y)
+    defer = model.predict_defer(X_new)
+    assert abs(defer.mean() - 0.2) < 0.05
+    alone = model.named_estimators_["cheap"].score(X_new, y_new)
+    at_random = alone + defer.mean() * (1 - alone)
+    assert model.score(X_new, y_new) > at_random + 0.03
+    curve = model.deferral_curve_
+    assert_allclose(curve.accuracy[[0, -1]], [alone, 1.0], atol=0.03)
+    reached = np.interp(defer.mean(), curve.calls, curve.accuracy)
+    assert abs(reached - model.score(X_new, y_new)) < 0.03
+
+
+def test_costs():
+    (X, y), (X_new, _) = middle(1000, 0), middle(1000, 1)
+    free, fair, unaffordable = (
+        DeferringClassifier(PAIR, costs=costs).fit(X, y) for costs in [(0, 1), (0.2, 1), (2, 1)]
+    )
+    assert_array_equal(fair.predict_defer(X_new), fair.predict_value(X_new) > 0.2)
+    assert free.predict_defer(X_new).mean() > fair.predict_defer(X_new).mean() > 0
+    assert not unaffordable.predict_defer(X_new).any()
+    both = DeferringClassifier(PAIR, costs=(0, 1), budget=0.05).fit(X, y)
+    assert 0 < both.predict_defer(X_new).mean() < 0.1
+
+
+def test_a_dear_model_that_is_no_better_is_not_asked():
+    X, y = middle(600, 0)
+    guesses = KNeighborsClassifier(1).fit(X, np.random.default_rng(0).permutation(y))
+    pair = [PAIR[0], ("dear", FrozenEstimator(guesses))]
+    assert DeferringClassifier(pair, budget=0.5).fit(X, y).predict_defer(X).mean() < 0.2
+
+
+def test_strings_frames_weights_and_groups():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    pair = [("cheap", GaussianNB()), ("dear", DecisionTreeClassifier(max_depth=3))]
+    model = DeferringClassifier(pair, random_state=0)
+    model.fit(X, names, sample_weight=np.ones(150), groups=np.arange(150) % 30)
+    assert (model.predict(X) == names).mean() > 0.93
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert not hasattr(DeferringClassifier([pair[0], ("svm", LinearSVC())]), "predict_proba")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        (
+            {"estimators": PAIR[:1]},
+            "estimators names 1 models: it may name two, the cheap one first",
+        ),
+        ({"dear": "drop"}, "it may name two"),
+        ({"budget": 1.5}, "budget == 1.5, must be <= 1"),
+        ({"costs": (1, 0)}, r"costs=\(1, 0\) are no prices"),
+        ({"costs": (1, 2, 3)}, r"costs=\(1, 2, 3\) are no prices"),
+    ],
+)
+def test_one_sentence_for_a_wrong_parameter(parameters, sentence):
+    X, y = middle(60, 0)
+    with pytest.raises(ValueError, match=sentence):
+        DeferringClassifier(PAIR).set_params(**parameters).fit(X, y)

@@ -1,0 +1,109 @@
+"""The vote of experts against sums by hand."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.ensemble import VotingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot.ensemble import TrustWeightedClassifier
+from surefoot.ensemble._trust_weighted import as_shares, class_votes
+from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.indicators import Confidence
+
+
+def light(model):
+    """A judge that costs little: it knows the model's own confidence only."""
+    return IndividualErrorClassifier(model, indicators=Confidence(), cv=3, random_state=0)
+
+
+EXPERTS = [("bayes", light(GaussianNB())), ("nearest", light(KNeighborsClassifier(3)))]
+
+
+def stripes(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n_rows, 2))
+    left = (X[:, 1] > 0) ^ (rng.random(n_rows) < 0.3)
+    right = np.floor(4 * X[:, 1]) % 2 == 0
+    return X, np.where(X[:, 0] < 0, left, right).astype(int)
+
+
+def test_shares_by_hand():
+    weights = np.array([[3.0, 1.0], [0.0, 2.0], [0.0, 0.0]])
+    assert_allclose(as_shares(weights), [[0.75, 0.25], [0, 1], [0.5, 0.5]])
+
+
+def test_a_model_without_probabilities_votes_with_its_class():
+    X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["a", "a", "b", "b"]
+    votes = class_votes(LinearSVC().fit(X, y), X, np.array(["a", "b"]))
+    assert_array_equal(votes, [[1, 0], [1, 0], [0, 1], [0, 1]])
+
+
+def test_weights_are_log_odds_of_being_right_counted_from_guessing():
+    X, y = load_iris(return_X_y=True)
+    model = TrustWeightedClassifier(EXPERTS).fit(X, y)
+    found = model.local_weights(X)
+    for row in range(0, 150, 10):
+        errors = [float(judge.predict_error(X[[row]])[0]) for judge in model.judges_]
+        errors = [min(max(e, 1 / 302), 301 / 302) for e in errors]
+        odds = [max(0.0, np.log((1 - e) * 2 / e)) for e in errors]
+        assert_allclose(found[row], np.array(odds) / sum(odds), rtol=1e-6)
+    votes = [m.predict_proba(X) for m in model.estimators_]
+    expected = found[:, :1] * votes[0] + found[:, 1:] * votes[1]
+    assert_allclose(model.predict_proba(X), expected)
+    assert_array_equal(model.predict(X), expected.argmax(axis=1))
+
+
+def test_a_doubtful_expert_abstains():
+    X, y = stripes(600, 0)
+    model = TrustWeightedClassifier(EXPERTS, mode="abstain").fit(X, y)
+    errors = np.column_stack([judge.predict_error(X) for judge in model.judges_])
+    assert_allclose(model.max_errors_, model.held_out_.errors.mean(axis=0))
+    votes = errors <= model.max_errors_
+    expected = np.where(votes.any(axis=1, keepdims=True), votes, True)
+    assert_allclose(model.local_weights(X), expected / expected.sum(axis=1, keepdims=True))
+    nobody = TrustWeightedClassifier(EXPERTS, mode="abstain", max_error=0.0).fit(X, y)
+    together = VotingClassifier([(n, m.estimator) for n, m in EXPERTS], voting="soft").fit(X, y)
+    assert_allclose(nobody.predict_proba(X), together.predict_proba(X))
+
+
+def test_trust_helps_where_each_expert_has_its_place():
+    X, y = stripes(1500, 0)
+    X_new, y_new = stripes(2000, 1)
+    experts = [("smooth", KNeighborsClassifier(60)), ("sharp", KNeighborsClassifier(1))]
+    weighted = TrustWeightedClassifier(experts, random_state=0).fit(X, y)
+    alike = VotingClassifier(experts, voting="soft").fit(X, y)
+    assert weighted.score(X_new, y_new) > alike.score(X_new, y_new) + 0.02
+
+
+def test_any_indicator():
+    X, y = stripes(400, 0)
+    experts = [(name, judge.estimator) for name, judge in EXPERTS]
+    model = TrustWeightedClassifier(experts, Confidence(), random_state=0).fit(X, y)
+    for judge in model.judges_:
+        assert all(name.startswith("confidence__") for name in judge.get_column_names())
+
+
+def test_strings_weights_groups_and_frozen_experts():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    frozen = FrozenEstimator(GaussianNB().fit(X[::2], names[::2]))
+    model = TrustWeightedClassifier(
+        [("frozen", light(frozen)), ("tree", light(DecisionTreeClassifier()))]
+    )
+    model.fit(X[1::2], names[1::2], sample_weight=np.ones(75))
+    assert (model.predict(X) == names).mean() > 0.93
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_one_sentence_for_bad_input():
+    X, y = stripes(60, 0)
+    with pytest.raises(ValueError, match="mode='veto' is not known: it may be 'weight', 'abstain'"):
+        TrustWeightedClassifier(EXPERTS, mode="veto").fit(X, y)
+    with pytest.raises(ValueError, match="max_error == 2, must be <= 1"):
+        TrustWeightedClassifier(EXPERTS, mode="abstain", max_error=2).fit(X, y)

@@ -1,0 +1,740 @@
+"""The error of a classifier's predictions: what is promised, by hand and by simulation, on every kind of input."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from scipy.stats import spearmanr
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs, make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.indicators import (
+    Confidence,
+    LocalSensitivity,
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    SecondOpinion,
+    TrustScore,
+)
+from surefoot.metrics import smooth_calibration_error
+from surefoot.resampling import HoldoutSplit
+
+QUICK = [Confidence(), NeighborDisagreement(n_neighbors=5, space="scaled")]
+
+
+def rows(n_rows=200, seed=0, **settings):
+    settings = {"n_redundant": 0, "flip_y": 0.2, **settings}
+    return make_classification(n_rows, 4, random_state=seed, **settings)
+
+
+def quick(model=None, **settings):
+    settings = {"indicators": QUICK, "random_state": 0, **settings}
+    return IndividualErrorClassifier(LogisticRegression() if model is None else model, **settings)
+
+
+# What it predicts, and what it learns from
+
+
+def test_it_predicts_like_its_model():
+    X, y = rows()
+    model, ours = LogisticRegression().fit(X, y), quick().fit(X, y)
+    assert_array_equal(ours.predict(X), model.predict(X))
+    assert_allclose(ours.predict_proba(X), model.predict_proba(X))
+    assert_allclose(ours.decision_function(X), model.decision_function(X))
+    assert ours.score(X, y) == model.score(X, y)
+    assert not hasattr(quick(LinearSVC()).fit(X, y), "predict_proba")
+    assert not hasattr(quick(GaussianNB()), "decision_function")
+
+
+def test_errors_are_those_of_models_that_did_not_see_the_row():
+    X, y = rows()
+    tree = DecisionTreeClassifier(random_state=0)  # knows its training rows by heart
+    held_out = quick(tree, cv=4).fit(X, y).held_out_
+    expected = cross_val_predict(tree, X, y, cv=4)
+    assert_array_equal(held_out.rows, np.arange(200))
+    assert_array_equal(held_out.predictions, expected)
+    assert_array_equal(held_out.errors, expected != y)
+
+
+def test_the_default_ranks_errors():
+    X, y = rows(900, class_sep=0.8)
+    model = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    wrong = model.predict(X[400:]) != y[400:]
+    error = model.predict_error(X[400:])
+    assert roc_auc_score(wrong, error) > 0.6
+    assert_array_equal(model.predict_correct(X), model.predict_error(X) < 0.5)
+    assert len(model.get_column_names()) == model.error_estimator_.n_features_in_
+    assert model.get_column_names()[0] == "confidence__log_odds"
+
+
+def test_indicators_may_come_in_any_order():
+    X, y = rows()
+    one, other = (quick(indicators=order).fit(X, y) for order in (QUICK, QUICK[::-1]))
+    assert_allclose(one.predict_error(X), other.predict_error(X))
+    assert one.error_estimator_.n_own == other.error_estimator_.n_own == 4
+    assert quick(indicators=TrustScore()).fit(X, y).error_estimator_.n_own == 0
+
+
+def test_passthrough_finds_the_part_where_the_model_errs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 3))
+    y = (X[:, 0] > 0).astype(int)
+    noisy = X[:, 2] > 0.5
+    y[noisy] = rng.integers(0, 2, noisy.sum())
+    half = slice(0, 600), slice(600, None)
+    plain, seen = (
+        quick(indicators=Confidence(), passthrough=p).fit(X[half[0]], y[half[0]]) for p in (0, 1)
+    )
+    wrong = plain.predict(X[half[1]]) != y[half[1]]
+    scores = [roc_auc_score(wrong, model.predict_error(X[half[1]])) for model in (plain, seen)]
+    assert scores[1] > scores[0] + 0.1
+    assert_array_equal(seen.get_column_names()[4:], [f"row__column_{i}" for i in range(3)])
+    assert quick(indicators=[], passthrough=True).fit(X, y).predict_error(X).shape == (1200,)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        GaussianNB(),
+        LinearSVC(random_state=0),
+        RandomForestRegressor(20, min_samples_leaf=10, random_state=0),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=["classifier", "no probabilities", "regressor", "pipeline"],
+)
+def test_any_error_estimator_is_calibrated(learner):
+    X, y = rows(1500)
+    model = quick(error_estimator=learner).fit(X[:500], y[:500])
+    error, wrong = model.predict_error(X[500:]), model.predict(X[500:]) != y[500:]
+    assert ((error >= 0) & (error <= 1)).all()
+    assert roc_auc_score(wrong, error) > 0.6
+    # A thousand rows, a fifth of them wrong: 0.013; and as much again for the 500 it learned from.
+    assert_allclose(error.mean(), wrong.mean(), atol=4 * np.hypot(0.013, 0.018))
+    held_out = model.held_out_
+    assert_allclose(held_out.estimated_errors.mean(), held_out.errors.mean(), atol=0.01)
+
+
+# Calibration where the truth is known
+
+
+def noise_problem(n_rows, seed):
+    """Labels that are the sign of a column, turned over with a chance that another column sets."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 2))
+    chance = expit(1.2 * X[:, 1] - 1.5)
+    return X, (X[:, 0] > 0) ^ (rng.random(n_rows) < chance), chance
+
+
+def true_error(model, X, chance):
+    """The generator's probability that a prediction is wrong."""
+    return np.where(model.predict(X) == (X[:, 0] > 0), chance, 1 - chance)
+
+
+def test_the_error_is_close_to_the_truth():
+    X, y, _ = noise_problem(1000, 0)
+    fresh, _, chance = noise_problem(3000, 1)
+    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    truth = true_error(model, fresh, chance)
+    away = np.abs(model.predict_error(fresh) - truth).mean()
+    own = np.abs(1 - model.predict_proba(fresh).max(axis=1) - truth).mean()
+    # The share of errors among ten neighbours is 0.109 off: sqrt(0.25 · 0.75 / 10) · sqrt(2 / π).
+    assert away < 0.109
+    assert away < 0.6 * own
+
+
+def test_it_is_nearly_as_calibrated_as_a_perfect_predictor():
+    found, perfect = [], []
+    for seed in range(3):
+        X, y, _ = noise_problem(1000, seed)
+        fresh, came, _ = noise_problem(3000, 50 + seed)
+        model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+        error = model.predict_error(fresh)
+        found.append(smooth_calibration_error(model.predict(fresh) != came, error))
+        drawn = np.random.default_rng(seed).random(3000) < error
+        perfect.append(smooth_calibration_error(drawn, error))
+    # A rate of 0.25 learned from 1000 rows is itself off by 0.011 on average.
+    assert np.mean(found) < np.mean(perfect) + 0.02
+
+
+# How rows are held out
+
+
+def test_a_holdout_does_not_refit():
+    X, y = rows()
+    cv = HoldoutSplit(4 / 9, random_state=0)
+    [(learned, held_out)] = cv.split(X, y)
+    model = quick(cv=cv).fit(X, y)
+    alone = LogisticRegression().fit(X[learned], y[learned])
+    assert_allclose(model.estimator_.coef_, alone.coef_)
+    assert_array_equal(model.held_out_.rows, held_out)
+    assert_array_equal(model.held_out_.errors, alone.predict(X[held_out]) != y[held_out])
+    assert model._panel.indexes[0].n_rows == len(learned)
+
+
+def test_rows_that_are_never_held_out_teach_nothing():
+    X, y = rows()
+    cv = ShuffleSplit(3, test_size=0.2, random_state=0)
+    model = quick(cv=cv).fit(X, y)
+    tested = np.concatenate([test for _, test in cv.split(X)])
+    assert_array_equal(model.held_out_.rows, np.sort(tested))
+    assert_allclose(model.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+def test_a_row_held_out_often_is_not_estimated_by_its_own_copies():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
+    by_heart = KNeighborsClassifier(1)
+    model = quick(
+        GaussianNB(),
+        error_estimator=by_heart,
+        cv=ShuffleSplit(20, random_state=0),
+        passthrough=True,
+    ).fit(X, y)
+    held_out = model.held_out_
+    assert roc_auc_score(held_out.errors, held_out.estimated_errors) < 0.65
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [TimeSeriesSplit(3), KFold(3), [(np.arange(100), np.arange(100, 150))], 3],
+    ids=["time", "partition", "iterable", "number"],
+)
+def test_any_splitter(cv):
+    X, y = rows()
+    error = quick(cv=cv, indicators=[Confidence(), NeighborError()]).fit(X, y).predict_error(X)
+    assert ((error > 0) & (error < 1)).all()
+
+
+def test_a_generator_of_splits():
+    X, y = rows()
+    given = quick(cv=StratifiedKFold(3).split(X, y)).fit(X, y)
+    assert_allclose(given.predict_error(X), quick(cv=StratifiedKFold(3)).fit(X, y).predict_error(X))
+
+
+def test_a_number_of_folds_keeps_groups_together():
+    X, y = rows()
+    groups = np.arange(200) // 8
+    held_out = quick(cv=5).fit(X, y, groups=groups).held_out_
+    expected = cross_val_predict(
+        LogisticRegression(), X, y, groups=groups, cv=StratifiedGroupKFold(5)
+    )
+    assert_array_equal(held_out.predictions, expected)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        quick().fit(X, y, groups=groups[:-1])
+
+
+class Counting(LogisticRegression):
+    """Counts the fits of all its copies."""
+
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Counting.n_fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_each_model_is_fitted_once():
+    X, y = rows()
+    for indicators, n_fits in (("auto", 5 + 1), (NeighborError(), 5 + 10 + 1)):
+        Counting.n_fits = 0
+        IndividualErrorClassifier(Counting(), indicators=indicators, random_state=0).fit(X, y)
+        assert Counting.n_fits == n_fits
+
+
+def test_no_more_folds_than_the_rarest_class_has_rows():
+    X, _ = rows()
+    y = np.r_[np.zeros(197, dtype=int), 1, 1, 1]
+    assert len(quick(cv=10).fit(X, y)._fold_scorers) == 3
+
+
+def test_folds_that_cannot_be_get_one_sentence():
+    X, y = rows()
+    one_row = np.r_[np.zeros(199, dtype=int), 1]
+    with pytest.raises(ValueError, match="y has one row only of class 1"):
+        quick().fit(X, one_row)
+    with pytest.raises(ValueError, match="y has one class only, 'no'"):
+        quick().fit(X, ["no"] * 200)
+    with pytest.raises(ValueError, match="cv leaves a training fold without class 0"):
+        quick(cv=KFold(2)).fit(X, np.sort(y))
+    with pytest.raises(ValueError, match="groups has one group only"):
+        quick().fit(X, y, groups=np.zeros(200))
+
+
+# A frozen model
+
+
+def test_a_frozen_model_is_used_as_it_is():
+    X, y = rows(600)
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:300], y[:300])
+    indicators = [Confidence(), NeighborError(), SecondOpinion(random_state=0)]
+    model = quick(FrozenEstimator(tree), indicators=indicators).fit(X[300:], y[300:])
+    assert model.estimator_.estimator is tree
+    assert_array_equal(model.held_out_.errors, tree.predict(X[300:]) != y[300:])
+    share = model.held_out_.errors.mean()
+    assert_allclose(model.predict_error(X[300:]).mean(), share, atol=0.05)
+
+
+def test_a_frozen_model_keeps_its_classes():
+    X, y = load_iris(return_X_y=True)
+    frozen = FrozenEstimator(LogisticRegression(max_iter=1000).fit(X, y))
+    for few in (slice(0, 101), slice(0, 100), slice(0, 50)):  # one row of a class, or none
+        model = IndividualErrorClassifier(frozen, loss=1 - np.eye(3), random_state=0)
+        model.fit(X[few], y[few])
+        assert_array_equal(model.classes_, [0, 1, 2])
+        assert model.predict_set(X).shape == (150, 3)
+        assert np.isfinite(model.predict_error(X)).all()
+    with pytest.raises(ValueError, match="y has class 7, which the frozen estimator does not know"):
+        quick(frozen).fit(X, np.where(y == 2, 7, y))
+    with pytest.raises(NotFittedError):
+        quick(FrozenEstimator(LogisticRegression())).fit(X, y)
+
+
+# Tables and models of every kind
+
+
+def test_frames_with_names_gaps_and_strings_as_labels():
+    X, y = rows()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    names = np.array(["no", "yes"])[y]
+    pipeline = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression())
+    tables = [X, pd.DataFrame(X, columns=list("abcd")), pl.DataFrame(X, schema=list("abcd"))]
+    found = []
+    for table in tables:
+        model = IndividualErrorClassifier(pipeline, passthrough=True, random_state=0)
+        found.append(model.fit(table, names).predict_error(table))
+        assert set(model.predict(table)) == {"no", "yes"}
+    assert_array_equal(model.feature_names_in_, list("abcd"))
+    assert_allclose(found[1], found[0])
+    assert_allclose(found[2], found[0])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_categories_and_gaps_that_the_model_takes(kind):
+    X, y = rows()
+    X[::9, 1] = np.nan
+    codes = np.array(["u", "v", "w"])[np.random.default_rng(0).integers(0, 3, 200)]
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(kind=pd.Categorical(codes))
+    if kind == "polars":
+        frame = pl.DataFrame(X, schema=list("abcd")).with_columns(
+            pl.Series("kind", codes, dtype=pl.Enum(["u", "v", "w"]))
+        )
+    boosting = HistGradientBoostingClassifier(max_iter=5, random_state=0)
+    model = IndividualErrorClassifier(boosting, passthrough=True, cv=3, random_state=0)
+    error = model.fit(frame, y).predict_error(frame[:20])
+    assert ((error > 0) & (error < 1)).all()
+
+
+def test_texts_and_sparse_rows():
+    words = np.random.default_rng(0).choice(["good", "bad", "fine", "day", "awful"], (60, 4))
+    texts = [" ".join(row) for row in words]
+    labels = np.where((words == "good").sum(axis=1) > (words == "bad").sum(axis=1), "+", "-")
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    model = IndividualErrorClassifier(pipeline, cv=3, random_state=0).fit(texts, labels)
+    error = model.predict_error(["good", "unheard of", "good bad"])
+    assert ((error > 0) & (error < 1)).all()
+    table = TfidfVectorizer().fit_transform(texts)
+    sparse = IndividualErrorClassifier(LogisticRegression(), cv=3, random_state=0)
+    assert np.isfinite(sparse.fit(table, labels).predict_error(table.tocsc())).all()
+    with pytest.raises(ValueError, match="passthrough=True needs dense rows"):
+        sparse.set_params(passthrough=True).fit(table, labels)
+
+
+def test_a_row_unlike_copies_of_few_rows_is_not_certainly_wrong():
+    # Ten neighbours at no distance: columns that differ by rounding only among the training rows.
+    texts = ["good fine day", "bad awful night", "fine good", "awful bad"] * 10
+    labels = ["+", "-", "+", "-"] * 9 + ["-", "+", "-", "+"]
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    model = IndividualErrorClassifier(pipeline, random_state=0).fit(texts, labels)
+    assert (model.predict_error(["fine", "good"]) < 0.5).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(random_state=0),
+        SVC(),
+        SVC(break_ties=True),
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2),
+    ],
+    ids=["decision values", "votes", "ties", "pipeline", "search"],
+)
+def test_three_classes_by_models_of_every_kind(model):
+    X, y = make_blobs(240, centers=3, cluster_std=4.0, random_state=0)
+    ours = IndividualErrorClassifier(model, cv=3, random_state=0).fit(X[:120], y[:120])
+    assert_array_equal(ours.held_out_.predictions, cross_val_predict(model, X[:120], y[:120], cv=3))
+    assert_array_equal(ours.predict(X), clone(model).fit(X[:120], y[:120]).predict(X))
+    error = ours.predict_error(X[120:])
+    assert_allclose(error.mean(), (ours.predict(X[120:]) != y[120:]).mean(), atol=0.15)
+    assert ours.predict_set(X).any(axis=1).mean() > 0.9
+
+
+def test_errors_are_of_what_is_predicted_not_of_the_largest_decision_value():
+    X, y = make_blobs(300, centers=5, cluster_std=6.0, random_state=1)
+    model = quick(SVC(kernel="linear"), indicators=Confidence(), cv=3).fit(X, y)
+    told = cross_val_predict(SVC(kernel="linear"), X, y, cv=3)
+    values = cross_val_predict(SVC(kernel="linear"), X, y, cv=3, method="decision_function")
+    assert (values.argmax(axis=1) != told).any()
+    assert_array_equal(model.held_out_.errors, told != y)
+
+
+def test_a_threshold_of_the_models_own():
+    X, y = rows(400)
+    careful = FixedThresholdClassifier(LogisticRegression(), threshold=0.9)
+    model = quick(careful, indicators=Confidence()).fit(X, y)
+    chance = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    between = (chance > 0.6) & (chance < 0.88)  # called negative, though more likely positive
+    assert (model.predict(X[between]) == 0).all()
+    assert model.predict_error(X[between]).mean() > 0.5
+
+
+# Few errors, and none
+
+
+def test_without_an_error_own_confidence_ranks():
+    X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
+    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    assert model.held_out_.errors.sum() == 0
+    way = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50)])
+    error, own = model.predict_error(way), -np.abs(model.decision_function(way))
+    assert spearmanr(error, own).statistic > 0.99
+    assert 0 < model.predict_error(X).max() < 0.05
+    assert_allclose(model.held_out_.estimated_errors.mean(), 1 / 302, rtol=0.05)
+
+
+def test_without_an_error_any_error_estimator_gives_the_rule_of_succession():
+    X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
+    for learner in (GaussianNB(), LinearRegression()):
+        model = quick(error_estimator=learner).fit(X, y)
+        assert_allclose(model.predict_error(X), 1 / 302)
+        assert model.error_estimator_ is None
+
+
+def test_a_row_surer_than_any_is_judged_like_the_surest():
+    for seed in range(4):
+        X, y = rows(300, seed)
+        model = quick(indicators=Confidence()).fit(X, y)
+        surest = np.argsort(-np.abs(model.decision_function(X)))[:10]
+        further = model.predict_error(X[surest] * [[20.0]])
+        assert_allclose(further, model.predict_error(X[surest] * [[1000.0]]))
+        assert further.max() < model.held_out_.errors.mean() + 0.05
+
+
+def test_every_row_wrong():
+    X, y = rows(100)
+    contrary = FrozenEstimator(LogisticRegression().fit(X, y))
+    wrong = 1 - contrary.predict(X)
+    for learner in (None, GaussianNB()):
+        model = quick(contrary, error_estimator=learner).fit(X, wrong)
+        assert model.held_out_.errors.all()
+        assert (model.predict_error(X) > 0.7).all()
+        assert not model.predict_correct(X).any()
+
+
+# Weights
+
+
+def test_weights_reach_the_model_and_rows_without_weight_teach_nothing():
+    X, y = rows()
+    weight = np.where(np.arange(200) < 150, 1.0 + y, 0.0)
+    cv = [(np.arange(100), np.arange(100, 200))]
+    model = quick(cv=cv, indicators=Confidence()).fit(X, y, sample_weight=weight)
+    alone = LogisticRegression().fit(X[:100], y[:100], sample_weight=weight[:100])
+    assert_allclose(model.estimator_.coef_, alone.coef_)
+    turned = np.where(np.arange(200) < 150, y, 1 - y)
+    other = quick(cv=cv, indicators=Confidence()).fit(X, turned, sample_weight=weight)
+    assert_allclose(other.error_estimator_.coef_, model.error_estimator_.coef_, atol=0.05)
+    assert_allclose(other.predict_error(X), model.predict_error(X), atol=0.02)
+
+
+def test_weights_that_nobody_takes_get_one_sentence():
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"sample_weight was given, but .* takes none"):
+        quick(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(200))
+    with pytest.raises(ValueError, match=r"sample_weight was given, but .* takes none"):
+        quick(error_estimator=KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(200))
+
+
+# Costs
+
+
+def test_equal_costs_are_the_probability_up_to_the_factor():
+    X, y = rows()
+    plain, costly = quick().fit(X, y), quick(loss=3 * (1 - np.eye(2))).fit(X, y)
+    ratio = costly.predict_error(X) / plain.predict_error(X)
+    assert_allclose(ratio, ratio[0])
+    assert_allclose(ratio[0], 3, rtol=0.05)
+    assert_array_equal(costly.predict_correct(X), plain.predict_correct(X))
+    held_out = costly.held_out_
+    assert_allclose(held_out.estimated_errors.mean(), held_out.errors.mean())
+
+
+def test_the_expected_cost_by_hand():
+    X, y = rows()
+    costs = np.array([[0.0, 7.0], [2.0, 0.0]])
+    plain, costly = quick().fit(X, y), quick(loss=costs).fit(X, y)
+    if_wrong = np.where(plain.predict(X) == 1, 7.0, 2.0)
+    factor = costly.predict_error(X) / (plain.predict_error(X) * if_wrong)
+    told, truth = plain.held_out_.predictions, y
+    paid = costs[truth, told].mean()
+    expected = (plain.held_out_.estimated_errors * np.where(told == 1, 7.0, 2.0)).mean()
+    assert_allclose(factor, paid / expected)
+    assert_array_equal(costly.held_out_.errors, costs[truth, told])
+
+
+def test_costs_are_near_what_is_paid_with_names_and_three_classes():
+    X, y = make_blobs(2000, centers=3, cluster_std=4.0, random_state=0)
+    names, costs = np.array(["a", "b", "c"])[y], np.array([[0, 1, 9], [2, 0, 1], [3, 8, 0]])
+    model = quick(loss=costs).fit(X[:500], names[:500])
+    paid = costs[y[500:], np.searchsorted(["a", "b", "c"], model.predict(X[500:]))]
+    spread = paid.std() * np.sqrt(1 / 1500 + 1 / 500)
+    assert_allclose(model.predict_error(X[500:]).mean(), paid.mean(), atol=4 * spread)
+
+
+# Sets
+
+
+def linear_problem(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 3))
+    return X, (rng.random(n_rows) < expit(1.5 * X[:, 0])).astype(int)
+
+
+def coverage(model, seed, confidence=0.9, n_rows=80):
+    X, y = linear_problem(n_rows + 400, seed)
+    sets = model.fit(X[:n_rows], y[:n_rows]).predict_set(X[n_rows:], confidence)
+    return sets[np.arange(400), y[n_rows:]].mean()
+
+
+def test_sets_of_a_split_hold_the_truth_as_often_as_promised():
+    cv = HoldoutSplit(0.5, random_state=0)
+    found = [coverage(quick(indicators=Confidence(), cv=cv), seed) for seed in range(80)]
+    assert np.mean(found) > 0.9 - 3 * np.std(found) / np.sqrt(80)
+    assert np.mean(found) < 0.9 + 1 / 41 + 3 * np.std(found) / np.sqrt(80)
+
+
+def test_sets_of_a_frozen_model_hold_the_truth_as_often_as_promised():
+    tree = DecisionTreeClassifier(min_samples_leaf=3, random_state=0).fit(*linear_problem(200, 999))
+    frozen = quick(FrozenEstimator(tree), indicators=Confidence(), cv=2, max_reference_rows=10)
+    found = [coverage(frozen, seed) for seed in range(60)]
+    assert np.mean(found) > 0.9 - 3 * np.std(found) / np.sqrt(60)
+
+
+def test_sets_of_folds_hold_the_truth_nearly_as_often():
+    found = [coverage(quick(indicators=Confidence(), cv=3), seed) for seed in range(50)]
+    error = np.std(found) / np.sqrt(50)
+    assert np.mean(found) > 2 * 0.9 - 1  # what is proven
+    assert np.mean(found) > 0.9 - 3 * error - 0.01  # what is seen
+
+
+def test_sets_do_not_depend_on_the_rows_that_neighbours_are_searched_in():
+    X, y = rows(300)
+    forest = DecisionTreeClassifier(min_samples_leaf=3, random_state=0)  # certain of many rows
+    few, all_rows = (quick(forest, max_reference_rows=n).fit(X, y) for n in (12, 1000))
+    assert_array_equal(few.predict_set(X, 0.8), all_rows.predict_set(X, 0.8))
+
+
+def test_sets_by_brute_force():
+    X, y = load_iris(return_X_y=True)
+    X = X + np.random.default_rng(0).normal(size=X.shape)
+    model = quick(LogisticRegression(max_iter=1000), indicators=Confidence(), cv=3).fit(X, y)
+
+    def behind(values):  # how far each class is behind the best other
+        return np.column_stack(
+            [np.delete(values, c, axis=1).max(axis=1) - values[:, c] for c in range(3)]
+        )
+
+    as_strange = np.ones((150, 3))
+    for train, test in StratifiedKFold(3).split(X, y):
+        values = LogisticRegression(max_iter=1000).fit(X[train], y[train]).decision_function
+        known = behind(values(X[test]))[np.arange(len(test)), y[test]]
+        as_strange += (known[:, None, None] >= behind(values(X + 0.1))).sum(axis=0)
+    assert_array_equal(model.predict_set(X + 0.1, 0.9), as_strange > 0.1 * 151)
+
+
+def test_no_confidence_gets_one_sentence():
+    X, y = rows()
+    model = quick().fit(X, y)
+    for confidence in (0, 1, 2.0):
+        with pytest.raises(ValueError, match="confidence"):
+            model.predict_set(X, confidence)
+
+
+# Novelty
+
+
+@pytest.mark.parametrize("cv", [5, HoldoutSplit(0.5, random_state=0)])
+def test_one_row_in_a_hundred_of_the_same_kind_and_every_far_row_is_novel(cv):
+    X, y = rows(3000)
+    model = quick(cv=cv).fit(X[:1000], y[:1000])
+    # A quantile from 500 rows or more: between 0.1 and 2.5 % of the fresh ones.
+    assert 0.001 < model.predict_novelty(X[1000:]).mean() < 0.025
+    assert model.predict_novelty(X[:50] + 40).all()
+    assert model.predict_novelty(X[:50] * [1, 1, 1, 1e3] + [0, 0, 0, 1e4]).all()
+
+
+def test_novelty_does_not_depend_on_units_or_indicators():
+    X, y = rows(300)
+    units = np.array([1.0, 1e4, 1e-4, 1.0])
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    fresh = X * 2.5
+    plain = quick(pipeline).fit(X, y).predict_novelty(fresh)
+    other = (
+        quick(pipeline, indicators=TrustScore()).fit(X * units, y).predict_novelty(fresh * units)
+    )
+    assert 0 < plain.mean() < 1
+    assert_array_equal(plain, other)
+
+
+# Good manners
+
+
+def test_the_seed_decides_and_parameters_stay_as_they_are():
+    X, y = rows()
+    settings = {"cv": KFold(3), "max_reference_rows": 60}
+    one, same = (
+        IndividualErrorClassifier(GaussianNB(), random_state=3, **settings)
+        .fit(X, y)
+        .predict_error(X)
+        for _ in range(2)
+    )
+    assert_array_equal(one, same)
+    generator = np.random.RandomState(3)
+    model = IndividualErrorClassifier(GaussianNB(), random_state=generator, **settings).fit(X, y)
+    assert model.random_state is generator
+    assert not hasattr(model.estimator, "classes_")
+
+
+def test_a_row_alone_gets_what_it_gets_in_company():
+    X, y = rows()
+    indicators = [
+        *QUICK,
+        LocalSensitivity(),
+        NeighborError(),
+        SecondOpinion(random_state=0),
+        TrustScore(),
+    ]
+    model = quick(indicators=indicators, passthrough=True).fit(X, y)
+    fresh = X + 0.1
+    together = model.predict_error(fresh)
+    for i in (0, 7, 150):
+        assert_allclose(model.predict_error(fresh[[i]]), together[i], rtol=1e-6)
+        assert_array_equal(model.predict_set(fresh[[i]])[0], model.predict_set(fresh)[i])
+    assert_allclose(model.predict_error(fresh[::-1]), together[::-1], rtol=1e-6)
+
+
+def test_it_can_be_cloned_stored_and_searched():
+    X, y = rows()
+    model = quick(error_estimator=GaussianNB(), loss=[[0, 1], [2, 0]])
+    stored = pickle.loads(pickle.dumps(model.fit(X, y)))  # noqa: S301 - our own
+    assert_array_equal(stored.predict_error(X), model.predict_error(X))
+    assert_array_equal(clone(model).fit(X, y).predict_error(X), model.predict_error(X))
+    search = GridSearchCV(quick(cv=3), {"estimator__C": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert search.best_estimator_.predict_error(X).shape == (200,)
+
+
+def test_pandas_output_everywhere_changes_nothing():
+    X, y = rows()
+    model = IndividualErrorClassifier(GaussianNB(), cv=3, random_state=0)
+    plain = clone(model).fit(X, y).predict_error(X)
+    with sklearn.config_context(transform_output="pandas"):
+        assert_allclose(model.fit(X, y).predict_error(X), plain)
+
+
+def test_metadata_routing():
+    X, y = rows()
+    groups, weight = np.arange(200) // 5, np.where(y == 1, 5.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = LogisticRegression().set_fit_request(sample_weight=True)
+        model = quick(inner, cv=GroupKFold(4)).set_fit_request(groups=True, sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        outer = make_pipeline(scaler, model).fit(X, y, groups=groups, sample_weight=weight)
+        routed = outer[-1].predict_error(outer[0].transform(X))
+    scaled = StandardScaler().fit_transform(X)
+    direct = quick(cv=GroupKFold(4)).fit(scaled, y, weight, groups)
+    assert_allclose(routed, direct.predict_error(scaled))
+
+
+def test_neighbours_are_searched_in_no_more_rows_than_asked_for():
+    X, y = rows()
+    model = quick(max_reference_rows=30).fit(X, y)
+    assert all(index.n_rows == 30 for index in model._panel.indexes)
+    assert_allclose(model.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+
+
+def test_one_search_serves_all_indicators():
+    X, y = rows()
+    model = IndividualErrorClassifier(LogisticRegression(), cv=3, random_state=0).fit(X, y)
+    assert len(model._panel.indexes) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "sentence"),
+    [
+        (quick(LinearRegression()), ValueError, "is no classifier: for a regressor there is"),
+        (quick(FrozenEstimator(LinearRegression())), ValueError, "is no classifier"),
+        (quick("svm"), TypeError, "estimator='svm' is no model"),
+        (
+            quick(indicators=[]),
+            ValueError,
+            "nothing to learn from: indicators=.. needs passthrough",
+        ),
+        (quick(indicators="all"), ValueError, "indicators='all' is not known: it may be 'auto'"),
+        (quick(indicators=[SVC()]), TypeError, "is no indicator: it may be 'auto'"),
+        (quick(indicators=NeighborDistance(n_neighbors=0)), ValueError, "n_neighbors"),
+        (quick(error_estimator=StandardScaler()), TypeError, "error_estimator=.* is no model"),
+        (quick(loss=np.eye(3)), ValueError, "loss must be 2 × 2 costs"),
+        (quick(max_reference_rows=0), ValueError, "max_reference_rows"),
+        (quick(DummyClassifier(), cv=1), ValueError, "n_splits"),
+    ],
+)
+def test_wrong_parameters_get_one_sentence(model, error, sentence):
+    with pytest.raises(error, match=sentence):
+        model.fit(*rows())
+
+
+def test_rows_that_do_not_fit_get_one_sentence():
+    X, y = rows()
+    model = quick()
+    for method in ("predict", "predict_error", "predict_correct", "predict_set", "predict_novelty"):
+        with pytest.raises(NotFittedError):
+            getattr(model, method)(X)
+    model.fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features"):
+        model.predict_error(X[:, :3])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(X, y[:-1])
+    with pytest.raises(ValueError, match="Unknown label type"):
+        model.fit(X, X[:, 0])

@@ -1,0 +1,139 @@
+"""On random labels nothing can be known of an error: every column must be worthless on meta-training rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.error_estimation._row import Row
+from surefoot.indicators import (
+    Confidence,
+    CrossFitter,
+    LocalSensitivity,
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    Panel,
+    SecondOpinion,
+    TrustScore,
+)
+from surefoot.resampling import HoldoutSplit
+
+OPINIONS = [("bayes", GaussianNB()), ("trees", ExtraTreesClassifier(10, random_state=0))]
+EVERY = [
+    Confidence(),
+    LocalSensitivity(n_neighbors=5, space="scaled"),
+    NeighborDisagreement(n_neighbors=(3, 10), space="scaled"),
+    NeighborDistance(space="scaled"),
+    NeighborError(n_neighbors=(3, 10), space="scaled"),
+    TrustScore(space="scaled"),
+    SecondOpinion(opinions=OPINIONS, space="scaled"),
+    Row(),
+]
+
+
+def random_labels(seed, n_rows=1000):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_rows, 3)), rng.integers(0, 2, n_rows)
+
+
+def mean_aurocs(draw, n_seeds):
+    """Mean over seeds of each column's AUROC for the error."""
+    found = []
+    for seed in range(n_seeds):
+        columns, wrong = draw(seed)
+        found.append([roc_auc_score(wrong, column) for column in columns.T])
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DecisionTreeClassifier(random_state=0), KNeighborsClassifier(3), LogisticRegression()],
+    ids=["tree", "neighbours", "logistic"],
+)
+def test_every_column_of_every_indicator_is_worthless(model):
+    def draw(seed):
+        X, y = random_labels(seed)
+        folds = CrossFitter(EVERY, model, X, y, cv=5)
+        found = folds.held_out()
+        return np.hstack(found.columns), folds.predictions(found) != y[found.rows]
+
+    # A thousand rows, half of them wrong: 0.018 a seed, 0.008 for the mean of five.
+    assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        ShuffleSplit(4, test_size=0.3, random_state=0),
+        HoldoutSplit(0.5, random_state=0),
+        TimeSeriesSplit(3),
+    ],
+    ids=["shuffled", "holdout", "time"],
+)
+def test_the_errors_of_neighbours_are_worthless_however_rows_are_held_out(cv):
+    def draw(seed):
+        X, y = random_labels(seed, 1500)
+        folds = CrossFitter(
+            [NeighborError(n_neighbors=(1, 10))],
+            KNeighborsClassifier(3),
+            X,
+            y,
+            cv=cv,
+            random_state=0,
+        )
+        found = folds.held_out()
+        return found.columns[0], folds.predictions(found) != y[found.rows]
+
+    assert_allclose(mean_aurocs(draw, 6), 0.5, atol=0.03)
+
+
+def test_errors_from_models_that_saw_the_row_would_be_found_out():
+    def draw(seed):
+        X, y = random_labels(seed)
+        folds = CrossFitter([], KNeighborsClassifier(3), X, y, cv=5)
+        scores = folds.held_out_scores(folds.everything)  # by models that saw the other folds
+        columns = np.empty((len(y), 2))
+        for train, test in folds.splits:
+            model = KNeighborsClassifier(3).fit(X[train], y[train])
+            panel = Panel(
+                [NeighborError()], model, X[train], y[train], held_out_scores=scores[train]
+            )
+            columns[test] = panel.judge(X[test])[1][0]
+        return columns, folds.predictions(folds.held_out()) != y
+
+    assert (np.abs(mean_aurocs(draw, 3) - 0.5) > 0.06).all()
+
+
+def test_what_is_estimated_of_the_meta_training_rows_is_worthless():
+    def draw(seed):
+        X, y = random_labels(seed)
+        indicators = [Confidence(), NeighborDisagreement(), NeighborError()]
+        model = IndividualErrorClassifier(
+            KNeighborsClassifier(3), indicators=indicators, passthrough=True, random_state=0
+        ).fit(X, y)
+        return model.held_out_.estimated_errors[:, None], model.held_out_.errors
+
+    assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
+
+
+def test_groups_that_share_a_label_are_not_recognised():
+    # Rows of a group are copies with one random label: a fold that splits a group knows all.
+    def draw(seed):
+        X, y = random_labels(seed, 250)
+        groups = np.repeat(np.arange(250), 6)
+        rows = np.repeat(X, 6, axis=0) + np.random.default_rng(seed).normal(size=(1500, 3)) * 0.01
+        model = IndividualErrorClassifier(
+            KNeighborsClassifier(3), indicators=[Confidence(), NeighborError()], random_state=0
+        ).fit(rows, y[groups], groups=groups)
+        return np.array([[model.held_out_.errors.mean(), model.held_out_.estimated_errors.mean()]])
+
+    shares = np.mean([draw(seed)[0] for seed in range(5)], axis=0)
+    assert_allclose(shares, 0.5, atol=0.06)  # 250 groups count: 0.032 a seed, 0.014 for five

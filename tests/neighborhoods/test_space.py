@@ -1,0 +1,99 @@
+"""The scaled space: columns divided by their spread, two-valued ones by what categories are apart."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods._space import column_widths
+
+
+def index(X, y, model=None, **settings):
+    model = (model or LogisticRegression(max_iter=1000)).fit(X, y)
+    return NeighborhoodIndex(model, X, y, n_neighbors=5, **settings)
+
+
+def test_widths_by_hand():
+    rows = np.array([[0.0, 3.0, 7.0, 5.0], [2.0, 3.0, 7.0, 5.0], [4.0, 7.0, 7.0, 5.0]])
+    widths = column_widths(rows)
+    assert_allclose(widths[0], np.sqrt(8 / 3))
+    assert_allclose(widths[1], 4 * np.sqrt(2))
+    assert_allclose(widths[2:], 1.0)  # a column of one value
+
+
+def test_columns_that_are_scaled_already_are_left_alone():
+    rng = np.random.default_rng(0)
+    rows = StandardScaler().fit_transform(rng.normal(size=(50, 3)) * [1, 10, 100])
+    assert column_widths(rows) is None
+    assert column_widths(np.column_stack([rows, rng.integers(0, 2, 50)])) is None
+    X, y = load_iris(return_X_y=True)
+    scaled = make_pipeline(StandardScaler(), KernelKNeighborsClassifier())
+    assert index(X, y, scaled, space="scaled").shares_search
+    assert not index(X, y, KernelKNeighborsClassifier(), space="scaled").shares_search
+
+
+def test_neighbours_are_those_of_standardised_rows():
+    X, y = load_iris(return_X_y=True)
+    X = X * [1, 1000, 1, 0.001]
+    near = Neighborhood(index(X, y, space="scaled"), X[:20] * 1.01)
+    scaler = StandardScaler().fit(X)
+    search = NearestNeighbors(n_neighbors=5).fit(scaler.transform(X))
+    distances, indices = search.kneighbors(scaler.transform(X[:20] * 1.01))
+    assert_array_equal(near.indices, indices)
+    assert_allclose(near.distances, distances)
+
+
+def test_the_unit_of_a_column_does_not_matter():
+    X, y = load_iris(return_X_y=True)
+    units = np.array([1.0, 1e6, 1e-6, 7.0])
+    plain = Neighborhood(index(X, y, space="scaled"), X[:30])
+    other = Neighborhood(index(X * units, y, space="scaled"), X[:30] * units)
+    assert_allclose(plain.distances, other.distances)
+
+
+def test_two_values_are_as_far_apart_as_two_categories():
+    X = np.array([[1.0, 0.0], [4.0, 5.0], [9.0, 0.0], [16.0, 5.0]])
+    found = index(X, [0, 1, 0, 1], space="scaled").space(None, np.array([[0.0, 0.0], [0.0, 5.0]]))
+    assert_allclose(np.linalg.norm(found[0] - found[1]), np.sqrt(0.5))
+
+
+def test_sparse_rows_are_not_scaled():
+    X = csr_array(np.eye(6) * np.arange(1, 7))
+    found = index(X, [0, 1] * 3, space="scaled")
+    assert found.metric == "cosine"
+    assert_allclose(found.space.rows.toarray(), X.toarray())
+
+
+def test_samples_are_made_in_the_models_own_input():
+    X, y = load_iris(return_X_y=True)
+    found = index(X, y, space="scaled")
+    row, near = X[:1] + 0.05, Neighborhood(found, X[:1] + 0.05)
+    half_way = (row + X[near.indices[0]]) / 2
+    expected = found.predictor.decision_function(half_way)
+    expected -= expected.mean(axis=1, keepdims=True)
+    assert_allclose(near.sample_scores(5, "midpoint")[0], expected)
+
+
+def test_a_gap_in_a_row_to_judge_stands_at_the_median():
+    X, y = load_iris(return_X_y=True)
+    found = index(X, y, HistGradientBoostingClassifier(max_iter=3), space="scaled")
+    row = X[:1].copy()
+    row[0, 2] = np.nan
+    filled = row.copy()
+    filled[0, 2] = np.median(X[:, 2])
+    assert_allclose(
+        Neighborhood(found, row).distances, Neighborhood(found, filled).distances, atol=1e-12
+    )
+
+
+def test_an_unknown_space_gets_one_sentence():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="space='round' is not known: it may be 'auto', 'scaled'"):
+        index(X, y, space="round")

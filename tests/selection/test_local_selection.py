@@ -1,0 +1,197 @@
+"""Local selection against the estimates of its judges, and against the best single model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import mean_squared_error
+from sklearn.model_selection import ShuffleSplit, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
+
+from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.indicators import Confidence, NeighborDistance
+from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
+
+
+def halves(n_rows, seed):
+    """A noisy line on the left, where one neighbour is fooled, and clean stripes on the right."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n_rows, 2))
+    left = (X[:, 1] > 0) ^ (rng.random(n_rows) < 0.3)
+    stripes = np.floor(4 * X[:, 1]) % 2 == 0
+    return X, np.where(X[:, 0] < 0, left, stripes).astype(int)
+
+
+def light(model):
+    """A judge that costs little: it knows the model's own confidence only."""
+    return IndividualErrorClassifier(model, indicators=Confidence(), cv=4, random_state=0)
+
+
+MODELS = [("smooth", KNeighborsClassifier(60)), ("sharp", KNeighborsClassifier(1))]
+SEES_ROW = {"indicators": NeighborDistance(), "passthrough": True, "loss": "squared", "cv": 3}
+LIGHT = [("line", light(LogisticRegression())), ("sharp", light(KNeighborsClassifier(1)))]
+
+
+def test_it_beats_both_models_where_each_has_its_place():
+    X, y = halves(1500, 0)
+    X_new, y_new = halves(2000, 1)
+    model = LocalSelectionClassifier(MODELS, random_state=0).fit(X, y)
+    smooth, sharp = (fitted.predict(X_new) for fitted in model.estimators_)
+    assert model.best_name_ == "sharp"
+    assert model.score(X_new, y_new) > (sharp == y_new).mean() + 0.02
+    assert model.score(X_new, y_new) > (smooth == y_new).mean()
+    chosen, disagree = model.predict_selection(X_new), smooth != sharp
+    left, right = (
+        (chosen[disagree & side] == "smooth").mean() for side in (X_new[:, 0] < 0, X_new[:, 0] > 0)
+    )
+    assert left > 2 * right
+
+
+def test_each_row_has_the_answer_of_its_model():
+    X, y = halves(600, 0)
+    model = LocalSelectionClassifier(LIGHT).fit(X, y)
+    chosen = model.predict_selection(X)
+    predicted, probable = model.predict(X), model.predict_proba(X)
+    for name in ("line", "sharp"):
+        mine = chosen == name
+        assert_array_equal(predicted[mine], model.named_estimators_[name].predict(X)[mine])
+        assert_allclose(probable[mine], model.named_estimators_[name].predict_proba(X)[mine])
+    estimated = np.column_stack([judge.predict_error(X) for judge in model.judges_])
+    best = [name for name, _ in LIGHT].index(model.best_name_)
+    better = estimated[:, 1 - best] < estimated[:, best] - model.advantage_
+    assert_array_equal(chosen == model.best_name_, ~better)
+    assert_allclose(
+        model.predict_error(X), np.where(better, estimated[:, 1 - best], estimated[:, best])
+    )
+
+
+def test_the_best_on_average_is_the_one_with_fewest_errors_out_of_fold():
+    X, y = halves(600, 0)
+    model = LocalSelectionClassifier(LIGHT).fit(X, y)
+    errors = [(cross_val_predict(m.estimator, X, y, cv=4) != y).mean() for _, m in LIGHT]
+    assert_allclose(model.held_out_.errors.mean(axis=0), errors)
+    assert model.best_name_ == LIGHT[int(np.argmin(errors))][0]
+
+
+def test_without_evidence_it_is_the_best_model_everywhere():
+    # Two models that are alike, on labels that nothing explains: there is nothing to choose by.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, size=300)
+    pair = [(name, light(DummyClassifier(strategy="prior"))) for name in "ab"]
+    model = LocalSelectionClassifier(pair).fit(X, y)
+    assert model.advantage_ == np.inf
+    assert set(model.predict_selection(X)) == {"a"}
+
+
+def test_regression():
+    rng = np.random.default_rng(0)
+
+    def draw(n_rows):
+        X = rng.uniform(-1, 1, size=(n_rows, 1))
+        noise = rng.normal(scale=0.5, size=n_rows)
+        return X, np.where(X[:, 0] < 0, noise, 3 * np.sin(9 * X[:, 0]))
+
+    (X, y), (X_new, y_new) = draw(800), draw(2000)
+    models = [
+        (
+            name,
+            IndividualErrorRegressor(model, DecisionTreeRegressor(min_samples_leaf=30), **SEES_ROW),
+        )
+        for name, model in [("line", LinearRegression()), ("nearest", KNeighborsRegressor(1))]
+    ]
+    model = LocalSelectionRegressor(models).fit(X, y)
+    losses = [mean_squared_error(y_new, m.predict(X_new)) for m in (*model.judges_, model)]
+    assert losses[2] < 0.9 * min(losses[:2])
+    assert_array_equal(model.predict_selection([[-0.5], [0.2]]), ["line", "nearest"])
+    assert (model.predict_error(X_new) >= 0).all()
+    plain = LocalSelectionRegressor([models[0], ("mean", DummyRegressor())], loss="absolute", cv=3)
+    assert plain.fit(X[:100], y[:100]).judges_[1].loss == "absolute"
+
+
+def test_a_corrected_regressor_predicts_as_it_was_judged():
+    X, y = halves(200, 0)
+    corrected = IndividualErrorRegressor(
+        DummyRegressor(), DecisionTreeRegressor(max_depth=3), corrected=True, **SEES_ROW
+    )
+    model = LocalSelectionRegressor([("corrected", corrected)]).fit(X, y.astype(float))
+    assert_allclose(model.predict(X), model.judges_[0].predict(X))
+    assert model.predict(X).std() > 0.1  # the mean alone would be the same everywhere
+
+
+def test_names_parameters_and_drop():
+    X, y = halves(300, 0)
+    model = clone(LocalSelectionClassifier(LIGHT))
+    model.set_params(sharp__estimator__n_neighbors=7, line="drop")
+    model.fit(X, y)
+    assert list(model.named_estimators_) == ["sharp"]
+    assert model.named_estimators_["sharp"].n_neighbors == 7
+    assert set(model.predict_selection(X)) == {"sharp"}
+
+
+def test_strings_frames_and_sparse_rows():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    models = [("bayes", light(GaussianNB())), ("sharp", light(KNeighborsClassifier()))]
+    model = LocalSelectionClassifier(models).fit(X, names)
+    assert (model.predict(X) == names).mean() > 0.93
+    assert_array_equal(model.classes_, ["setosa", "versicolor", "virginica"])
+    sparse = csr_array(X.to_numpy())
+    models = [("forest", light(RandomForestClassifier(5, random_state=0))), models[1]]
+    assert LocalSelectionClassifier(models).fit(sparse, y).score(sparse, y) > 0.9
+
+
+def test_frozen_models_and_judges_with_settings_of_their_own():
+    X, y = halves(900, 0)
+    frozen = FrozenEstimator(KNeighborsClassifier(1).fit(X[:400], y[:400]))
+    model = LocalSelectionClassifier([("frozen", frozen), ("own", light(LogisticRegression()))])
+    model.fit(X[400:], y[400:])
+    assert (model.judges_[0].cv, model.judges_[1].cv) == (5, 4)
+    assert model.named_estimators_["frozen"].estimator is frozen.estimator
+    assert isinstance(model.named_estimators_["own"], LogisticRegression)
+
+
+def test_weights_count_in_the_choice():
+    X, y = halves(600, 0)
+    weight = np.where(X[:, 0] < 0, 50.0, 1.0)  # the line is better where the weight is
+    model = LocalSelectionClassifier(
+        [LIGHT[0], ("deep", light(RandomForestClassifier(5, random_state=0)))]
+    )
+    assert model.fit(X, y, sample_weight=weight).best_name_ == "line"
+    assert model.fit(X, y, sample_weight=51 - weight).best_name_ == "deep"
+
+
+def test_groups_stay_together():
+    # Pairs of equal rows: one neighbour is perfect unless a pair is held out together.
+    X = np.tile(np.random.default_rng(0).normal(size=(60, 2)), (2, 1))
+    y, pairs = np.arange(120) % 60 % 2, np.arange(120) % 60
+    model = LocalSelectionClassifier([LIGHT[1]])
+    assert model.fit(X, y).held_out_.errors.mean() < 0.1
+    assert model.fit(X, y, groups=pairs).held_out_.errors.mean() > 0.3
+
+
+def test_one_sentence_for_bad_input():
+    X, y = make_classification(60, random_state=0)
+    shuffled = ShuffleSplit(3, test_size=0.5)
+    with pytest.raises(ValueError, match="cv held out other rows for one model than for another"):
+        LocalSelectionClassifier([(n, clone(m).set_params(cv=shuffled)) for n, m in LIGHT]).fit(
+            X, y
+        )
+    other = light(FrozenEstimator(GaussianNB().fit(X, np.arange(60) % 3)))
+    with pytest.raises(
+        ValueError, match=r"estimators know different classes, \[0, 1\] and \[0, 1, 2\]"
+    ):
+        LocalSelectionClassifier([*LIGHT, ("other", other)]).fit(X, y)
+    with pytest.raises(ValueError, match="should be a classifier"):
+        LocalSelectionClassifier([("line", LinearRegression())]).fit(X, y)
+    with pytest.raises(ValueError, match="non-empty list"):
+        LocalSelectionClassifier([]).fit(X, y)
+    assert not hasattr(LocalSelectionClassifier([("svm", LinearSVC())]), "predict_proba")
