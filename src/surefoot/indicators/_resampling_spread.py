@@ -146,6 +146,10 @@ class ResamplingSpread(Indicator):
             )
         return self
 
+    def needed_neighbors(self, n_rows: int) -> int:
+        """One neighbour: an index keeps the training rows, which refits need, where any is asked for."""
+        return 1
+
     def needed_samples(self) -> int:
         """Outputs computed for each row, which bound the rows of a batch."""
         if self._shortcut is not None:

@@ -123,9 +123,7 @@ class NeighborhoodIndex:
         return as_table(X)
 
     def training_inputs(self) -> Any:
-        """The training rows as the model's last step takes them."""
-        if self.n_neighbors == 0:  # then they are kept as the user has them
-            return self._transformed(self.input.rows)
+        """The training rows as the model's last step takes them; kept where neighbours are asked for."""
         return self.input.as_model_sees(self.input.rows)
 
     @property
