@@ -1,5 +1,6 @@
 """Generators, and fetchers with a local data home."""
 
+from surefoot.datasets._churn import fetch_churn
 from surefoot.datasets._friedman import make_friedman_problem
 from surefoot.datasets._series_generators import (
     make_cylinder_bell_funnel,
@@ -10,6 +11,7 @@ from surefoot.datasets._uci import fetch_communities, fetch_parkinsons, fetch_wi
 from surefoot.datasets._ucr import fetch_ucr, list_ucr
 
 __all__ = [
+    "fetch_churn",
     "fetch_communities",
     "fetch_parkinsons",
     "fetch_tabular",

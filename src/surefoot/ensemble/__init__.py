@@ -1,5 +1,7 @@
 """Several models that answer together."""
 
+from surefoot.ensemble._boosting import BoostingClassifier
+from surefoot.ensemble._filter_boosting import FilterBoostingClassifier
 from surefoot.ensemble._trust_weighted import TrustWeightedClassifier
 
-__all__ = ["TrustWeightedClassifier"]
+__all__ = ["BoostingClassifier", "FilterBoostingClassifier", "TrustWeightedClassifier"]

@@ -11,6 +11,10 @@ EXPERIMENTS = {
     "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
     "buza-figure-4": "which models foresee which models' errors (section 3); needs three UCI sets",
     "buza-table-2": "a number of neighbours for every time series, with bad hubs (section 4); needs the UCR sets",
+    "duda-figure-9-4": "bias and variance of four models of a noisy cubic",
+    "duda-figure-9-5": "boundary bias and variance of three Gaussian models in the plane",
+    "churn": "four variants of AdaBoost on customer churn; needs the churn tables",
+    "queries-and-the-oracle": "labels needed by each way of asking for them",
 }
 
 

@@ -8,9 +8,11 @@ from surefoot.indicators._neighbor_disagreement import NeighborDisagreement
 from surefoot.indicators._neighbor_distance import NeighborDistance
 from surefoot.indicators._neighbor_error import NeighborError
 from surefoot.indicators._panel import Panel
+from surefoot.indicators._resampling_spread import ResamplingSpread
 from surefoot.indicators._rows import check_rows, check_training_rows, known_classes
 from surefoot.indicators._second_opinion import SecondOpinion
 from surefoot.indicators._trust_score import TrustScore
+from surefoot.indicators._vote_disagreement import VoteDisagreement
 
 __all__ = [
     "Confidence",
@@ -22,8 +24,10 @@ __all__ = [
     "NeighborDistance",
     "NeighborError",
     "Panel",
+    "ResamplingSpread",
     "SecondOpinion",
     "TrustScore",
+    "VoteDisagreement",
     "check_model",
     "check_rows",
     "check_training_rows",

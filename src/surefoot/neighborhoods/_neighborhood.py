@@ -122,6 +122,10 @@ class NeighborhoodIndex:
             X = transformer.transform(X)
         return as_table(X)
 
+    def training_inputs(self) -> Any:
+        """The training rows as the model's last step takes them; kept where neighbours are asked for."""
+        return self.input.as_model_sees(self.input.rows)
+
     @property
     def is_affine(self) -> bool:
         """Whether scores of a point between two rows lie between their scores in proportion."""

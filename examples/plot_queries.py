@@ -1,0 +1,78 @@
+"""
+Which points does each strategy ask for?
+========================================
+
+A pool of points without labels, and an oracle that knows them. After a few random labels each strategy
+chooses the next ones its own way: these are the points it asks for, like the figure on queries in Duda, Hart
+and Stork.
+"""
+
+# %%
+# Thirty questions in the plane
+# -----------------------------
+# Two moons, and a support vector machine that starts from ten random labels (squares). Every strategy asks
+# six times for five points (dots, darker for later ones).
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_moons
+from sklearn.inspection import DecisionBoundaryDisplay
+from sklearn.svm import SVC
+
+from surefoot.active_learning import ActiveLearner
+from surefoot.plots import LearningCurveDisplay
+
+X, y = make_moons(400, noise=0.2, random_state=0)
+start = np.random.RandomState(2).permutation(400)[:10]
+strategies = ["random", "confidence", "votes", "sensitivity"]
+
+figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained", sharex=True, sharey=True)
+for ax, strategy in zip(axes.ravel(), strategies, strict=True):
+    learner = ActiveLearner(SVC(gamma=1.0), strategy, random_state=0).fit(X[start], y[start])
+    left, asked = np.setdiff1d(np.arange(400), start), []
+    for _ in range(6):
+        chosen = left[learner.query(X[left], batch_size=5)]
+        learner.teach(X[chosen], y[chosen]).fit()
+        left, asked = np.setdiff1d(left, chosen), [*asked, *chosen]
+    DecisionBoundaryDisplay.from_estimator(
+        learner,
+        X,
+        ax=ax,
+        response_method="predict",
+        plot_method="contour",
+        levels=[0.5],
+        colors="grey",
+    )
+    ax.scatter(*X.T, c=np.where(y == 1, "#E69F00", "#56B4E9"), s=10, alpha=0.5)
+    ax.scatter(*X[start].T, marker="s", s=40, facecolors="none", edgecolors="#1a1a1a")
+    ax.scatter(
+        *X[asked].T,
+        c=np.arange(30),
+        cmap="Reds",
+        vmin=-15,
+        s=34,
+        edgecolors="#1a1a1a",
+        linewidths=0.6,
+    )
+    ax.set_title(f"{strategy}: {learner.score(X, y):.1%} right with 40 labels")
+plt.show()
+
+# %%
+# "confidence" stays at the boundary that it knows. "sensitivity" and "votes" look where the boundary itself
+# is uncertain.
+#
+# How many labels does it take?
+# -----------------------------
+# Over many starts, with bands of one standard error.
+
+LearningCurveDisplay.from_estimator(
+    SVC(gamma=1.0),
+    X,
+    y,
+    ["random", "confidence", "sensitivity"],
+    n_labels=60,
+    batch_size=5,
+    n_repeats=10,
+    random_state=0,
+)
+plt.show()

@@ -1,0 +1,168 @@
+"""The best split of weighted classes over presorted columns: one pass a column, whatever the weights."""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Order = NDArray[np.uint32]
+Flags = NDArray[np.bool_]
+
+# Share of the weight that a side must hold to count: less is what rounding leaves of nothing.
+LEAST_SHARE = 1e-14
+# Squared correlation with the class that a split must have: less is rounding.
+LEAST_GAIN = 1e-24
+# A split replaces the best so far if it is better by more than rounding, else ties would hang on it.
+CLEARLY = 1 + 1e-11
+
+DIGIT_BITS = 11
+DIGITS = 1 << DIGIT_BITS
+
+
+@njit(cache=True, nogil=True)
+def presort_columns(columns: Floats) -> tuple[Order, Flags]:
+    """Rows of each column by ascending value, and whether the value at a place is below the next.
+
+    `columns` has a line for each column. A radix sort, stable and linear in rows: on 50,000 of
+    them more than twice as fast as comparing.
+    """
+    n_columns, n_rows = columns.shape
+    order = np.empty((n_columns, n_rows), np.uint32)
+    cuts = np.zeros((n_columns, n_rows), np.bool_)
+    keys, spare_keys = np.empty(n_rows, np.uint64), np.empty(n_rows, np.uint64)
+    spare = np.empty(n_rows, np.uint32)
+    for column in range(n_columns):
+        bits = columns[column].view(np.uint64)
+        for row in range(n_rows):  # as unsigned numbers in the order of the floats
+            top = np.uint64(bits[row] >> np.uint64(63))
+            flip = (np.uint64(0) - top) | (np.uint64(1) << np.uint64(63))
+            keys[row] = bits[row] ^ flip
+            order[column, row] = row
+        shift = 0
+        while shift < 64:
+            if _sort_by_digit(keys, order[column], spare_keys, spare, shift):
+                keys, spare_keys = spare_keys, keys
+                order[column, :] = spare
+            shift += DIGIT_BITS
+        for place in range(n_rows - 1):
+            here, after = order[column, place], order[column, place + 1]
+            cuts[column, place] = columns[column, here] < columns[column, after]
+    return order, cuts
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_digit(
+    keys: NDArray[np.uint64], rows: Order, to_keys: NDArray[np.uint64], to_rows: Order, shift: int
+) -> bool:
+    """Sort by eleven bits of the keys, stably, into other arrays; False if all keys share them."""
+    mask, by = np.uint64(DIGITS - 1), np.uint64(shift)
+    starts = np.zeros(DIGITS + 1, np.int64)
+    for key in keys:
+        starts[((key >> by) & mask) + np.uint64(1)] += 1
+    if starts.max() == len(keys):
+        return False
+    for digit in range(DIGITS):
+        starts[digit + 1] += starts[digit]
+    for i in range(len(keys)):
+        digit = (keys[i] >> by) & mask
+        place = starts[digit]
+        to_keys[place], to_rows[place] = keys[i], rows[i]
+        starts[digit] = place + 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def two_class_gini_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int, int]:
+    """Column and place of the split that minimises weighted Gini impurity, (-1, -1) if none does.
+
+    `signed` is each row's weight, negative for the first class. With W and B the sums of |signed|
+    and of signed over all rows, L and D over those on the left, the impurity falls with
+    D²/L + (B − D)²/(W − L) = B²/W + W·(D − L·B/W)² / (L(W − L)); no division unless it is the best.
+    """
+    n_columns, n_rows = order.shape
+    weight = np.abs(signed).sum()
+    share = signed.sum() / weight
+    least = LEAST_SHARE * weight
+    best_column, best_place, best = -1, -1, LEAST_GAIN
+    for column in range(n_columns):
+        rows, may_cut = order[column], cuts[column]
+        left, lead = 0.0, 0.0
+        for place in range(n_rows - 1):
+            moved = signed[rows[place]]
+            left += abs(moved)
+            lead += moved
+            gap, right = lead - share * left, weight - left
+            if gap * gap > best * (left * right) and may_cut[place] and right > least < left:
+                best = gap * gap / (left * right) * CLEARLY
+                best_column, best_place = column, place
+    return best_column, best_place
+
+
+@njit(cache=True, nogil=True)
+def two_class_error_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int, int]:
+    """The same for the weighted error of the majority on each side, which falls with |D| + |E|."""
+    n_columns, n_rows = order.shape
+    balance = signed.sum()
+    best_column, best_place = -1, -1
+    best = abs(balance) * CLEARLY
+    for column in range(n_columns):
+        lead = 0.0
+        for place in range(n_rows - 1):
+            lead += signed[order[column, place]]
+            if cuts[column, place]:
+                gain = abs(lead) + abs(balance - lead)
+                if gain > best:
+                    best, best_column, best_place = gain * CLEARLY, column, place
+    return best_column, best_place
+
+
+@njit(cache=True, nogil=True)
+def many_class_split(
+    order: Order, cuts: Flags, codes: Ints, weights: Floats, n_classes: int, by_error: bool
+) -> tuple[int, int]:
+    """The best split for any number of classes, by weighted Gini impurity or error.
+
+    The sums of squared class weights change by one class at a time, so a place costs the same for
+    any number of classes; the majorities are looked for at each place.
+    """
+    n_columns, n_rows = order.shape
+    total = np.zeros(n_classes)
+    for row in range(n_rows):
+        total[codes[row]] += weights[row]
+    weight, squares = total.sum(), (total * total).sum()
+    least = LEAST_SHARE * weight
+    best_column, best_place = -1, -1
+    best = (total.max() if by_error else squares / weight) * CLEARLY
+    for column in range(n_columns):
+        left, right = np.zeros(n_classes), total.copy()
+        left_weight, left_squares, right_squares = 0.0, 0.0, squares
+        for place in range(n_rows - 1):
+            row = order[column, place]
+            moved, code = weights[row], codes[row]
+            left_squares += moved * (2 * left[code] + moved)
+            right_squares -= moved * (2 * right[code] - moved)
+            left[code] += moved
+            right[code] -= moved
+            left_weight += moved
+            if cuts[column, place]:
+                right_weight = weight - left_weight
+                if left_weight > least and right_weight > least:
+                    if by_error:
+                        gain = left.max() + right.max()
+                    else:
+                        gain = left_squares / left_weight + right_squares / right_weight
+                    if gain > best:
+                        best, best_column, best_place = gain * CLEARLY, column, place
+    return best_column, best_place
+
+
+@njit(cache=True, nogil=True)
+def side_weights(
+    values: Floats, threshold: float, codes: Ints, weights: Floats, n_classes: int
+) -> Floats:
+    """Weight of each class among rows with at most the threshold, and among the others."""
+    table = np.zeros((2, n_classes))
+    for row in range(len(values)):
+        table[1 if values[row] > threshold else 0, codes[row]] += weights[row]
+    return table

@@ -1,0 +1,293 @@
+"""A classifier that says which rows it wants labelled."""
+
+from importlib import import_module
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.sparse import vstack as sparse_vstack
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    check_scalar,
+    get_tags,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d, validate_data
+
+from surefoot.active_learning._query import query
+from surefoot.active_learning._stopping import MOST_WATCHED, Watch
+from surefoot.active_learning._strategies import check_strategy
+from surefoot.neighborhoods import as_table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def _estimator_has(name: str) -> Any:
+    def check(self: "ActiveLearner") -> bool:
+        getattr(self.estimator, name)  # its AttributeError says who lacks it
+        return True
+
+    return check
+
+
+class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Classifier that chooses which rows to have labelled, and says when to stop.
+
+    `query` chooses rows of a pool, at random until the first `fit`; `teach` adds their labels; `fit`
+    without arguments fits the model to all that was taught. The model is fitted only then.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The model to teach.
+    strategy : str, indicator or callable, default="sensitivity"
+        What makes a row worth asking about, as for :func:`surefoot.active_learning.query`.
+    diverse : bool, default=True
+        Whether batches are spread out among the most doubtful rows.
+    patience : int, default=3
+        Fits in a row that must change few predictions before `should_stop_` is true.
+    tolerance : float, default=0.005
+        Share of the predictions that counts as few.
+    random_state : int, RandomState or None, default=None
+        Draws the first rows, and whatever the strategy draws.
+    n_jobs : int, default=None
+        Parallel fits of a committee or of an error estimate.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The model, fitted to the rows taught so far.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels seen so far.
+    n_labels_ : int
+        Rows taught so far.
+    should_stop_ : bool
+        Whether the predictions for the pool have settled.
+    stop_reason_ : str
+        Why, or why not, in words.
+    expected_gain_ : float
+        What as many labels as last time can add to the accuracy, at most: the share of predictions
+        that they are expected to change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.active_learning import ActiveLearner
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learner = ActiveLearner(GaussianNB(), random_state=0)
+    >>> left = np.arange(150)
+    >>> for _ in range(6):
+    ...     asked = left[learner.query(X[left], batch_size=5)]
+    ...     learner = learner.teach(X[asked], y[asked]).fit()
+    ...     left = np.setdiff1d(left, asked)
+    >>> learner.n_labels_, round(learner.score(X, y), 2)
+    (30, 0.95)
+    """
+
+    _X: Any
+    _y: NDArray[Any]
+    _n_fitted: int
+    _watch: Watch | None = None
+
+    def __init__(
+        self,
+        estimator: Any,
+        strategy: Any = "sensitivity",
+        *,
+        diverse: bool = True,
+        patience: int = 3,
+        tolerance: float = 0.005,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.diverse = diverse
+        self.patience = patience
+        self.tolerance = tolerance
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def query(self, X_pool: Any, batch_size: int = 1) -> Ints:
+        """Choose rows of a pool to have labelled, the most wanted first.
+
+        Parameters
+        ----------
+        X_pool : array-like, CSR or frame of shape (n_pool, n_columns)
+            Rows without labels.
+        batch_size : int, default=1
+            How many to choose.
+
+        Returns
+        -------
+        chosen : ndarray of int of shape (min(batch_size, n_pool),)
+            Positions in `X_pool`.
+        """
+        self._check_parameters()
+        X_pool = as_table(X_pool)
+        random = self._random()
+        if not hasattr(self, "estimator_"):
+            check_scalar(batch_size, "batch_size", Integral, min_val=1)
+            n_pool = _num_samples(X_pool)
+            if n_pool == 0:
+                raise ValueError("X_pool has no rows: there is nothing left to ask about.")
+            return np.asarray(random.permutation(n_pool)[:batch_size], dtype=np.int64)
+        validate_data(self, X_pool, reset=False, skip_check_array=True)
+        self._start_watching(X_pool, random)
+        return query(
+            self.strategy,
+            self.estimator_,
+            X_pool,
+            batch_size,
+            X=self._X,
+            y=self._y,
+            diverse=self.diverse,
+            random_state=random,
+            n_jobs=self.n_jobs,
+        )
+
+    def teach(self, X: Any, y: Any) -> Self:
+        """Add labelled rows; the model stays as it is until `fit`.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows that were asked about.
+        y : array-like of shape (n_rows,)
+            What the oracle said.
+
+        Returns
+        -------
+        self : object
+            The learner.
+        """
+        X, y = self._check_rows(X, y, first=not hasattr(self, "_X"))
+        if hasattr(self, "_X"):
+            self._X, self._y = stack_rows(self._X, X), np.concatenate([self._y, y])
+        else:
+            self._X, self._y = X, y
+        self.n_labels_ = len(self._y)
+        return self
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Fit the model to all rows taught, or begin anew with the rows given.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns), default=None
+            Labelled rows to begin with; None keeps those that were taught.
+        y : array-like of shape (n_rows,), default=None
+            Their labels.
+
+        Returns
+        -------
+        self : object
+            The learner, fitted.
+        """
+        self._check_parameters()
+        if X is not None:
+            self._X, self._y = self._check_rows(X, y, first=True)
+            self._generator = check_random_state(self.random_state)
+            self._watch = None
+        elif not hasattr(self, "_X"):
+            raise ValueError("There is nothing to fit yet: teach rows first, or pass X and y.")
+        self.n_labels_ = len(self._y)
+        labels = np.unique(self._y)
+        if len(labels) < 2:
+            raise ValueError(
+                f"y has one class only so far, {labels.tolist()[0]!r}: teach another before fit."
+            )
+        self.estimator_ = clone(self.estimator).fit(self._X, self._y)
+        self.classes_ = self.estimator_.classes_
+        if self._watch is not None:
+            self._watch.look(self.estimator_, self.n_labels_ - self._n_fitted)
+        self._n_fitted = self.n_labels_
+        self._tell()
+        return self
+
+    def _tell(self) -> None:
+        watch = self._watch
+        self.should_stop_ = watch is not None and watch.has_settled
+        self.expected_gain_ = 1.0 if watch is None else watch.expected_gain
+        self.stop_reason_ = "Go on: no pool was asked about yet." if watch is None else watch.reason
+
+    def _start_watching(self, X_pool: Any, random: Any) -> None:
+        """Remember rows of the first pool, whose predictions show what further labels change."""
+        if self._watch is not None:
+            return
+        n_pool = _num_samples(X_pool)
+        rows = np.sort(random.permutation(n_pool)[:MOST_WATCHED])
+        self._watch = Watch(_safe_indexing(X_pool, rows), len(rows), self.patience, self.tolerance)
+        self._watch.look(self.estimator_, 0)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row."""
+        return np.asarray(self._fitted(X).predict(X))
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of each row."""
+        return np.asarray(self._fitted(X).predict_proba(X))
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> Floats:
+        """Decision values of each row."""
+        return np.asarray(self._fitted(X).decision_function(X))
+
+    def _fitted(self, X: Any) -> Any:
+        check_is_fitted(self, "estimator_")
+        validate_data(self, as_table(X), reset=False, skip_check_array=True)
+        return self.estimator_
+
+    def _random(self) -> Any:
+        if not hasattr(self, "_generator"):
+            self._generator = check_random_state(self.random_state)
+        return self._generator
+
+    def _check_parameters(self) -> None:
+        if not is_classifier(self.estimator):
+            raise TypeError(f"estimator={self.estimator!r} is no classifier.")
+        check_strategy(self.strategy)
+        check_scalar(self.patience, "patience", Integral, min_val=1)
+        check_scalar(self.tolerance, "tolerance", Real, min_val=0, max_val=1)
+
+    def _check_rows(self, X: Any, y: Any, *, first: bool) -> tuple[Any, NDArray[Any]]:
+        if y is None:
+            raise ValueError("ActiveLearner requires y to be passed, but the target y is None.")
+        X = as_table(X)
+        validate_data(self, X, reset=first, skip_check_array=True)  # the model checks its own input
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if len(y) == 0:
+            raise ValueError("Found array with 0 sample(s): X and y must have a row to learn from.")
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        return X, y
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def stack_rows(first: Any, second: Any) -> Any:
+    """One table of two, of the kind that the first is."""
+    if issparse(first):
+        return sparse_vstack([first, second], format="csr")
+    if hasattr(first, "iloc"):
+        pandas = import_module("pandas")  # whoever has a pandas frame has pandas
+        return pandas.concat([first, second])
+    if hasattr(first, "vstack"):  # polars
+        return first.vstack(second)
+    return np.concatenate([first, np.asarray(second)])

@@ -1,0 +1,99 @@
+"""Which rows of a pool to have labelled next."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from surefoot.active_learning._batches import choose_batch
+from surefoot.active_learning._strategies import Situation, check_strategy, doubts
+from surefoot.indicators import Indicator
+from surefoot.neighborhoods import as_table
+
+Ints = NDArray[np.int64]
+
+
+def query(
+    strategy: Any,
+    estimator: Any,
+    X_pool: Any,
+    batch_size: int = 1,
+    *,
+    X: Any = None,
+    y: Any = None,
+    diverse: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Ints:
+    """Choose the rows of a pool whose labels would teach a fitted classifier most, best first.
+
+    Parameters
+    ----------
+    strategy : str, indicator or callable
+        What makes a row worth asking about. "confidence": the model's first two classes are close.
+        "votes": the members of an ensemble disagree, or those of a committee fitted to bootstraps of `X` and `y`.
+        "error": the estimated error is high. "sensitivity": the prediction changes within the row's Voronoi cell.
+        "random": nothing. An indicator: its score is low. A function is called with the model, the
+        pool, `X`, `y`, `batch_size` and a RandomState, and returns positions itself.
+    estimator : fitted classifier
+        The model, fitted to `X` and `y`.
+    X_pool : array-like, CSR or frame of shape (n_pool, n_columns)
+        Rows without labels.
+    batch_size : int, default=1
+        How many to choose.
+    X, y : table and labels, default=None
+        What the model was fitted to; "votes" (without an ensemble), "error" and "sensitivity" need it.
+    diverse : bool, default=True
+        Whether a batch is spread out among the most doubtful rows, in place of the most doubtful
+        ones, which may say the same thing many times.
+    random_state : int, RandomState or None, default=None
+        For strategies that draw.
+    n_jobs : int, default=None
+        Parallel fits of a committee or of an error estimate.
+
+    Returns
+    -------
+    chosen : ndarray of int of shape (min(batch_size, n_pool),)
+        Positions in `X_pool`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from surefoot.active_learning import query
+    >>> model = LogisticRegression().fit([[0.0], [10.0]], [0, 1])
+    >>> query("confidence", model, [[1.0], [4.0], [5.2], [9.0]], batch_size=2, diverse=False)
+    array([2, 1])
+    """
+    check_strategy(strategy)
+    check_scalar(batch_size, "batch_size", Integral, min_val=1)
+    X_pool = as_table(X_pool)
+    n_pool = _num_samples(X_pool)
+    if n_pool == 0:
+        raise ValueError("X_pool has no rows: there is nothing left to ask about.")
+    check_is_fitted(estimator)
+    n_wanted, random = min(int(batch_size), n_pool), check_random_state(random_state)
+    if callable(strategy) and not isinstance(strategy, Indicator):
+        return _checked(strategy(estimator, X_pool, X, y, n_wanted, random), n_wanted, n_pool)
+    doubt = doubts(strategy, Situation(estimator, X_pool, X, y, random, n_jobs))
+    spread = diverse and not (isinstance(strategy, str) and strategy == "random")
+    return choose_batch(doubt, n_wanted, estimator, X_pool, diverse=spread)
+
+
+def _checked(chosen: Any, n_wanted: int, n_pool: int) -> Ints:
+    """Positions that a user's function returned, if that is what they are."""
+    positions = np.asarray(chosen)
+    if (
+        positions.ndim != 1
+        or positions.dtype.kind not in "iu"
+        or len(np.unique(positions)) != len(positions)
+        or len(positions) not in range(1, n_wanted + 1)
+        or positions.min() < 0
+        or positions.max() >= n_pool
+    ):
+        raise ValueError(
+            f"strategy returned {chosen!r}: it must return up to {n_wanted} different positions below {n_pool}."
+        )
+    return positions.astype(np.int64)

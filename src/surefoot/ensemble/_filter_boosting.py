@@ -1,0 +1,255 @@
+"""Boosting by filtering: three classifiers, each on the rows that the ones before make informative."""
+
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    clone,
+    is_classifier,
+)
+from sklearn.dummy import DummyClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_consistent_length,
+    check_random_state,
+    check_scalar,
+    get_tags,
+)
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from surefoot.neighborhoods import as_table
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Sets count as alike in size when the largest is at most this many times the smallest.
+ALIKE = 1.25
+MOST_TRIES = 8
+
+
+class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Three classifiers: the first's word counts where the second agrees, else the third's.
+
+    C1 learns from n1 rows drawn at random. C2 learns from rows of which C1 gets half right and half
+    wrong, chosen by coin flips; C3 from the rows left over on which C1 and C2 disagree (Schapire
+    1990; Duda, Hart and Stork 2001, section 9.5.2).
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The component to boost; None is a decision tree of depth one.
+    n_first : int, default=None
+        n1, the rows that C1 learns from. None starts from a third and searches for the number that makes
+        the three sets about equal.
+    depth : int, default=1
+        How often the procedure is applied to its own components: 3^depth of them.
+    random_state : int, RandomState or None, default=None
+        Draws the rows and flips the coins.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    estimators_ : list of three classifiers
+        C1, C2 and C3; with depth above 1 each is of this kind itself.
+    set_sizes_ : tuple of three ints
+        n1, n2 and n3.
+    notes_ : list of str
+        Which sets ran empty or held one class only, and what was done instead.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    See Also
+    --------
+    surefoot.ensemble.BoostingClassifier : AdaBoost, which gives rows weights instead.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from surefoot.ensemble import FilterBoostingClassifier
+    >>> X, y = make_moons(2000, noise=0.2, random_state=0)
+    >>> alone = DecisionTreeClassifier(max_depth=1).fit(X[:1000], y[:1000])
+    >>> boosted = FilterBoostingClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> [round(model.score(X[1000:], y[1000:]), 3) for model in (alone, boosted)]
+    [0.813, 0.909]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_first: int | None = None,
+        depth: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_first = n_first
+        self.depth = depth
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw the three sets and fit a component to each.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the components take them.
+        y : array-like of shape (n_rows,)
+            Class labels.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        X, y = self._check(X, y)
+        self.notes_: list[str] = []
+        random = check_random_state(self.random_state)
+        chosen = self._choose_sets(X, y, random)
+        self.set_sizes_ = chosen.sizes
+        if len(chosen.third) == 0:
+            chosen = chosen._replace(third=np.arange(len(y)))
+            self.notes_.append(
+                "D3 is empty: C1 and C2 agree on all rows that were left, and C3 learned from all rows."
+            )
+        if not chosen.has_second:
+            self.notes_.append(
+                "D2 is empty: C1 does not get both right and wrong any of the rows that were left, and C2 "
+                "learned from all rows."
+            )
+        third = self._component(X, y, chosen.third, random)
+        self.estimators_ = [*chosen.fitted, third]
+        for name, component in zip(("D1", "D2", "D3"), self.estimators_, strict=True):
+            if isinstance(component, DummyClassifier):
+                only = component.classes_.tolist()[0]
+                self.notes_.append(
+                    f"{name} has class {only!r} only, which its component always answers."
+                )
+        return self
+
+    def _choose_sets(self, X: Any, y: NDArray[Any], random: Any) -> "_Sets":
+        """The sets for the given n1, or the most even ones of a few tries."""
+        n_rows = len(y)
+        if self.n_first is not None:
+            return self._draw_sets(X, y, self.n_first, random)
+        tried: set[int] = set()
+        n_first, best = max(1, n_rows // 3), None
+        while n_first not in tried and len(tried) < MOST_TRIES:
+            tried.add(n_first)
+            found = self._draw_sets(X, y, n_first, random)
+            if best is None or found.unevenness < best.unevenness:
+                best = found
+            if found.unevenness <= ALIKE:
+                break
+            n_first = min(max(1, round(sum(found.sizes) / 3)), n_rows - 1)
+        return best if best is not None else self._draw_sets(X, y, n_first, random)
+
+    def _draw_sets(self, X: Any, y: NDArray[Any], n_first: int, random: Any) -> "_Sets":
+        order = random.permutation(len(y))
+        first, rest = order[:n_first], order[n_first:]
+        one = self._component(X, y, first, random)
+        right = one.predict(_safe_indexing(X, rest)) == y[rest] if len(rest) else np.empty(0, bool)
+        picked = flip_coins(right, n_first, random)
+        second, left = rest[picked], np.delete(rest, picked)
+        has_second = len(second) > 0
+        two = self._component(X, y, second if has_second else np.arange(len(y)), random)
+        if len(left) == 0:
+            return _Sets([one, two], len(first), len(second), left, has_second=has_second)
+        rows = _safe_indexing(X, left)
+        third = left[one.predict(rows) != two.predict(rows)]
+        return _Sets([one, two], len(first), len(second), third, has_second=has_second)
+
+    def _component(self, X: Any, y: NDArray[Any], rows: Ints, random: Any) -> Any:
+        """A component fitted to some rows; one that always says the same if they are of one class."""
+        table, labels = _safe_indexing(X, rows), y[rows]
+        if len(np.unique(labels)) == 1:
+            return DummyClassifier(strategy="most_frequent").fit(table, labels)
+        if self.depth > 1 and len(rows) >= 3:
+            inner = clone(self).set_params(depth=self.depth - 1, n_first=None, random_state=random)
+            return inner.fit(table, labels)
+        model = DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
+        model = clone(model)
+        seeded = [n for n in model.get_params() if n.split("__")[-1] == "random_state"]
+        model.set_params(**{name: random.randint(np.iinfo(np.int32).max) for name in seeded})
+        return model.fit(table, labels)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each row: C1's where C2 agrees, else C3's."""
+        check_is_fitted(self)
+        X = as_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        one, two, three = (component.predict(X) for component in self.estimators_)
+        return np.where(one == two, one, three)
+
+    def _check(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        if self.estimator is not None and not is_classifier(self.estimator):
+            raise TypeError(f"estimator={self.estimator!r} is no classifier.")
+        check_scalar(self.depth, "depth", Integral, min_val=1)
+        validate_data(self, X, y, skip_check_array=True)  # the components check their own input
+        X, y = as_table(X), column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has one class only, {self.classes_.tolist()}: a classifier needs two or more."
+            )
+        if self.n_first is not None:
+            check_scalar(self.n_first, "n_first", Integral, min_val=1, max_val=len(y) - 1)
+        return X, y
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        model = DecisionTreeClassifier() if self.estimator is None else self.estimator
+        if hasattr(model, "__sklearn_tags__"):
+            tags.input_tags = get_tags(model).input_tags
+        return tags
+
+
+class _Sets(NamedTuple):
+    """C1 and C2, and the rows for C3."""
+
+    fitted: list[Any]
+    n_first: int
+    n_second: int
+    third: Ints
+    has_second: bool
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """n1, n2 and n3."""
+        return self.n_first, self.n_second, len(self.third)
+
+    @property
+    def unevenness(self) -> float:
+        """The largest set over the smallest."""
+        return max(self.sizes) / max(min(self.sizes), 0.5)
+
+
+def flip_coins(right: Bools, most: int, random: Any) -> Ints:
+    """Positions picked by coin flips: heads takes the next wrong one, tails the next right one.
+
+    Ends when `most` are picked, or when there is none of the kind that the coin asks for. Where all
+    are of one kind none is picked, since none tells more than another.
+    """
+    if right.all() or not right.any():
+        return np.empty(0, dtype=np.int64)
+    heads = random.randint(0, 2, size=most).astype(bool)
+    wrong_ones, right_ones = np.flatnonzero(~right), np.flatnonzero(right)
+    nth_wrong, nth_right = np.cumsum(heads) - 1, np.cumsum(~heads) - 1
+    missing = np.where(heads, nth_wrong >= len(wrong_ones), nth_right >= len(right_ones))
+    end = int(missing.argmax()) if missing.any() else most
+    heads = heads[:end]
+    return np.concatenate([wrong_ones[: heads.sum()], right_ones[: (~heads).sum()]])

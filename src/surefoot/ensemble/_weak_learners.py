@@ -1,0 +1,174 @@
+"""What boosting asks of a learner in a round: classes, shares of the positive class, and regions."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from surefoot._kernels import (
+    many_class_split,
+    presort_columns,
+    side_weights,
+    two_class_error_split,
+    two_class_gini_split,
+)
+from surefoot.indicators import fit_model
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class WeakLearner(Protocol):
+    """A fitted learner of one round, over class codes 0, 1, ...; with two classes 1 is positive."""
+
+    def codes(self, X: Any) -> Ints:
+        """Predicted class codes."""
+
+    def positive_share(self, X: Any) -> Floats:
+        """Estimated probability of the second class."""
+
+    def regions(self, X: Any) -> Ints:
+        """Number of the region that each row falls in: a leaf, or all rows of one predicted class."""
+
+
+class LearnerFactory(Protocol):
+    """Fits weak learners to the same rows under other weights."""
+
+    X: Any
+
+    def fit(self, codes: Ints, weights: Floats, random: Any) -> WeakLearner:
+        """Fit a learner to weighted rows; weights add up to 1."""
+
+    def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> WeakLearner:
+        """Fit a learner to drawn rows, each as often as it was drawn."""
+
+
+class Stump(NamedTuple):
+    """A split of one column, with the weight of each class on either side.
+
+    Attributes
+    ----------
+    column : int
+        Which column.
+    threshold : float
+        Rows with at most this value are on the left.
+    weights : ndarray of shape (2, n_classes)
+        Weight of each class on the left and on the right.
+    """
+
+    column: int
+    threshold: float
+    weights: Floats
+
+    def regions(self, X: Floats) -> Ints:
+        """0 for the left side, 1 for the right."""
+        return (X[:, self.column] > self.threshold).astype(np.int64)
+
+    def codes(self, X: Floats) -> Ints:
+        """The heavier class of each side."""
+        shares = self.weights / self.weights.sum(axis=1, keepdims=True)
+        return shares.round(12).argmax(axis=1)[
+            self.regions(X)
+        ]  # ties, but for rounding, to the first
+
+    def positive_share(self, X: Floats) -> Floats:
+        """The second class's share of each side."""
+        return (self.weights[:, 1] / self.weights.sum(axis=1))[self.regions(X)]
+
+
+class StumpFactory:
+    """Finds the best stump over columns that are sorted once, for any weights."""
+
+    def __init__(self, X: Floats, n_classes: int, criterion: str) -> None:
+        self.X = np.asfortranarray(X)  # a stump reads one column
+        self.n_classes, self.by_error = n_classes, criterion == "error"
+        self.order, self.cuts = presort_columns(np.ascontiguousarray(self.X.T))
+
+    def fit(self, codes: Ints, weights: Floats, random: Any) -> Stump:
+        """The stump with the least weighted impurity or error; a root alone if no split helps."""
+        column, place = self._best_split(codes, weights)
+        if column < 0:
+            column, threshold = 0, np.inf
+        else:
+            low, high = self.X[self.order[column, place : place + 2].astype(np.int64), column]
+            middle = low + (high - low) / 2
+            threshold = float(middle if middle < high else low)
+        table = side_weights(self.X[:, column], threshold, codes, weights, self.n_classes)
+        if not table[1].any():  # nobody is on the right: it says what the left does
+            table[1] = table[0]
+        return Stump(int(column), threshold, table)
+
+    def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> Stump:
+        """The same with weights that count how often a row was drawn."""
+        return self.fit(codes, np.bincount(drawn, minlength=len(codes)) / len(drawn), random)
+
+    def _best_split(self, codes: Ints, weights: Floats) -> tuple[int, int]:
+        if self.n_classes > 2:
+            return many_class_split(
+                self.order, self.cuts, codes, weights, self.n_classes, self.by_error
+            )
+        split = two_class_error_split if self.by_error else two_class_gini_split
+        return split(self.order, self.cuts, weights * (2.0 * codes - 1.0))
+
+
+class ModelLearner:
+    """A fitted scikit-learn model as a weak learner."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def codes(self, X: Any) -> Ints:
+        """Predicted class codes."""
+        return np.asarray(self.model.predict(X), dtype=np.int64)
+
+    def positive_share(self, X: Any) -> Floats:
+        """Estimated probability of the second class; of a regressor on −1 and 1, moved to 0 and 1."""
+        if is_regressor(self.model):
+            return (np.asarray(self.model.predict(X), dtype=np.float64) + 1) / 2
+        found = self.model.predict_proba(X)
+        shares = np.zeros((len(found), 2))  # a draw may lack a class
+        shares[:, self.model.classes_] = found
+        return shares[:, 1]
+
+    def regions(self, X: Any) -> Ints:
+        """Leaves of a tree, else the predicted class."""
+        if hasattr(self.model, "apply") and hasattr(self.model, "tree_"):
+            return np.asarray(self.model.apply(X), dtype=np.int64)
+        return self.codes(X)
+
+
+class ModelFactory:
+    """Fits clones of a scikit-learn model."""
+
+    def __init__(self, X: Any, estimator: Any) -> None:
+        self.X, self.estimator = X, estimator
+        self.seeded = [
+            name
+            for name in estimator.get_params()
+            if name == "random_state" or name.endswith("__random_state")
+        ]
+
+    def fit(self, codes: Ints, weights: Floats, random: Any) -> ModelLearner:
+        """Fit to rows whose weights are 1 on average, as most learners expect."""
+        return self._fitted(self.X, codes, weights * len(weights), random)
+
+    def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> ModelLearner:
+        """Fit to the drawn rows."""
+        return self._fitted(_safe_indexing(self.X, drawn), codes[drawn], None, random)
+
+    def _fitted(self, X: Any, codes: Ints, weights: Floats | None, random: Any) -> ModelLearner:
+        seeds = {name: random.randint(np.iinfo(np.int32).max) for name in self.seeded}
+        model = clone(self.estimator).set_params(**seeds)
+        target = 2.0 * codes - 1.0 if is_regressor(model) else codes
+        return ModelLearner(fit_model(model, X, target, weights))
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether a model, or the last step of a pipeline, can be fitted with `sample_weight`."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    return bool(has_fit_parameter(estimator, "sample_weight"))

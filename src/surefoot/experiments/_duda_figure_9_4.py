@@ -1,0 +1,119 @@
+"""Figure 9.4 of Duda, Hart and Stork: four models of six points from a noisy cubic."""
+
+import csv
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from surefoot.experiments._progress import Progress, silent
+from surefoot.resampling import bias_variance
+
+Floats = NDArray[np.float64]
+
+N_POINTS, NOISE = 6, 0.2
+GRID = np.linspace(-1, 1, 101)[:, None]
+N_SETS, QUICK_SETS = 2000, 50
+SHOWN = 3
+
+
+class FixedLine(RegressorMixin, BaseEstimator):
+    """A line that does not listen to its training rows."""
+
+    def __init__(self, intercept: float = 0.0, slope: float = 0.0) -> None:
+        self.intercept = intercept
+        self.slope = slope
+
+    def fit(self, X: Any, y: Any) -> "FixedLine":
+        """Learn nothing."""
+        self.n_features_in_ = 1
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """The line."""
+        return np.asarray(self.intercept + self.slope * np.asarray(X)[:, 0])
+
+
+MODELS = {
+    "a) fixed, poor": FixedLine(-0.6, -0.3),
+    "b) fixed, better": FixedLine(0.0, 0.4),
+    "c) fitted cubic": make_pipeline(PolynomialFeatures(3), LinearRegression()),
+    "d) fitted line": LinearRegression(),
+}
+
+
+def truth(X: Floats) -> Floats:
+    """The cubic F."""
+    return np.asarray(1.5 * X[:, 0] ** 3 - 0.3 * X[:, 0])
+
+
+def draw(random: Any) -> tuple[Floats, Floats]:
+    """Six points of the noisy cubic, one in each sixth of the way."""
+    x = -1 + 2 * (np.arange(N_POINTS) + random.uniform(size=N_POINTS)) / N_POINTS
+    X = x[:, None]
+    return X, truth(X) + random.normal(0, NOISE, size=N_POINTS)
+
+
+def errors_by_set(model: Any, n_sets: int) -> Floats:
+    """Mean squared distance from F over the interval, for the model of each training set."""
+    random = np.random.RandomState(0)
+    fits = [clone(model).fit(*draw(random)).predict(GRID) for _ in range(n_sets)]
+    return np.asarray(((np.array(fits) - truth(GRID)) ** 2).mean(axis=1))
+
+
+def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
+    """Split the errors, write `duda-figure-9-4.csv` and the figure, and say what was found."""
+    n_sets = QUICK_SETS if quick else N_SETS
+    rows, errors = [], {}
+    for name, model in progress(MODELS.items(), total=len(MODELS), label="models"):
+        found = bias_variance(
+            model, None, None, GRID, truth=truth, sampler=draw, n_resamples=n_sets, random_state=0
+        )
+        errors[name] = errors_by_set(model, n_sets)
+        rows.append([name, found.mean_bias2, found.mean_variance, found.mean_error])
+    path = out / "duda-figure-9-4.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["model", "bias2", "variance", "error"])
+        writer.writerows([name, *(f"{value:.5f}" for value in values)] for name, *values in rows)
+    written = [path, *_draw(out / "duda-figure-9-4.png", errors)]
+    lines = [f"{'':<18}{'bias²':>9}{'variance':>10}{'error':>9}"]
+    lines += [f"{name:<18}{b:9.4f}{v:10.4f}{e:9.4f}" for name, b, v, e in rows]
+    title = f"Mean over the interval, against F without noise, {n_sets} training sets of 6 points"
+    return "\n".join([title, *lines, "", f"Written to {', '.join(map(str, written))}"])
+
+
+def _draw(path: Path, errors: dict[str, Floats]) -> list[Path]:
+    """Three training sets and their models, and the histogram of the error under each column."""
+    if find_spec("matplotlib") is None:
+        return []
+    from matplotlib.figure import Figure  # noqa: PLC0415 - only this figure needs it
+
+    figure = Figure(figsize=(11, 9.5), layout="constrained")
+    axes = figure.subplots(SHOWN + 1, len(MODELS))
+    random = np.random.RandomState(3)
+    sets = [draw(random) for _ in range(SHOWN)]
+    highest = 1.25 * max(float(np.quantile(values, 0.98)) for values in errors.values())
+    for c, (name, model) in enumerate(MODELS.items()):
+        axes[0, c].set_title(name)
+        for r, (X, y) in enumerate(sets):
+            ax = axes[r, c]
+            ax.plot(GRID, truth(GRID), color="#1a1a1a", linewidth=1)
+            ax.plot(GRID, clone(model).fit(X, y).predict(GRID), color="#D55E00", linewidth=2)
+            ax.plot(X, y, "o", color="#0072B2", markersize=5)
+            ax.set(ylim=(-1.8, 1.8), xticks=[], yticks=[])
+        ax = axes[SHOWN, c]
+        ax.hist(errors[name], bins=np.linspace(0, highest, 41), color="#56B4E9")
+        ax.axvline(errors[name].mean(), color="#D55E00")
+        ax.set(yticks=[], xlabel="E, mean squared error")
+    for r in range(SHOWN):
+        axes[r, 0].set_ylabel(f"training set {r + 1}")
+    axes[SHOWN, 0].set_ylabel(f"{len(next(iter(errors.values())))} training sets")
+    figure.savefig(path, dpi=110)
+    return [path]

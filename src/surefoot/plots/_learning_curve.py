@@ -1,0 +1,174 @@
+"""How accuracy grows with labels, for each way of asking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.active_learning import SimulationResult, simulate
+from surefoot.plots._voronoi_cell import BLUE, GREY, INK, ORANGE, SKY, VERMILION, _new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+GREEN, PINK = "#009E73", "#CC79A7"
+COLORS = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY)
+
+
+class LearningCurveDisplay:
+    """Mean test accuracy by number of labels, with a band for each strategy; higher is better.
+
+    The band is one standard error of the mean over repeats to either side. The dotted line is the share of the accuracy
+    with all labels that is aimed at. Use `from_result` or `from_estimator` to make a display.
+
+    Parameters
+    ----------
+    result : SimulationResult
+        What :func:`surefoot.active_learning.simulate` returned.
+    share : float, default=0.95
+        Which share of the accuracy with all labels is aimed at.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the figure.
+    figure_ : matplotlib Figure
+        Figure that contains them.
+    lines_ : dict of str to matplotlib Line2D
+        The curve of each strategy.
+    bands_ : dict of str to matplotlib PolyCollection
+        Its band.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.plots import LearningCurveDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = LearningCurveDisplay.from_estimator(
+    ...     GaussianNB(), X, y, ["random", "confidence"], n_labels=20, n_repeats=2, random_state=0)
+    >>> list(display.lines_)
+    ['random', 'confidence']
+    """
+
+    ax_: Axes
+    figure_: Any
+    lines_: dict[str, Any]
+    bands_: dict[str, Any]
+
+    def __init__(self, *, result: SimulationResult, share: float = 0.95) -> None:
+        self.result = result
+        self.share = share
+
+    @classmethod
+    def from_result(
+        cls,
+        result: SimulationResult,
+        *,
+        share: float = 0.95,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw a simulation that was run before.
+
+        Parameters
+        ----------
+        result : SimulationResult
+            What :func:`surefoot.active_learning.simulate` returned.
+        share : float, default=0.95
+            Which share of the accuracy with all labels is aimed at.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to say what is what, with the labels that each strategy needs.
+
+        Returns
+        -------
+        display : LearningCurveDisplay
+            The display, drawn.
+        """
+        return cls(result=result, share=share).plot(ax, legend=legend)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        strategies: Any = ("random", "confidence", "sensitivity"),
+        *,
+        share: float = 0.95,
+        ax: Axes | None = None,
+        legend: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Simulate an oracle and draw what each strategy makes of its labels.
+
+        Parameters
+        ----------
+        estimator : classifier
+            The model.
+        X, y : rows and labels
+            What the oracle knows.
+        strategies : sequence or mapping, default=("random", "confidence", "sensitivity")
+            Strategies to compare.
+        share : float, default=0.95
+            Which share of the accuracy with all labels is aimed at.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to say what is what.
+        **options : dict
+            Passed on to :func:`surefoot.active_learning.simulate`.
+
+        Returns
+        -------
+        display : LearningCurveDisplay
+            The display, drawn.
+        """
+        result = simulate(estimator, X, y, strategies, **options)
+        return cls.from_result(result, share=share, ax=ax, legend=legend)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw the curves and their bands.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to say what is what, with the labels that each strategy needs.
+
+        Returns
+        -------
+        display : LearningCurveDisplay
+            The display itself.
+        """
+        self.ax_ = _new_axes() if ax is None else ax
+        self.figure_ = self.ax_.figure
+        found, needed = self.result, self.result.labels_needed(self.share)
+        self.lines_, self.bands_ = {}, {}
+        colors = iter(COLORS * (1 + len(found.accuracy) // len(COLORS)))
+        for name, curves in found.accuracy.items():
+            color = GREY if name == "random" else next(colors)
+            mean = curves.mean(axis=0)
+            error = curves.std(axis=0, ddof=1) / np.sqrt(len(curves)) if len(curves) > 1 else 0.0
+            labels = f"{needed[name]:.0f}" if np.isfinite(needed[name]) else "never"
+            self.bands_[name] = self.ax_.fill_between(
+                found.n_labels, mean - error, mean + error, color=color, alpha=0.18, linewidth=0
+            )
+            self.lines_[name] = self.ax_.plot(
+                found.n_labels, mean, color=color, label=f"{name}: {labels}"
+            )[0]
+        full = found.full_accuracy.mean()
+        self.ax_.axhline(self.share * full, color=INK, linestyle=":", linewidth=1)
+        self.ax_.set(xlabel="labels", ylabel="test accuracy")
+        self.ax_.margins(x=0)
+        if legend:
+            title = f"labels to {self.share:.0%} of full accuracy"
+            self.ax_.legend(title=title, fontsize="small", title_fontsize="small", frameon=False)
+        return self

@@ -1,0 +1,135 @@
+"""A statistic of one or several aligned arrays, computed for many choices of their rows."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Statistic = Callable[..., Any]
+
+
+class Sample:
+    """Aligned arrays and a statistic of them, which is asked about any choice of their rows.
+
+    Parameters
+    ----------
+    data : array-like, or tuple of array-likes with as many rows each
+        Rows are along the first axis.
+    statistic : callable
+        Called with the arrays. One with a parameter `axis` is called for many choices of rows at
+        once, in arrays of shape (n_choices, n_rows, ...), with `axis=1`.
+    """
+
+    def __init__(self, data: Any, statistic: Statistic) -> None:
+        parts = data if isinstance(data, tuple) else (data,)
+        self.arrays = [_as_rows(part) for part in parts]
+        if len(self.arrays) == 0 or len(self.arrays[0]) == 0:
+            raise ValueError("data has no rows: there is nothing to resample.")
+        lengths = [len(array) for array in self.arrays]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"data has arrays of {lengths} rows: aligned ones have as many each.")
+        if not callable(statistic):
+            raise TypeError(f"statistic={statistic!r} cannot be called: it may be a function.")
+        self.statistic = statistic
+        self.n_rows = lengths[0]
+        self.is_vectorized = takes_axis(statistic)
+        self.nbytes_per_row = sum(array[:1].nbytes for array in self.arrays)
+
+    def estimate(self) -> Floats:
+        """The statistic of the data as they are."""
+        return self.of_rows(np.arange(self.n_rows)[None, :])[0]
+
+    def of_rows(self, choices: Ints) -> Floats:
+        """The statistic of each choice of rows; `choices` has shape (n_choices, n_chosen)."""
+        if self.is_vectorized:
+            found = self.statistic(*(array[choices] for array in self.arrays), axis=1)
+            values = np.asarray(found, dtype=np.float64)
+            if values.shape[:1] != choices.shape[:1]:
+                raise ValueError(
+                    f"statistic returned shape {values.shape} for {len(choices)} resamples: with a "
+                    "parameter axis it must give one value, or one array, for each."
+                )
+            return values
+        found = [self.statistic(*(array[rows] for array in self.arrays)) for rows in choices]
+        return np.asarray(found, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Replicated(ABC):
+    """A statistic and its replicates on other choices of rows; a lower `standard_error` is better.
+
+    Attributes
+    ----------
+    estimate : float or ndarray
+        The statistic of the data, θ̂.
+    replicates : ndarray of shape (n_replicates, ...)
+        The statistic of each choice of rows.
+    """
+
+    estimate: Any
+    replicates: Floats
+
+    @property
+    def mean(self) -> Any:
+        """Mean of the replicates."""
+        return as_number(self.replicates.mean(axis=0))
+
+    @property
+    @abstractmethod
+    def bias(self) -> Any:
+        """How far the statistic is off on average."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> Any:
+        """How much the statistic varies from sample to sample."""
+
+    @property
+    def corrected(self) -> Any:
+        """The estimate less its bias."""
+        return self.estimate - self.bias
+
+    @property
+    def standard_error(self) -> Any:
+        """Square root of the variance."""
+        return as_number(np.sqrt(self.variance))
+
+
+def takes_axis(statistic: Statistic) -> bool:
+    """Whether a function has a parameter `axis`; one that hides its parameters counts as without."""
+    try:
+        return "axis" in signature(statistic).parameters
+    except ValueError:
+        return False
+
+
+def refuse_nan(replicates: Floats, what: str) -> Floats:
+    """Raise one sentence that names the first replicate that is not finite; else return them all."""
+    finite = np.isfinite(replicates).reshape(len(replicates), -1).all(axis=1)
+    if not finite.all():
+        bad = np.flatnonzero(~finite)
+        raise ValueError(
+            f"statistic gave NaN or infinity for {len(bad)} of {len(replicates)} {what}s, the first "
+            f"{what} {bad[0]}: it must be finite for each."
+        )
+    return replicates
+
+
+def as_number(value: Floats) -> Any:
+    """An array without dimensions as a float; any other as it is."""
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def _as_rows(part: Any) -> NDArray[Any]:
+    array = np.asarray(part)
+    if array.ndim == 0:
+        raise ValueError(
+            "data is a single value: it may be an array with one row for each example."
+        )
+    return array

@@ -1,0 +1,158 @@
+"""Ask, teach, fit: and only then is the model another."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, make_classification
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from surefoot.active_learning import ActiveLearner
+
+
+def rows(n_rows=200):
+    return make_classification(n_rows, 4, n_redundant=0, class_sep=2.0, random_state=0)
+
+
+def test_the_first_rows_are_random_and_later_ones_doubtful():
+    X, y = rows()
+    learner = ActiveLearner(GaussianNB(), "confidence", random_state=0)
+    first = learner.query(X, 10)
+    assert len(np.unique(first)) == 10
+    learner.teach(X[first], y[first]).fit()
+    second = learner.query(X, 1)
+    shares = GaussianNB().fit(X[first], y[first]).predict_proba(X)[:, 1]
+    assert second[0] == np.abs(shares - 0.5).argmin()
+
+
+def test_the_model_changes_only_when_asked():
+    X, y = rows()
+    learner = ActiveLearner(GaussianNB(), random_state=0).fit(X[:20], y[:20])
+    before = learner.estimator_
+    learner.teach(X[20:40], y[20:40])
+    assert learner.n_labels_ == 40
+    assert learner.estimator_ is before
+    assert_array_equal(learner.predict(X), GaussianNB().fit(X[:20], y[:20]).predict(X))
+    learner.fit()
+    assert_array_equal(learner.predict(X), GaussianNB().fit(X[:40], y[:40]).predict(X))
+
+
+def test_fit_with_rows_begins_anew():
+    X, y = rows()
+    learner = (
+        ActiveLearner(GaussianNB(), random_state=0).fit(X[:20], y[:20]).teach(X[20:30], y[20:30])
+    )
+    assert learner.fit(X[:15], y[:15]).n_labels_ == 15
+
+
+def test_a_new_class_may_be_taught():
+    X, y = load_iris(return_X_y=True)
+    learner = ActiveLearner(GaussianNB()).fit(X[:100:4], y[:100:4])
+    assert_array_equal(learner.classes_, [0, 1])
+    assert_array_equal(learner.teach(X[100::4], y[100::4]).fit().classes_, [0, 1, 2])
+
+
+@pytest.mark.parametrize("kind", ["array", "csr", "pandas", "polars"])
+def test_tables_of_any_kind_are_stacked(kind):
+    X, y = rows(60)
+    make = {
+        "array": np.asarray,
+        "csr": csr_array,
+        "pandas": lambda rows: pd.DataFrame(rows, columns=list("abcd")),
+        "polars": lambda rows: pl.DataFrame(rows, schema=list("abcd")),
+    }[kind]
+    model = LogisticRegression() if kind == "csr" else make_pipeline(StandardScaler(), SVC())
+    learner = ActiveLearner(model, "confidence", random_state=0).fit(make(X[:20]), y[:20])
+    for start in (20, 30):
+        asked = learner.query(make(X[40:]), 2)
+        assert len(asked) == 2
+        learner.teach(make(X[start : start + 10]), y[start : start + 10]).fit()
+    assert learner.n_labels_ == 40
+    assert learner.score(make(X[40:]), y[40:]) > 0.5
+
+
+def test_it_stops_in_words_when_predictions_have_settled():
+    X, y = rows(400)
+    learner = ActiveLearner(GaussianNB(), "random", patience=2, tolerance=0.01, random_state=0)
+    learner.fit(X[:100], y[:100])
+    assert not learner.should_stop_
+    assert learner.stop_reason_ == "Go on: no pool was asked about yet."
+    pool, labels = X[100:], y[100:]
+    reasons = []
+    for _ in range(12):
+        asked = learner.query(pool, 5)
+        learner.teach(pool[asked], labels[asked]).fit()
+        reasons.append((learner.should_stop_, learner.stop_reason_, learner.expected_gain_))
+    assert reasons[0][1] == "Go on: 1 of 2 fits to compare are done."
+    stopped = [reason for stop, reason, _ in reasons if stop]
+    assert stopped
+    assert stopped[0].startswith("Stop: the last 2 fits, after 10 labels, changed at most")
+    assert "of 300 predictions" in stopped[0]
+    assert all(gain <= 0.01 for stop, _, gain in reasons if stop)
+
+
+def test_the_gain_bounds_what_accuracy_changes():
+    X, y = rows(400)
+    learner = ActiveLearner(GaussianNB(), "random", patience=1, random_state=0).fit(X[:10], y[:10])
+    pool, labels = X[100:], y[100:]
+    for _ in range(8):
+        before = learner.score(pool, labels)
+        asked = learner.query(pool, 10)
+        learner.teach(pool[asked], labels[asked]).fit()
+        assert abs(learner.score(pool, labels) - before) <= learner.expected_gain_ + 1e-12
+
+
+def test_it_learns_with_fewer_labels_than_all():
+    X, y = rows(600)
+    learner = ActiveLearner(LogisticRegression(), random_state=0).fit(X[:10], y[:10])
+    for _ in range(6):
+        asked = learner.query(X[10:300], 5)
+        learner.teach(X[10:300][asked], y[10:300][asked]).fit()
+    full = LogisticRegression().fit(X[:300], y[:300]).score(X[300:], y[300:])
+    assert learner.score(X[300:], y[300:]) >= 0.95 * full
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "sentence"),
+    [
+        (lambda learner, X, y: learner.fit(), ValueError, "There is nothing to fit yet"),
+        (lambda learner, X, y: learner.fit(X), ValueError, "requires y to be passed"),
+        (
+            lambda learner, X, y: learner.fit(X, np.zeros(60)),
+            ValueError,
+            "one class only so far, 0.0",
+        ),
+        (lambda learner, X, y: learner.query(X[:0]), ValueError, "X_pool has no rows"),
+        (lambda learner, X, y: learner.query(X, 0), ValueError, "batch_size == 0"),
+        (
+            lambda learner, X, y: learner.fit(X, y).teach(X[:, :2], y),
+            ValueError,
+            "X has 2 features, but ActiveLearner is expecting 4",
+        ),
+        (
+            lambda learner, X, y: learner.set_params(strategy="best").query(X),
+            ValueError,
+            "strategy='best' is not known",
+        ),
+        (
+            lambda learner, X, y: learner.set_params(patience=0).fit(X, y),
+            ValueError,
+            "patience == 0",
+        ),
+        (
+            lambda learner, X, y: learner.set_params(estimator=Ridge()).fit(X, y),
+            TypeError,
+            "is no classifier",
+        ),
+    ],
+)
+def test_what_cannot_be_done_gets_one_sentence(act, error, sentence):
+    X, y = rows(60)
+    with pytest.raises(error, match=sentence):
+        act(ActiveLearner(GaussianNB()), X, y)

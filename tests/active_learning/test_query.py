@@ -1,0 +1,149 @@
+"""Each strategy asks for the rows that a hand count says it should."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC, LinearSVC
+
+from surefoot import Confidence, LocalSensitivity
+from surefoot.active_learning import query
+from surefoot.active_learning._batches import spread_out
+from surefoot.active_learning._strategies import STRATEGIES, divergence
+from surefoot.indicators import ResamplingSpread, VoteDisagreement
+
+
+@pytest.fixture
+def situation():
+    """Twenty labelled rows, a model of them, and a pool of eighty."""
+    X, y = make_classification(100, 4, n_redundant=0, random_state=0)
+    return GaussianNB().fit(X[:20], y[:20]), X[20:], X[:20], y[:20]
+
+
+def test_low_confidence_is_asked_about_first(situation):
+    model, pool, *_ = situation
+    chosen = query("confidence", model, pool, 30, diverse=False)
+    margins = np.abs(np.diff(model.predict_proba(pool), axis=1)[:, 0])
+    assert_array_equal(chosen, np.argsort(margins)[:30])
+
+
+def test_the_votes_of_an_ensemble_are_its_members(situation):
+    _, pool, X, y = situation
+    bag = BaggingClassifier(n_estimators=7, random_state=0).fit(X, y)
+    positive = np.mean([member.predict(pool) for member in bag.estimators_], axis=0)
+    chosen = query("votes", bag, pool, 5, diverse=False)
+    assert np.abs(positive[chosen] - 0.5).max() <= np.sort(np.abs(positive - 0.5))[4]
+
+
+def test_a_committee_is_formed_where_there_is_none(situation):
+    model, pool, X, y = situation
+    first, again = (query("votes", model, pool, 5, X=X, y=y, random_state=0) for _ in range(2))
+    assert_array_equal(first, again)
+    assert len(query("votes", SVC().fit(X, y), pool, 5, X=X, y=y, random_state=0)) == 5
+
+
+def test_divergence_by_hand():
+    alike = np.array([[[0.5, 0.5]], [[0.5, 0.5]]])
+    split = np.array([[[1.0, 0.0]], [[0.0, 1.0]]])
+    assert divergence(alike)[0] == 0
+    assert divergence(split)[0] == pytest.approx(np.log(2))
+
+
+@pytest.mark.parametrize(
+    "indicator", [Confidence(), LocalSensitivity(), ResamplingSpread(random_state=0)]
+)
+def test_any_indicator_is_a_strategy(situation, indicator):
+    model, pool, X, y = situation
+    chosen = query(indicator, model, pool, 6, X=X, y=y, diverse=False)
+    indicator.set_params(estimator=FrozenEstimator(model))
+    assert_array_equal(chosen, indicator.fit(X, y).score_samples(pool).argsort(kind="stable")[:6])
+
+
+def test_votes_of_a_forest_as_an_indicator(situation):
+    _, pool, X, y = situation
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    assert len(query(VoteDisagreement(), forest, pool, 3, X=X, y=y)) == 3
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, pd.DataFrame])
+def test_any_table_and_a_frozen_model(strategy, kind):
+    X, y = load_iris(return_X_y=True)
+    X = kind(X) if kind is not pd.DataFrame else pd.DataFrame(X, columns=list("abcd"))
+    rows = np.arange(0, 150, 5)
+    labelled = X.iloc[rows] if kind is pd.DataFrame else X[rows]
+    model = FrozenEstimator(KNeighborsClassifier(3).fit(labelled, y[rows]))
+    chosen = query(strategy, model, X, 7, X=labelled, y=y[rows], random_state=0)
+    assert len(np.unique(chosen)) == 7
+
+
+def test_a_batch_is_spread_out_and_still_doubtful():
+    """Two clumps of doubtful rows: one of each is asked about, not two of the first."""
+    model = LogisticRegression().fit([[-5.0, 0.0], [5.0, 0.0]], [0, 1])
+    pool = np.array([[0.0, 0.0], [0.001, 0.0], [0.002, 0.0], [0.01, 8.0], [4.0, 0.0], [4.5, 0.0]])
+    assert_array_equal(query("confidence", model, pool, 2, diverse=False), [0, 1])
+    assert_array_equal(query("confidence", model, pool, 2), [0, 3])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 10))
+def test_spread_out_chooses_different_candidates_and_the_first(seed, n_wanted):
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(50)[:20]
+    chosen = spread_out(
+        order, n_wanted, rng.integers(0, 2, size=(20, 2)).astype(float), "euclidean"
+    )
+    assert len(set(chosen)) == n_wanted
+    assert chosen[0] == order[0]
+    assert set(chosen) <= set(order)
+
+
+def test_a_function_is_a_strategy(situation):
+    model, pool, *_ = situation
+
+    def largest_first_column(model, pool, X, y, batch_size, random_state):
+        return np.argsort(-pool[:, 0])[:batch_size]
+
+    assert query(largest_first_column, model, pool)[0] == pool[:, 0].argmax()
+    with pytest.raises(ValueError, match="it must return up to 1 different positions below 80"):
+        query(lambda *_: [99], model, pool)
+
+
+def test_no_more_rows_than_the_pool_has(situation):
+    model, pool, *_ = situation
+    assert sorted(query("random", model, pool[:3], 9, random_state=0)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "sentence"),
+    [
+        ({"strategy": "greedy"}, ValueError, "strategy='greedy' is not known"),
+        ({"batch_size": 0}, ValueError, "batch_size == 0"),
+        ({"X_pool": np.empty((0, 4))}, ValueError, "X_pool has no rows"),
+        ({"estimator": GaussianNB()}, NotFittedError, "not fitted"),
+        ({"strategy": "sensitivity"}, ValueError, "X and y must be given"),
+        ({"strategy": "votes"}, ValueError, "X and y must be given"),
+    ],
+)
+def test_what_cannot_be_asked_gets_one_sentence(situation, changed, error, sentence):
+    model, pool, *_ = situation
+    options = {"strategy": "confidence", "estimator": model, "X_pool": pool, **changed}
+    with pytest.raises(error, match=sentence):
+        query(**options)
+
+
+def test_a_model_without_probabilities_has_its_decision_values(situation):
+    _, pool, X, y = situation
+    model = LinearSVC().fit(X, y)
+    chosen = query("confidence", model, pool, 80)
+    assert_array_equal(chosen, np.argsort(np.abs(model.decision_function(pool))))

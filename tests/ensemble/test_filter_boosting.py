@@ -1,0 +1,118 @@
+"""Three sets, as the procedure says, and words where one runs empty."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_iris, make_moons
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot.ensemble import FilterBoostingClassifier
+from surefoot.ensemble._filter_boosting import flip_coins
+
+
+def moons(n_rows=600, seed=0):
+    return make_moons(n_rows, noise=0.25, random_state=seed)
+
+
+@settings(deadline=None)
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 60), st.integers(0, 1000))
+def test_coins_pick_wrong_and_right_ones_alike(right, most, seed):
+    right = np.array(right, dtype=bool)
+    picked = flip_coins(right, most, np.random.RandomState(seed))
+    heads = np.random.RandomState(seed).randint(0, 2, size=most).astype(bool)
+    expected, queues = [], {True: list(np.flatnonzero(~right)), False: list(np.flatnonzero(right))}
+    for head in heads if queues[True] and queues[False] else ():
+        if not queues[bool(head)]:
+            break
+        expected.append(queues[bool(head)].pop(0))
+    assert sorted(picked) == sorted(expected)
+
+
+def test_the_sets_are_about_equal_and_the_second_is_half_wrong():
+    X, y = moons(1500)
+    model = FilterBoostingClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    assert max(model.set_sizes_) <= 2 * min(model.set_sizes_)
+    assert model.notes_ == []
+
+
+def test_it_says_what_the_first_two_agree_on_else_what_the_third_says():
+    X, y = moons()
+    model = FilterBoostingClassifier(GaussianNB(), random_state=0).fit(X, y)
+    one, two, three = (component.predict(X) for component in model.estimators_)
+    assert (one != two).any()
+    assert_array_equal(
+        model.predict(X), [a if a == b else c for a, b, c in zip(one, two, three, strict=True)]
+    )
+
+
+def test_it_is_better_than_its_component():
+    gains = []
+    for seed in range(10):
+        X, y = moons(900, seed)
+        X_test, y_test = moons(2000, 100 + seed)
+        alone = DecisionTreeClassifier(max_depth=1).fit(X, y).score(X_test, y_test)
+        model = FilterBoostingClassifier(random_state=seed).fit(X, y)
+        gains.append(model.score(X_test, y_test) - alone)
+    assert np.mean(gains) > 0.03
+
+
+def leaves(component):
+    parts = getattr(component, "estimators_", None)
+    return sum(map(leaves, parts)) if isinstance(component, FilterBoostingClassifier) else 1
+
+
+def test_depth_i_has_three_to_the_i_components():
+    X, y = moons(2000)
+    tree = DecisionTreeClassifier(max_depth=1)
+    for depth in (1, 2):
+        model = FilterBoostingClassifier(tree, depth=depth, random_state=0).fit(X, y)
+        assert leaves(model) == 3**depth
+
+
+def test_a_given_first_size_is_kept():
+    X, y = moons()
+    assert FilterBoostingClassifier(n_first=50, random_state=0).fit(X, y).set_sizes_[0] == 50
+
+
+def test_an_easy_problem_runs_out_of_wrong_rows_and_says_so():
+    X = np.arange(100.0)[:, None]
+    model = FilterBoostingClassifier(n_first=90, random_state=0).fit(X, X[:, 0] > 49.5)
+    assert model.notes_[0].startswith("D3 is empty: C1 and C2 agree")
+    assert any(note.startswith("D2 is empty") or "class" in note for note in model.notes_)
+    assert model.score(X, X[:, 0] > 49.5) > 0.95
+
+
+def test_a_set_of_one_class_has_a_component_that_always_answers_it():
+    X, y = np.arange(8.0)[:, None], np.array(["a"] * 7 + ["b"])
+    model = FilterBoostingClassifier(LogisticRegression(), n_first=2, random_state=0).fit(X, y)
+    assert any("'a' only, which its component always answers" in note for note in model.notes_)
+
+
+def test_more_classes_and_frames():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = FilterBoostingClassifier(GaussianNB(), random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_the_same_seed_gives_the_same_model():
+    X, y = moons()
+    told = [FilterBoostingClassifier(random_state=3).fit(X, y).predict(X) for _ in range(2)]
+    assert_array_equal(*told)
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "error", "sentence"),
+    [
+        ({}, [1, 1, 1], ValueError, "one class only"),
+        ({"depth": 0}, [0, 1, 1], ValueError, "depth == 0"),
+        ({"n_first": 3}, [0, 1, 1], ValueError, "n_first == 3, must be <= 2"),
+        ({"estimator": Ridge()}, [0, 1, 1], TypeError, "is no classifier"),
+    ],
+)
+def test_what_cannot_be_done_gets_one_sentence(options, y, error, sentence):
+    with pytest.raises(error, match=sentence):
+        FilterBoostingClassifier(**options).fit([[0.0], [1.0], [2.0]], y)
