@@ -15,7 +15,8 @@ from sklearn.svm import LinearSVC
 
 from surefoot.abstention import AbstainingClassifier
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.indicators import Confidence, LocalSensitivity
+from surefoot.indicators import Confidence, LocalSensitivity, NeighborError
+from surefoot.resampling import HoldoutSplit
 
 
 class Known(ClassifierMixin, BaseEstimator):
@@ -213,3 +214,23 @@ def test_one_sentence_for_what_is_no_indicator():
         AbstainingClassifier(GaussianNB(), "confidence", coverage=0.5).fit(X, y)
     with pytest.raises(ValueError, match="y has one class only, 1"):
         AbstainingClassifier(GaussianNB(), coverage=0.5).fit(X, np.ones(60))
+
+
+def test_an_indicator_of_held_out_errors_serves():
+    X, y = make_classification(300, flip_y=0.2, random_state=0)
+    model = AbstainingClassifier(
+        LogisticRegression(), NeighborError(), coverage=0.5, random_state=0
+    ).fit(X, y)
+    accept = model.predict_accept(X)
+    assert 0.3 < accept.mean() < 0.7
+    assert model.decide(X)[~accept].tolist() == [None] * int((~accept).sum())
+
+
+def test_rows_set_aside_without_weight_get_one_sentence():
+    X, y = make_classification(100, random_state=0)
+    cv = HoldoutSplit(0.3, random_state=0)
+    weight = np.ones(100)
+    weight[next(cv.split(X, y))[1]] = 0
+    model = AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.5, held_out=cv)
+    with pytest.raises(ValueError, match="have weight 0: some must count"):
+        model.fit(X, y, sample_weight=weight)

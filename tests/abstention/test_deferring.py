@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
@@ -164,3 +165,11 @@ def test_one_sentence_for_a_wrong_parameter(parameters, sentence):
     X, y = middle(60, 0)
     with pytest.raises(ValueError, match=sentence):
         DeferringClassifier(PAIR).set_params(**parameters).fit(X, y)
+
+
+def test_a_splitter_that_draws_holds_out_the_same_rows_for_both():
+    X, y = make_classification(150, flip_y=0.3, random_state=0)
+    models = [("cheap", GaussianNB()), ("dear", GaussianNB())]
+    found = DeferringClassifier(models, cv=ShuffleSplit(3, test_size=0.2), random_state=0).fit(X, y)
+    # The same model twice saves nothing, whichever rows are asked about.
+    assert_allclose(found.deferral_curve_.accuracy, found.deferral_curve_.accuracy[0])

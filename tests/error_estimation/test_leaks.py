@@ -63,7 +63,7 @@ def test_every_column_of_every_indicator_is_worthless(model):
         X, y = random_labels(seed)
         folds = CrossFitter(EVERY, model, X, y, cv=5)
         found = folds.held_out()
-        return np.hstack(found.columns), folds.predictions(found) != y[found.rows]
+        return np.hstack(found.columns), folds.held_out_predictions()[1] != y[found.rows]
 
     # A thousand rows, half of them wrong: 0.018 a seed, 0.008 for the mean of five.
     assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
@@ -90,7 +90,7 @@ def test_the_errors_of_neighbours_are_worthless_however_rows_are_held_out(cv):
             random_state=0,
         )
         found = folds.held_out()
-        return found.columns[0], folds.predictions(found) != y[found.rows]
+        return found.columns[0], folds.held_out_predictions()[1] != y[found.rows]
 
     assert_allclose(mean_aurocs(draw, 6), 0.5, atol=0.03)
 
@@ -107,7 +107,7 @@ def test_errors_from_models_that_saw_the_row_would_be_found_out():
                 [NeighborError()], model, X[train], y[train], held_out_scores=scores[train]
             )
             columns[test] = panel.judge(X[test])[1][0]
-        return columns, folds.predictions(folds.held_out()) != y
+        return columns, folds.held_out_predictions()[1] != y
 
     assert (np.abs(mean_aurocs(draw, 3) - 0.5) > 0.06).all()
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.error_estimation._regressor import level_folds
+from surefoot.error_estimation._judgement import level_folds
 from surefoot.resampling import HoldoutSplit
 
 
@@ -83,8 +83,20 @@ def test_hardly_anything_is_corrected_where_nothing_can_be():
 
 
 def test_folds_are_levelled():
-    levelled = level_folds(np.array([1.0, 3.0, 5.0, 9.0]), np.array([0, 0, 1, 1]))
-    assert_allclose(levelled, [3.5, 5.5, 2.5, 6.5])
+    residuals, splits = np.repeat([1.0, 3.0, 5.0, 9.0], 10), np.repeat([0, 0, 1, 1], 10)
+    assert_allclose(level_folds(residuals, splits), np.repeat([3.5, 5.5, 2.5, 6.5], 10))
+    assert_allclose(level_folds(residuals[::10], splits[::10]), [1, 3, 5, 9])  # too few to tell
+
+
+def test_sizes_of_errors_are_those_of_the_residuals_as_they_are():
+    draw = np.random.default_rng(0)
+    groups = np.repeat(np.arange(6), 30)
+    X, y = draw.normal(size=(180, 2)), 5 * groups + draw.normal(size=180)
+    told = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y, groups=groups)
+    alone = IndividualErrorRegressor(Ridge(), cv=KFold(40), random_state=0).fit(X[:60], y[:60])
+    for found in (told, alone):
+        mean = found.held_out_.errors.mean()
+        assert found.predict_error(X).mean() == pytest.approx(mean, rel=0.3)
 
 
 def test_errors_and_widths_follow_the_noise():

@@ -94,11 +94,11 @@ def test_what_is_said_of_a_neighbour_comes_from_models_without_the_rows_fold(cv)
 @pytest.mark.parametrize("n_folds", [2, 3, 5])
 def test_each_model_is_fitted_once(n_folds):
     folds = record(20, [Confidence()], cv=n_folds)
-    folds.predictions(folds.held_out())
+    folds.held_out_predictions()[1]
     folds.panel()
     assert len(Recorder.fitted) == n_folds + 1
     folds = record(20, [NeighborError(n_neighbors=2)], cv=n_folds)
-    folds.predictions(folds.held_out())
+    folds.held_out_predictions()[1]
     folds.panel()
     # With two folds there is no model without both: each fold is divided anew.
     pairs = n_folds * (n_folds - 1) // 2 if n_folds > 2 else 2 * 5
@@ -137,16 +137,16 @@ def test_rows_held_out_more_than_once_belong_together():
     assert_array_equal(np.bincount(found.rows, minlength=20), times)
     assert (times == 0).any()
     assert (times > 1).any()
-    assert_array_equal(folds.units(found), found.rows)
+    assert_array_equal(folds.units(found.rows), found.rows)
 
 
 def test_rows_of_a_group_belong_together():
     groups = np.arange(20) // 4
     folds = record(20, cv=5, groups=groups)
-    assert_array_equal(folds.units(folds.held_out()), groups)
+    assert_array_equal(folds.units(folds.held_out().rows), groups)
     for cv in (5, HoldoutSplit(0.4)):
         folds = record(20, cv=cv)
-        assert folds.units(folds.held_out()) is None
+        assert folds.units(folds.held_out().rows) is None
 
 
 def test_time_runs_one_way():
@@ -164,7 +164,7 @@ def test_predictions_are_those_of_the_model_without_the_row():
     cv = ShuffleSplit(4, test_size=0.4, random_state=1)
     folds = CrossFitter([], LogisticRegression(max_iter=1000), X, names, cv=cv)
     found = folds.held_out()
-    told = folds.predictions(found)
+    told = folds.held_out_predictions()[1]
     for i, (train, test) in enumerate(cv.split(X)):
         model = LogisticRegression(max_iter=1000).fit(X[np.sort(train)], names[np.sort(train)])
         here = found.splits == i
@@ -219,7 +219,7 @@ def test_a_frozen_model_judges_every_row_as_it_is():
     folds = CrossFitter([NeighborError()], FrozenEstimator(model), X, y, cv=5)
     found = folds.held_out()
     assert_allclose(found.scores[:, 0], model.decision_function(X))
-    assert_array_equal(folds.predictions(found), model.predict(X))
+    assert_array_equal(folds.held_out_predictions()[1], model.predict(X))
     assert_allclose(folds.held_out_scores(folds.everything)[:, 0], model.decision_function(X))
 
 

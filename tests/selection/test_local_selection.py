@@ -195,3 +195,19 @@ def test_one_sentence_for_bad_input():
     with pytest.raises(ValueError, match="non-empty list"):
         LocalSelectionClassifier([]).fit(X, y)
     assert not hasattr(LocalSelectionClassifier([("svm", LinearSVC())]), "predict_proba")
+
+
+def test_a_splitter_that_draws_holds_out_the_same_rows_for_all():
+    X, y = make_classification(120, random_state=0)
+    models = [("bayes", GaussianNB()), ("line", LogisticRegression())]
+    found = LocalSelectionClassifier(models, cv=ShuffleSplit(2, test_size=0.3)).fit(X, y)
+    by_hand = y[found.held_out_.rows]
+    assert_array_equal(found.held_out_.errors, found.held_out_.predictions != by_hand[:, None])
+
+
+def test_errors_are_compared_in_one_unit():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = 10 * X[:, 0] ** 2
+    line = IndividualErrorRegressor(LinearRegression(), loss="absolute", random_state=0)
+    found = LocalSelectionRegressor([("a", line), ("b", LinearRegression())]).fit(X, y)
+    assert_allclose(found.held_out_.errors[:, 0], found.held_out_.errors[:, 1])

@@ -181,6 +181,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = self.estimator_.classes_
         if sample_weight is not None:
             aside = aside[sample_weight[aside] > 0]
+            if len(aside) == 0:
+                raise ValueError("All rows that were set aside have weight 0: some must count.")
         rows = _safe_indexing(X, aside)
         self._choose(self._deployed.trust(rows), self.estimator_.predict(rows) != y[aside])
         return self

@@ -6,18 +6,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Bunch, _safe_indexing, check_scalar
+from sklearn.utils import Bunch, check_scalar
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    column_or_1d,
-    validate_data,
-)
 
 from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
-from surefoot.error_estimation import JudgedEnsemble, ask_chosen, common_classes
-from surefoot.indicators import CrossFitter, check_rows
-from surefoot.neighborhoods import as_table
+from surefoot.error_estimation import (
+    JudgedEnsemble,
+    ask_chosen,
+    check_same_rows,
+    common_classes,
+)
+from surefoot.indicators import CrossFitter, check_rows, check_training_rows
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -137,17 +136,15 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
             The fitted classifier.
         """
         (cheap_name, cheap), (dear_name, dear) = self._check_parameters()
-        validate_data(self, X, y, skip_check_array=True)
-        self.judge_ = self._judge(cheap).fit(X, y, sample_weight=sample_weight, groups=groups)
-        X, y = as_table(X), column_or_1d(y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        cv = self._common_cv(X, y, groups)
+        self.judge_ = self._judge(cheap, cv).fit(X, y, sample_weight=sample_weight, groups=groups)
         folds = CrossFitter(
             [],
             dear,
             X,
             y,
-            cv=self.cv,
+            cv=cv,
             groups=groups,
             sample_weight=sample_weight,
             n_jobs=self.n_jobs,
@@ -196,16 +193,17 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
     def _learn_value(self, folds: CrossFitter) -> None:
         """Learn what a call is worth from what both models said of held-out rows."""
         held_out, y = self.judge_.held_out_, folds.y[self.judge_.held_out_.rows]
+        rows, answers = folds.held_out_predictions()
+        check_same_rows([held_out.rows, rows])
         weight = (
             np.ones(len(y)) if folds.sample_weight is None else folds.sample_weight[held_out.rows]
         )
         first_wrong = (held_out.predictions != y).astype(np.float64)
-        second_wrong = (held_out_predictions(folds) != y).astype(np.float64)
+        second_wrong = (answers != y).astype(np.float64)
         self._value = ValueOfAsking(self.judge_.classes_)
         columns = self._value.columns(held_out.predictions, held_out.estimated_errors)
         saved = first_wrong - second_wrong
-        groups = None if folds.groups is None else folds.groups[held_out.rows]
-        value = self._value.cross_predict(columns, saved, weight, groups)
+        value = self._value.cross_predict(columns, saved, weight, folds.units(rows))
         self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)
         # The budget is spent by the learner that is deployed: those of the folds differ in scale.
         spread = self._value.fit(columns, saved, weight).predict(columns)
@@ -236,12 +234,3 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
                     "that of an error, above 0."
                 )
         return list(zip(names, models, strict=True))
-
-
-def held_out_predictions(folds: CrossFitter) -> NDArray[Any]:
-    """Predictions for the rows that the folds hold out, in the order of the table."""
-    answers = [
-        folds.model(train).predict(_safe_indexing(folds.X, test)) for train, test in folds.splits
-    ]
-    rows = np.concatenate([test for _, test in folds.splits])
-    return np.concatenate(answers)[np.argsort(rows, kind="stable")]

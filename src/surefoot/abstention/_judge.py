@@ -11,11 +11,15 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_scalar
 
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.indicators import Indicator, fit_model
+from surefoot.indicators import CrossFitter, Indicator, fit_model
 from surefoot.resampling import HoldoutSplit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+# Of the rows to learn from, for an indicator that asks how the model did on rows it had not seen.
+FOLDS = 5
 
 
 class JudgedModel(NamedTuple):
@@ -57,6 +61,12 @@ def fit_judged_model(
             given = {name: value for name, value in told.items() if value is not None}
             judge = clone(judge).fit(X, y, **given)
         return JudgedModel(getattr(judge, "estimator_", judge), judge)
+    if getattr(indicator, "needs_held_out_scores", False):
+        folds = CrossFitter(
+            [indicator], estimator, X, y, cv=FOLDS, groups=groups, sample_weight=sample_weight
+        )
+        panel = folds.panel(folds.everything)
+        return JudgedModel(folds.model(folds.everything), panel.indicators[0])
     model = fit_model(estimator, X, y, sample_weight)
     if isinstance(indicator, FrozenEstimator):
         return JudgedModel(model, indicator)

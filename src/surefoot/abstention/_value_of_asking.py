@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+from surefoot.error_estimation import learner_folds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -83,8 +84,7 @@ class ValueOfAsking:
     ) -> Floats:
         """The same for the rows themselves, each by a learner that did not see it, or its group."""
         found = np.zeros(len(columns))
-        folds = KFold(min(5, len(columns))) if groups is None else GroupKFold()
-        for train, test in folds.split(columns, groups=groups):
+        for train, test in learner_folds(len(columns), groups, random_state=0):
             learner = ValueOfAsking(self.classes).fit(columns[train], saved[train], weight[train])
             found[test] = learner.predict(columns[test])
         return found

@@ -28,7 +28,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
     estimators : list of (str, classifier)
         Names and models, as in scikit-learn's `VotingClassifier`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
-        `IndividualErrorClassifier` is used with its own settings.
+        `IndividualErrorClassifier` is used with its own settings, but for the loss.
     indicator : indicator or list of indicators, default=None
         What the trust is learned from, out of fold, so that the models' trusts have one scale; None is
         all that `IndividualErrorClassifier` looks at by default.

@@ -66,7 +66,9 @@ def as_estimator(model: Any, X: Any, y: Any) -> Any:
             "callable that returns probabilities or predictions."
         )
     told = np.asarray(model(X))
-    if told.ndim == 1 and type_of_target(y) not in ("binary", "multiclass"):
+    if told.dtype.kind not in "fiub":
+        raise TypeError("model returns labels: a callable may return probabilities or numbers.")
+    if told.ndim == 1 and type_of_target(y) != "binary":  # of one column no third class can be told
         return CallableRegressor(model)
     classes = np.unique(np.asarray(y))
     n_told = 2 if told.ndim == 1 else told.shape[1]

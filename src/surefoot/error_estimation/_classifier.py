@@ -229,13 +229,13 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
         rows, truth = held_out.rows, folds.y[held_out.rows]
-        predictions = folds.predictions(held_out)
+        predictions = folds.held_out_predictions()[1]
         wrong = (predictions != truth).astype(np.int64)
         weight = None if folds.sample_weight is None else folds.sample_weight[rows]
         own = self._indicators[0]
         n_own = held_out.columns[0].shape[1] if _tells_own_confidence(own) else 0
         learned = ErrorProbability(self.error_estimator, n_own=n_own, random_state=folds.seed).fit(
-            self._table(held_out.columns), wrong, weight, folds.units(held_out)
+            self._table(held_out.columns), wrong, weight, folds.units(rows)
         )
         self._error_probability = learned
         self.error_estimator_ = learned.fitted_

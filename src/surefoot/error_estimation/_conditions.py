@@ -66,6 +66,11 @@ def read_column(table: Any, name: Any) -> NDArray[Any]:
     if numeric and hasattr(column, "iloc"):  # pandas, whose nullable columns hold objects
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    if kind == "O" and not hasattr(column, "iloc"):  # a mixed array: its numbers are objects, too
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            return np.asarray(values, dtype=object)
     return np.asarray(values, dtype=np.float64 if numeric else object)
 
 
@@ -92,7 +97,7 @@ def _cuts(values: NDArray[np.float64]) -> list[float]:
     if len(np.unique(values)) <= MOST_CUTS + 1:
         distinct = np.unique(values)
         return [float(value) for value in distinct[:-1]]
-    cuts = np.quantile(values, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1))
-    spread = float(np.ptp(values))
-    digits = int(1 - np.floor(np.log10(spread))) if spread > 0 else 0
+    cuts = np.unique(np.quantile(values, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)))
+    gap = float(np.diff(cuts).min()) if len(cuts) > 1 else 0.0
+    digits = int(1 - np.floor(np.log10(gap))) if gap > 0 else 3
     return sorted({float(np.round(cut, digits)) for cut in cuts})

@@ -40,8 +40,9 @@ class ErrorProbability:
             ).fit(table, wrong, weight, groups)
             self.held_out_ = self.fitted_.held_out_
             return self
-        if wrong.min() == wrong.max():
-            return self._fit_constant(wrong)
+        counted = wrong if weight is None else wrong[weight > 0]
+        if counted.min() == counted.max():
+            return self._fit_constant(counted, len(wrong))
         self.fitted_ = fit_model(self.learner, table, wrong, weight)
         said = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
         self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
@@ -50,10 +51,10 @@ class ErrorProbability:
         self.held_out_ = self.calibrator_.predict_proba(said[:, None])[:, 1]
         return self
 
-    def _fit_constant(self, wrong: NDArray[np.int64]) -> Self:
+    def _fit_constant(self, wrong: NDArray[np.int64], n_rows: int) -> Self:
         """Without a right and a wrong row there is nothing to tell apart: the rule of succession."""
         self.fitted_ = None
-        self.held_out_ = np.full(len(wrong), (wrong.sum() + 1) / (len(wrong) + 2))
+        self.held_out_ = np.full(n_rows, (wrong.sum() + 1) / (len(wrong) + 2))
         return self
 
     def predict(self, table: Floats) -> Floats:

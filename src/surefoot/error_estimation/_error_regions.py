@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import ttest_1samp
+from scipy.stats import hypergeom, ttest_1samp
 from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
 
 from surefoot.error_estimation._conditions import Condition, list_conditions
@@ -74,7 +74,7 @@ def find_error_regions(
     min_share : float, default=0.02
         Least share of the rows in a region.
     groups : array-like of shape (n_rows,), default=None
-        Rows of one group are in the same half.
+        Rows of one group are in the same half. The check takes rows as independent all the same.
     random_state : int, RandomState or None, default=None
         Draws the halves.
 
@@ -192,8 +192,11 @@ def _check(
     if len(inside) < 2 or len(outside) < 2:
         return None
     overall = float(errors[checked].mean())
-    if np.ptp(inside) == 0:  # no spread to test by: certain if above
-        p_value = 0.0 if inside[0] > overall else 1.0
+    if np.isin(errors[checked], (0, 1)).all():  # as many errors among as many rows, by chance
+        total, wrong = int(checked.sum()), int(errors[checked].sum())
+        p_value = float(hypergeom.sf(inside.sum() - 1, total, wrong, len(inside)))
+    elif np.ptp(inside) == 0:  # no spread to test by: as many rows at least as bad, by chance
+        p_value = float(np.mean(errors[checked] >= inside[0]) ** len(inside))
     else:
         p_value = float(ttest_1samp(inside, overall, alternative="greater").pvalue)
     p_value = min(1.0, p_value * n_rules)

@@ -1,11 +1,13 @@
 """Several models, each with an estimate of its own error on every row."""
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
+from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -49,27 +51,36 @@ class JudgedEnsemble(_BaseHeterogeneousEnsemble):
         """Further parameters of the judges."""
         return {}
 
-    def _judge(self, model: Any) -> Any:
-        """Unfitted estimator of the errors of one model; a model that is one keeps its settings."""
+    def _judge(self, model: Any, cv: Any) -> Any:
+        """Unfitted estimator of the errors of one model; a model that is one keeps its settings, but for the loss."""
         kind = IndividualErrorClassifier if is_classifier(self) else IndividualErrorRegressor
         if isinstance(model, kind):
-            return clone(model)
+            # Errors are compared, and must have one unit.
+            return clone(model).set_params(loss=self._judge_settings().get("loss"))
         return kind(
             model,
             self.error_estimator,
-            cv=self.cv,
+            cv=cv,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             **self._judge_settings(),
         )
+
+    def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
+        """How rows are held out, for all models alike: a splitter that draws is asked once."""
+        if isinstance(self.cv, Integral):
+            return self.cv
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        return list(splitter.split(X, y, groups))
 
     def _fit_judges(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
         """Fit all judges; returns the weights of the held-out rows."""
         names, models = self._validate_estimators()
         validate_data(self, X, y, skip_check_array=True)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
+        cv = self._common_cv(X, y, groups)
         self.judges_ = [
-            self._judge(model).fit(X, y, sample_weight=sample_weight, groups=groups)
+            self._judge(model, cv).fit(X, y, sample_weight=sample_weight, groups=groups)
             for model in kept.values()
         ]
         self.estimators_ = [judge.estimator_ for judge in self.judges_]
@@ -87,10 +98,7 @@ class JudgedEnsemble(_BaseHeterogeneousEnsemble):
 def stack_held_out(parts: list[Any]) -> HeldOutErrors:
     """Held-out rows of all models side by side; they must be the same rows."""
     rows = parts[0].rows
-    if not all(np.array_equal(part.rows, rows) for part in parts):
-        raise ValueError(
-            "cv held out other rows for one model than for another: give it a random_state."
-        )
+    check_same_rows([part.rows for part in parts])
     return HeldOutErrors(
         rows,
         *(
@@ -98,6 +106,14 @@ def stack_held_out(parts: list[Any]) -> HeldOutErrors:
             for name in ("predictions", "errors", "estimated_errors")
         ),
     )
+
+
+def check_same_rows(parts: list[NDArray[np.int64]]) -> None:
+    """Raise one sentence unless the same rows were held out for all models."""
+    if not all(np.array_equal(rows, parts[0]) for rows in parts):
+        raise ValueError(
+            "Other rows were held out for one model than for another: all must have the same cv."
+        )
 
 
 def common_classes(models: list[Any]) -> NDArray[Any]:

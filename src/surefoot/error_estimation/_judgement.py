@@ -14,6 +14,10 @@ from surefoot.error_estimation._error_probability import answer, out_of_fold
 from surefoot.indicators import fit_model
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Fewer rows in a fold say nothing of its level.
+LEAST_LEVELLED = 20
 
 # No error is estimated below this share of the mean one: a scale must not be zero.
 LEAST_SHARE = 0.01
@@ -75,18 +79,19 @@ class Judgement:
         self.squared = squared
         self.random_state = random_state
 
-    def fit(self, table: Floats, residuals: Floats, weight: Any, units: Any) -> Self:
-        """Learn from out-of-fold columns and residuals."""
+    def fit(self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any) -> Self:
+        """Learn from out-of-fold columns and residuals, and by which split each row was held out."""
         learner = LineThenTrees(random_state=self.random_state)
         if self.learner is not None:
             learner = self.learner
         if self.corrected or self.tells_residuals:
-            self.corrector_ = fit_model(learner, table, residuals, weight)
+            levelled = level_folds(residuals, splits)
+            self.corrector_ = fit_model(learner, table, levelled, weight)
         self.shrinkage_ = 0.0
         left = residuals
         if self.corrected:
-            told = out_of_fold(learner, table, residuals, weight, units, self.random_state)
-            self.shrinkage_ = gain(residuals, told, weight)
+            told = out_of_fold(learner, table, levelled, weight, units, self.random_state)
+            self.shrinkage_ = gain(levelled, told, weight)
             left = residuals - self.shrinkage_ * told
         sizes = left**2 if self.squared else np.abs(left)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
@@ -132,3 +137,15 @@ def gain(residuals: Floats, told: Floats, weight: Floats | None) -> float:
     error = float(weight**2 @ (told * left) ** 2) / size**2
     kept = 1 - error / slope**2 if slope > 0 else 0.0
     return float(np.clip(slope * kept, 0, 1))
+
+
+def level_folds(residuals: Floats, splits: Ints) -> Floats:
+    """Residuals with the same mean in every fold, for whoever learns which way they go.
+
+    A fold whose rows lie above the others is predicted too low by a model of the others, which a learner
+    would take for a rule: the lower the prediction, the higher the residual.
+    """
+    counts = np.bincount(splits)
+    means = np.bincount(splits, residuals) / np.maximum(counts, 1)
+    excess = np.where(counts >= LEAST_LEVELLED, means - residuals.mean(), 0.0)
+    return residuals - excess[splits]

@@ -257,18 +257,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             random_state=folds.seed,
         ).fit(
             self._table(held_out.columns),
-            level_folds(folds.y[rows] - held_out.scores[:, 0], held_out.splits),
+            folds.y[rows] - held_out.scores[:, 0],
+            held_out.splits,
             None if folds.sample_weight is None else folds.sample_weight[rows],
-            folds.units(held_out),
+            folds.units(rows),
         )
-
-
-def level_folds(residuals: Floats, splits: Ints) -> Floats:
-    """Residuals with the same mean in every fold.
-
-    A fold whose rows lie above the others is predicted too low by a model of the others, which a learner
-    would take for a rule: the lower the prediction, the higher the residual.
-    """
-    counts = np.bincount(splits)
-    means = np.bincount(splits, residuals) / np.maximum(counts, 1)
-    return residuals - means[splits] + residuals.mean()

@@ -119,6 +119,10 @@ class CrossFitter:
     def held_out(self, part: Ints | None = None) -> CrossFit:
         """Judge each row that a split holds out of the part by the rest of it."""
         splits = self.splits_within(self.everything if part is None else part)
+        if not splits:
+            raise ValueError(
+                "A training fold has one row or group only, and rows of it must be held out again: there must be more."
+            )
         self._check_classes([train for train, _ in splits])
         panels = self._build_panels([train for train, _ in splits])
         judged = Parallel(n_jobs=self.n_jobs)(
@@ -137,18 +141,15 @@ class CrossFitter:
             [np.concatenate(fold)[order] for fold in zip(*columns, strict=True)],
         )
 
-    def predictions(self, found: CrossFit, part: Ints | None = None) -> NDArray[Any]:
-        """What the models that judged the held-out rows of a part predict for them."""
-        splits = self.splits_within(self.everything if part is None else part)
+    def held_out_predictions(self) -> tuple[Ints, NDArray[Any]]:
+        """The rows that splits hold out, in the order of `held_out`, and what models of the rest predict."""
+        rows = np.concatenate([test for _, test in self.splits])
         answers = [
-            (
-                np.flatnonzero(found.splits == i),
-                self.model(train).predict(_safe_indexing(self.X, test)),
-            )
-            for i, (train, test) in enumerate(splits)
+            np.asarray(self.model(train).predict(_safe_indexing(self.X, test)))
+            for train, test in self.splits
         ]
-        order = np.argsort(np.concatenate([where for where, _ in answers]))
-        return np.concatenate([np.asarray(answer) for _, answer in answers])[order]
+        order = np.argsort(rows, kind="stable")
+        return rows[order], np.concatenate(answers)[order]
 
     def panel(self, part: Ints | None = None) -> Panel:
         """The indicators around the model of a part; of all rows that a new row may meet by default."""
@@ -163,11 +164,11 @@ class CrossFitter:
         """A panel without indicators, which only scores."""
         return Panel([], self.model(part), *self._rows(part), response=self.response)
 
-    def units(self, found: CrossFit) -> NDArray[Any] | None:
+    def units(self, rows: Ints) -> NDArray[Any] | None:
         """What must stay together of held-out rows: groups, or copies of a row that was held out twice."""
         if self.groups is not None:
-            return self.groups[found.rows]
-        return found.rows if len(np.unique(found.rows)) < len(found.rows) else None
+            return self.groups[rows]
+        return rows if len(np.unique(rows)) < len(rows) else None
 
     def splits_within(self, part: Ints) -> list[Split]:
         """The splits as far as they divide the part; where none does, fresh folds of it."""
@@ -313,6 +314,8 @@ def resolve_cv(
                 f"y has one row only of class {rare!r}: cross-validation needs two or more of each."
             )
         cv, stratified = (min(int(cv), rarest), True) if rarest > 1 else (int(cv), False)
+    if isinstance(cv, Integral) and not stratified and len(y) > 1:
+        cv = min(int(cv), len(y))
     return check_cv(cv, y, classifier=stratified)
 
 

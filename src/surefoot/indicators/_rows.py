@@ -30,7 +30,9 @@ def check_training_rows(
         raise ValueError("X and y have no rows: a minimum of two is required.")
     assert_all_finite(y, input_name="y")
     if sample_weight is not None:
-        sample_weight = _check_sample_weight(sample_weight, y, dtype=np.float64)
+        sample_weight = _check_sample_weight(
+            sample_weight, y, dtype=np.float64, ensure_non_negative=True
+        )
     return X, y, sample_weight
 
 

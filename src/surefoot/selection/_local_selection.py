@@ -111,7 +111,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     estimators : list of (str, classifier)
         Names and models, as in scikit-learn's `VotingClassifier`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
-        `IndividualErrorClassifier` is used with its own settings.
+        `IndividualErrorClassifier` is used with its own settings, but for the loss.
     error_estimator : classifier, default=None
         What learns the errors of every model; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
@@ -186,7 +186,7 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     estimators : list of (str, regressor)
         Names and models, as in scikit-learn's `VotingRegressor`; "drop" leaves one out. A
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
-        `IndividualErrorRegressor` is used with its own settings.
+        `IndividualErrorRegressor` is used with its own settings, but for the loss.
     error_estimator : regressor, default=None
         What learns the errors of every model; see `IndividualErrorRegressor`.
     loss : {"absolute", "squared"}, default="squared"
