@@ -94,11 +94,13 @@ def test_what_is_said_of_a_neighbour_comes_from_models_without_the_rows_fold(cv)
 @pytest.mark.parametrize("n_folds", [2, 3, 5])
 def test_each_model_is_fitted_once(n_folds):
     folds = record(20, [Confidence()], cv=n_folds)
-    folds.held_out_predictions()[1]
+    folds.held_out()
+    folds.held_out_predictions()
     folds.panel()
     assert len(Recorder.fitted) == n_folds + 1
     folds = record(20, [NeighborError(n_neighbors=2)], cv=n_folds)
-    folds.held_out_predictions()[1]
+    folds.held_out()
+    folds.held_out_predictions()
     folds.panel()
     # With two folds there is no model without both: each fold is divided anew.
     pairs = n_folds * (n_folds - 1) // 2 if n_folds > 2 else 2 * 5

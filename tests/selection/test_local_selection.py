@@ -181,7 +181,7 @@ def test_groups_stay_together():
 def test_one_sentence_for_bad_input():
     X, y = make_classification(60, random_state=0)
     shuffled = ShuffleSplit(3, test_size=0.5)
-    with pytest.raises(ValueError, match="cv held out other rows for one model than for another"):
+    with pytest.raises(ValueError, match="Other rows were held out for one model than for another"):
         LocalSelectionClassifier([(n, clone(m).set_params(cv=shuffled)) for n, m in LIGHT]).fit(
             X, y
         )

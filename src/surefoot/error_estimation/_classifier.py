@@ -97,7 +97,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     -----
     `predict_set` with a single split, or a frozen model, holds the true class with a probability of at
     least `confidence`. With K folds it is CV+: at least 2·confidence − 1 at worst, less
-    a term that vanishes with many rows a fold, and near `confidence` in practice.
+    a term that vanishes with many rows a fold, and near `confidence` in practice. Splits that overlap or
+    follow time, and `groups`, whose rows are not drawn one by one, leave no such promise.
 
     References
     ----------

@@ -35,7 +35,7 @@ class HeldOut(NamedTuple):
     """What happened on the rows that were held out, aligned with `rows`, positions in the training table.
 
     `predictions` come from models that did not see the row, `errors` are what they cost, and
-    `estimated_errors` what was estimated of it by an error estimator that did not see the row either.
+    `estimated_errors` what was estimated of it by an error estimator that was not fitted on the row either.
     """
 
     rows: Ints

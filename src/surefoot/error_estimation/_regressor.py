@@ -95,7 +95,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     compared with. With a single split this is split conformal prediction: for rows drawn like
     the training rows, the interval holds the truth with a probability of at least `confidence`. With
     K folds it is CV+ (Barber, Candès, Ramdas and Tibshirani 2021): at least 2·confidence − 1 at worst,
-    less a term that vanishes with many rows a fold, and near `confidence`, rather above, in practice.
+    less a term that vanishes with many rows a fold, and near `confidence`, rather above, in practice. Splits
+    that overlap or follow time, and `groups`, whose rows are not drawn one by one, leave no such promise.
 
     References
     ----------

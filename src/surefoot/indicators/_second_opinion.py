@@ -28,7 +28,7 @@ Opinions = Sequence[tuple[str, Any]]
 class SecondOpinion(Indicator):
     """How far other models agree with each prediction; a higher score is more agreement.
 
-    Quick models are fitted on the same training rows, seen in the neighbour space. For a classifier
+    Quick models are fitted on the same training rows, without weights, seen in the neighbour space. For a classifier
     there is one column a model: `<name>_log_odds`, the log-odds that it gives the *predicted* class. For a
     regressor `<name>_gap` is its prediction minus the model's, and, for an ensemble with members of
     its own, `<name>_spread` is the standard deviation of what these predict.
