@@ -25,7 +25,7 @@ autodoc_default_options = {
     "member-order": "bysource",
     # Left out: what scikit-learn gives every estimator, with links into its own pages, and what only
     # surefoot itself calls.
-    "inherited-members": "BaseEstimator, ClassifierMixin, TransformerMixin, tuple",
+    "inherited-members": "BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, tuple",
     "exclude-members": "get_metadata_routing, set_fit_request, set_score_request, set_output, "
     "is_fitted_on, cached_scores, cached_cell_scores",
 }

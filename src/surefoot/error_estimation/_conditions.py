@@ -99,5 +99,5 @@ def _cuts(values: NDArray[np.float64]) -> list[float]:
         return [float(value) for value in distinct[:-1]]
     cuts = np.unique(np.quantile(values, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)))
     gap = float(np.diff(cuts).min()) if len(cuts) > 1 else 0.0
-    digits = int(1 - np.floor(np.log10(gap))) if gap > 0 else 3
+    digits = int(-np.floor(np.log10(gap))) if gap > 0 else 3
     return sorted({float(np.round(cut, digits)) for cut in cuts})
