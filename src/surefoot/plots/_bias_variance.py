@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.plots._voronoi_cell import BLUE, GREY, INK, ORANGE, _new_axes
+from surefoot.plots._canvas import BLUE, GREY, INK, ORANGE, new_axes
 from surefoot.resampling import BiasVarianceResult, bias_variance
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class BiasVarianceDisplay:
         display : BiasVarianceDisplay
             The display itself.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         result = self.result
         places = self.x if self.x is not None else np.argsort(np.argsort(result.error)) + 1.0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.plots._voronoi_cell import BLUE, GREY, VERMILION, _new_axes
+from surefoot.plots._canvas import BLUE, GREY, VERMILION, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +125,7 @@ class BoostingDisplay:
         display : BoostingDisplay
             The display itself.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         kinds: list[tuple[Floats | None, str, dict[str, Any]]] = [
             (self.bound, "bound of the training error", {"color": GREY, "linestyle": (0, (4, 2))}),

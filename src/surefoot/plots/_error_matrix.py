@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
-from surefoot.plots._voronoi_cell import GREY, _new_axes
+from surefoot.plots._canvas import GREY, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +142,7 @@ class ErrorMatrixDisplay:
             The display itself.
         """
         counts = _check_counts(self.counts, self.n_folds, self.row_names, self.column_names)
-        self.ax_ = ax = _new_axes() if ax is None else ax
+        self.ax_ = ax = new_axes() if ax is None else ax
         self.figure_ = ax.figure
         self.image_ = ax.imshow(counts, cmap=cmap, vmin=0, vmax=self.n_folds, aspect="equal")
         self._draw_names()

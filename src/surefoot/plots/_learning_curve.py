@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.active_learning import SimulationResult, simulate
-from surefoot.plots._voronoi_cell import BLUE, GREY, INK, ORANGE, SKY, VERMILION, _new_axes
+from surefoot.plots._canvas import BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 
-GREEN, PINK = "#009E73", "#CC79A7"
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY)
 
 
@@ -148,7 +147,7 @@ class LearningCurveDisplay:
         display : LearningCurveDisplay
             The display itself.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         found, needed = self.result, self.result.labels_needed(self.share)
         self.lines_, self.bands_ = {}, {}

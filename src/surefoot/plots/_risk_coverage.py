@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from surefoot.metrics import augrc_loss, risk_coverage_curve
-from surefoot.plots._voronoi_cell import BLUE, INK, VERMILION, _new_axes
+from surefoot.plots._canvas import BLUE, INK, VERMILION, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -216,7 +216,7 @@ class RiskCoverageDisplay:
         display : RiskCoverageDisplay
             The display itself.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         kinds: list[tuple[Curve | None, str, dict[str, Any]]] = [
             (self.estimated, "estimated error", {"color": BLUE, "linewidth": 2.2, "zorder": 4}),

@@ -20,6 +20,7 @@ from surefoot.neighborhoods import (
     top_class,
     voronoi_samples,
 )
+from surefoot.plots._canvas import BLUE, GREY, INK, ORANGE, SKY, VERMILION, new_axes
 from surefoot.plots._polygon import cell_polygon, is_within, lengths_of, square_around
 
 if TYPE_CHECKING:
@@ -27,10 +28,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-# Okabe and Ito's colours, which differ for every kind of colour vision.
-INK, GREY = "#1a1a1a", "#b5b5b5"
-BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
 
 
 class VoronoiCellDisplay:
@@ -257,7 +254,7 @@ class VoronoiCellDisplay:
         display : VoronoiCellDisplay
             The display itself.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         self._draw_points()
         self._draw_ways()
@@ -451,17 +448,9 @@ def _space_names(indicator: LocalSensitivity) -> tuple[str | None, str | None]:
     """Names of the columns, where the plane is the table that the user gave."""
     index = indicator.index_
     names = getattr(indicator, "feature_names_in_", None)
-    if names is None or index.transformers or index.space.transformer is not None:
+    if names is None or index.transformers or not index.space.is_model_input:
         return None, None
     return str(names[0]), str(names[1])
-
-
-def _new_axes() -> Axes:
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("Displays need matplotlib: pip install 'surefoot[plots]'.") from error
-    return plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]
 
 
 def _outwards(vector: Floats, length: float) -> tuple[float, float]:
