@@ -161,8 +161,8 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     >>> right = np.floor(4 * X[:, 1]) % 2 == 0
     >>> y = np.where(X[:, 0] < 0, left, right)
     >>> models = [("linear", LogisticRegression()), ("nearest", KNeighborsClassifier(1))]
-    >>> model = LocalSelectionClassifier(models).fit(X, y)
-    >>> model.predict_selection([[-0.6, 0.8], [0.6, 0.8]])
+    >>> model = LocalSelectionClassifier(models, random_state=0).fit(X, y)
+    >>> model.predict_selection([[-0.6, -0.5], [0.6, 0.8]])
     array(['linear', 'nearest'], dtype=object)
     """
 
@@ -229,7 +229,7 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     >>> X = rng.uniform(-1, 1, size=(1000, 1))
     >>> y = np.where(X[:, 0] < 0, rng.normal(scale=0.5, size=1000), 3 * np.sin(9 * X[:, 0]))
     >>> models = [("line", LinearRegression()), ("nearest", KNeighborsRegressor(1))]
-    >>> model = LocalSelectionRegressor(models).fit(X, y)
+    >>> model = LocalSelectionRegressor(models, random_state=0).fit(X, y)
     >>> model.predict_selection([[-0.5], [0.2]])
     array(['line', 'nearest'], dtype=object)
     """

@@ -1,0 +1,15 @@
+"""Every test and every docstring example draws the same numbers, whatever ran before it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _same_draws() -> Iterator[None]:
+    """Seed what `random_state=None` draws from, as one test must not depend on another."""
+    before = np.random.get_state()  # noqa: NPY002 (scikit-learn draws from this one)
+    np.random.seed(0)  # noqa: NPY002
+    yield
+    np.random.set_state(before)  # noqa: NPY002
