@@ -39,6 +39,7 @@ PUBLIC = {
         "list_ucr",
         "make_cylinder_bell_funnel",
         "make_friedman_problem",
+        "make_subscriptions",
         "make_synthetic_control",
     },
     "surefoot.error_estimation": {
@@ -56,7 +57,12 @@ PUBLIC = {
         "learner_folds",
         "smoothed_targets",
     },
-    "surefoot.abstention": {"AbstainingClassifier", "DeferringClassifier"},
+    "surefoot.abstention": {
+        "AbstainingClassifier",
+        "DeferringClassifier",
+        "Threshold",
+        "threshold_for_risk",
+    },
     "surefoot.ensemble": {
         "BoostingClassifier",
         "FilterBoostingClassifier",
@@ -123,7 +129,11 @@ PUBLIC = {
         "RiskCoverageDisplay",
         "VoronoiCellDisplay",
     },
-    "surefoot.recalibration": {"LocallyRecalibratedClassifier", "RecalibratedClassifier"},
+    "surefoot.recalibration": {
+        "LocallyRecalibratedClassifier",
+        "RecalibratedClassifier",
+        "recalibrated_probabilities",
+    },
     "surefoot.resampling": {
         "BiasVarianceResult",
         "HoldoutSplit",

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import ttest_1samp
 
 from surefoot.abstention._risk_control import (
     every_threshold,
     fallback_test,
     starting_points,
+    student_test,
     threshold_for_coverage,
     threshold_for_risk,
     upper_bound,
@@ -27,7 +29,7 @@ def test_rows_with_equal_scores_are_answered_together():
     found = every_threshold([0.9, 0.5, 0.5, 0.7, 0.1], [0, 1, 0, 0, 1])
     assert_array_equal(found.scores, [0.9, 0.7, 0.5, -np.inf])
     assert_array_equal(found.n_answered, [1, 2, 4, 5])
-    assert_array_equal(found.n_wrong, [0, 0, 1, 2])
+    assert_array_equal(found.lost, [0, 0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_a_pointwise_bound_agrees_wherever_rows_are_answered(rows):
     scores, wrong = np.array(rows).T
     found = threshold_for_risk(scores, wrong, max_risk=0.2, confidence=0.9)
     assert found.n_answered == (scores >= found.score).sum()
-    assert found.n_wrong == wrong[scores >= found.score].sum()
+    assert found.lost == wrong[scores >= found.score].sum()
     if found.n_answered:
         assert upper_bound(found.n_wrong, found.n_answered, 0.9) <= 0.2 + 1e-9
 
@@ -129,3 +131,30 @@ def share_of_broken_promises(error_at, n_rows, max_risk, n_draws=400, seed=0):
 def test_the_promise_is_kept(error_at, n_rows):
     # 5 % may break it; with 400 draws more than 8.2 % would be three standard errors above.
     assert share_of_broken_promises(error_at, n_rows, 0.05) <= 0.082
+
+
+def test_a_mean_error_is_tested_like_a_students_t():
+    draw = np.random.default_rng(0)
+    scores, errors = np.arange(200.0), draw.uniform(size=200)
+    found = student_test(every_threshold(scores, errors), 0.6)
+    assert (found[:49] == 1).all()  # too few rows to tell
+    for n_answered in (50, 120, 200):
+        expected = ttest_1samp(errors[-n_answered:], 0.6, alternative="less").pvalue
+        assert_allclose(found[n_answered - 1], expected)
+
+
+def test_a_promised_mean_error_is_kept_as_often_as_promised():
+    draw = np.random.default_rng(0)
+    broken = 0
+    for _ in range(400):
+        scores = draw.uniform(size=400)
+        errors = (1.2 - scores) * draw.exponential(size=400)  # the true mean above s is 0.7 − s / 2
+        found = threshold_for_risk(scores, errors, 0.45, 0.9)
+        broken += found.n_answered > 0 and 0.7 - max(found.score, 0) / 2 > 0.45
+    assert broken <= 400 * 0.1 + 3 * np.sqrt(400 * 0.09)
+
+
+def test_errors_without_spread_are_below_the_limit_or_not():
+    scores = np.arange(100.0)
+    assert threshold_for_risk(scores, np.full(100, 0.2), 0.3).n_answered == 100
+    assert threshold_for_risk(scores, np.full(100, 0.4), 0.3).n_answered == 0

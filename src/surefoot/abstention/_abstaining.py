@@ -236,7 +236,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         n_rows = self.n_held_out_ = len(scores)
         if self.coverage is not None:
             chosen = threshold_for_coverage(scores, wrong, self.coverage)
-            bound = upper_bound(chosen.n_wrong, chosen.n_answered, self.confidence)
+            bound = upper_bound(int(chosen.lost), chosen.n_answered, self.confidence)
         elif self.max_risk is not None:
             chosen = threshold_for_risk(scores, wrong, self.max_risk, self.confidence)
             bound = self.max_risk
@@ -246,7 +246,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         answers = chosen.n_answered > 0
         self.threshold_ = chosen.score
         self.coverage_ = chosen.n_answered / n_rows
-        self.risk_ = chosen.n_wrong / chosen.n_answered if answers else np.nan
+        self.risk_ = chosen.lost / chosen.n_answered if answers else np.nan
         self.risk_bound_ = bound if answers else np.nan
 
     def _split(self, X: Any, y: NDArray[Any], groups: Any) -> tuple[Ints, Ints]:

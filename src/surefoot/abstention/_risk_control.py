@@ -6,41 +6,53 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
+from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class Threshold(NamedTuple):
-    """A least score to answer, and how the held-out rows with at least that score fared."""
+    """A least score to answer, and how the held-out rows with at least that score fared.
+
+    `lost` is the sum of their errors: how many are wrong, where an error is 0 or 1.
+    """
 
     score: float
     n_answered: int
-    n_wrong: int
+    lost: float
 
 
 class Thresholds(NamedTuple):
-    """Thresholds from the highest score to the lowest, and how many rows each answers, and answers wrongly."""
+    """Thresholds from the highest score to the lowest, how many rows each answers, and the errors of these.
+
+    `lost` is the sum of their errors, `lost2` that of the squares.
+    """
 
     scores: Floats
     n_answered: Ints
-    n_wrong: Ints
+    lost: Floats
+    lost2: Floats
 
     def at(self, i: Any) -> Threshold:
         """The i-th of them."""
-        return Threshold(float(self.scores[i]), int(self.n_answered[i]), int(self.n_wrong[i]))
+        return Threshold(float(self.scores[i]), int(self.n_answered[i]), float(self.lost[i]))
 
 
-NOTHING = Threshold(np.inf, 0, 0)
+NOTHING = Threshold(np.inf, 0, 0.0)
+
+# Rows that a mean of errors of any size must have before it is tested by its normal limit.
+LEAST_TESTED = 50
 
 
 def threshold_for_risk(
-    scores: Any, wrong: Any, max_risk: float, confidence: float = 0.95
+    scores: Any, errors: Any, max_risk: float, confidence: float = 0.95
 ) -> Threshold:
-    """Threshold that answers the most rows with a share of errors of at most `max_risk`.
+    """Threshold that answers the most rows with a mean error of at most `max_risk`.
 
-    Every threshold is tested, from the one that answers fewest rows to the one that answers all: an
-    exact binomial test of the hypothesis that the error among the answered rows is above `max_risk`. Of
+    Every threshold is tested, from the one that answers fewest rows to the one that answers all: a
+    test of the hypothesis that the mean error of the answered rows is above `max_risk`. Errors of 0 and 1
+    have an exact one, the binomial; others Student's, which holds for many rows and no heavy tail. Of
     the permitted 1 − confidence, the first test gets a part, and so does each test where the number of
     answered rows has doubled; what a test has is handed to the next one if it rejects, and is
     lost if not (Wiens' fallback procedure, of which fixed-sequence testing is the case with one
@@ -50,11 +62,12 @@ def threshold_for_risk(
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
-        How far each prediction is to be trusted; higher is more.
-    wrong : array-like of shape (n_rows,)
-        Whether each prediction is wrong.
+        How far each prediction is to be trusted; higher is more. For example minus the
+        `held_out_.estimated_errors` of an `IndividualErrorClassifier`.
+    errors : array-like of shape (n_rows,)
+        What each prediction cost: whether it is wrong, or how far off it is.
     max_risk : float
-        Share of errors among the answered rows that is not to be exceeded.
+        Mean error of the answered rows that is not to be exceeded.
     confidence : float, default=0.95
         Probability, over draws of the held-out rows, with which it is not.
 
@@ -62,47 +75,86 @@ def threshold_for_risk(
     -------
     threshold : Threshold
         Infinite, with no row answered, if no threshold is known to keep the limit.
+
+    Examples
+    --------
+    The 80 rows with the highest scores are all right, half of the others are wrong:
+
+    >>> import numpy as np
+    >>> from surefoot.abstention import threshold_for_risk
+    >>> wrong = np.r_[np.zeros(80), np.tile([1, 0], 10)]
+    >>> found = threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1)
+    >>> found.n_answered, found.lost
+    (86, 3.0)
     """
-    candidates = every_threshold(scores, wrong)
-    starts, share = starting_points(len(scores), max_risk, 1 - confidence)
+    candidates = every_threshold(scores, errors)
+    is_share = bool(np.isin(errors, (0, 1)).all())
+    starts, share = starting_points(len(scores), max_risk, 1 - confidence, is_share=is_share)
     # A start inside a run of equal scores belongs to the threshold that answers the whole run.
     places = np.searchsorted(candidates.n_answered, starts)
     gained = np.bincount(places, minlength=len(candidates.scores)) * np.float64(share)
-    p_values = binom.cdf(candidates.n_wrong, candidates.n_answered, max_risk)
+    test = binomial_test if is_share else student_test
+    p_values = test(candidates, max_risk)
     rejected = np.flatnonzero(fallback_test(p_values, gained))
     return candidates.at(rejected[-1]) if rejected.size else NOTHING
 
 
-def threshold_for_coverage(scores: Any, wrong: Any, coverage: float) -> Threshold:
+def binomial_test(candidates: Thresholds, max_risk: float) -> Floats:
+    """Chance of as few wrong answers if a share of `max_risk` were wrong."""
+    return np.asarray(binom.cdf(candidates.lost, candidates.n_answered, max_risk))
+
+
+def student_test(candidates: Thresholds, max_risk: float) -> Floats:
+    """Chance of as small a mean error if it were `max_risk`; 1 for too few rows to tell."""
+    n_rows = candidates.n_answered
+    mean = candidates.lost / n_rows
+    spread = np.sqrt(np.maximum(candidates.lost2 / n_rows - mean**2, 0) / np.maximum(n_rows - 1, 1))
+    distance = np.where(mean < max_risk, -np.inf, np.inf)
+    distance = np.divide(mean - max_risk, spread, out=distance, where=spread > 0)
+    return np.where(n_rows < LEAST_TESTED, 1.0, student.cdf(distance, np.maximum(n_rows - 1, 1)))
+
+
+def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Threshold:
     """Highest threshold that answers at least the share `coverage` of the rows."""
-    candidates = every_threshold(scores, wrong)
+    candidates = every_threshold(scores, errors)
     wanted = ceil(coverage * len(scores) - 1e-9)  # 0.3 * 10 is a little more than 3
     return candidates.at(np.searchsorted(candidates.n_answered, wanted))
 
 
-def every_threshold(scores: Any, wrong: Any) -> Thresholds:
+def every_threshold(scores: Any, errors: Any) -> Thresholds:
     """Each distinct score as a threshold, from the highest; the one that answers all is −inf.
 
     Rows with equal scores are answered together.
     """
-    scores, wrong = np.asarray(scores, dtype=np.float64), np.asarray(wrong)
+    scores, errors = np.asarray(scores, dtype=np.float64), np.asarray(errors, dtype=np.float64)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
     found = ranked[ends]
     found[-1] = -np.inf
-    return Thresholds(found, ends + 1, np.cumsum(wrong[order] != 0)[ends])
+    lost = errors[order]
+    return Thresholds(found, ends + 1, np.cumsum(lost)[ends], np.cumsum(lost**2)[ends])
 
 
-def starting_points(n_rows: int, max_risk: float, level: float) -> tuple[Ints, float]:
+def starting_points(
+    n_rows: int, max_risk: float, level: float, *, is_share: bool = True
+) -> tuple[Ints, float]:
     """Numbers of answered rows where testing starts anew, ascending, and the level that each gets.
 
     All rows, half of them, a quarter and so on, as long as that many rows without a single error
-    would be evidence enough.
+    would be evidence enough, or for errors of any size there are enough to test.
     """
     starts = [n_rows]
-    while (1 - max_risk) ** ceil(starts[-1] / 2) <= level / (len(starts) + 1):
-        starts.append(ceil(starts[-1] / 2))
+    while True:
+        half = ceil(starts[-1] / 2)
+        enough = (
+            (1 - max_risk) ** half <= level / (len(starts) + 1)
+            if is_share
+            else half >= LEAST_TESTED
+        )
+        if not enough or half == starts[-1]:
+            break
+        starts.append(half)
     return np.array(starts[::-1]), level / len(starts)
 
 

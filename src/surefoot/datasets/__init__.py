@@ -6,6 +6,7 @@ from surefoot.datasets._series_generators import (
     make_cylinder_bell_funnel,
     make_synthetic_control,
 )
+from surefoot.datasets._subscriptions import make_subscriptions
 from surefoot.datasets._tabular import fetch_tabular, list_tabular
 from surefoot.datasets._uci import fetch_communities, fetch_parkinsons, fetch_wine_quality
 from surefoot.datasets._ucr import fetch_ucr, list_ucr
@@ -21,5 +22,6 @@ __all__ = [
     "list_ucr",
     "make_cylinder_bell_funnel",
     "make_friedman_problem",
+    "make_subscriptions",
     "make_synthetic_control",
 ]

@@ -82,6 +82,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         The fitted error estimator; None if one was given and every held-out row was right, or every one wrong.
     held_out_ : HeldOut
         Rows that were held out, with predictions, errors and estimates that did not see them.
+    reference_rows_ : ndarray
+        Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
         Logarithm of the distance beyond which `predict_novelty` flags a row.
     n_features_in_ : int
@@ -159,7 +161,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """
         X = check_rows(self, X)
         scores, columns = self._panel.judge(X)
-        wrong = self._error_probability.predict(self._table(columns))
+        wrong = self._error(self._table(columns))
         if self.loss is None:
             return wrong
         predicted = np.searchsorted(self.classes_, self.estimator_.predict(X))
@@ -169,7 +171,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """Whether each prediction is more likely right than wrong."""
         X = check_rows(self, X)
         _, columns = self._panel.judge(X)
-        return np.asarray(self._error_probability.predict(self._table(columns)) < 0.5)
+        return self._error(self._table(columns)) < 0.5
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> NDArray[np.bool_]:
         """Classes that cannot be ruled out for each row; fewer is more certain.
@@ -202,6 +204,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """Decision values of the model."""
         X = check_rows(self, X)
         return np.asarray(self.estimator_.decision_function(X))
+
+    def _error(self, table: Floats) -> Floats:
+        return self._error_probability.predict(table)
 
     def _auto_indicators(self) -> list[Indicator]:
         return [
@@ -247,8 +252,21 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             raw = expected_cost(self._costs, held_out.scores, codes, estimated)
             self._cost_factor = cost_factor(errors, raw, weight)
             estimated = self._cost_factor * raw
-        self.held_out_ = HeldOut(rows, predictions, errors, estimated)
+        self.held_out_ = HeldOut(
+            rows,
+            predictions,
+            errors,
+            estimated,
+            held_out.scores,
+            self._held_out_probabilities(folds),
+            held_out.columns,
+        )
         self._remember_strangeness(folds)
+
+    def _held_out_probabilities(self, folds: CrossFitter) -> Floats | None:
+        if not hasattr(self.estimator_, "predict_proba"):
+            return None
+        return folds.held_out_predictions("predict_proba")[1]
 
     def _remember_strangeness(self, folds: CrossFitter) -> None:
         """Keep the model of each fold, and how strange it finds the true class of the rows it did not see."""

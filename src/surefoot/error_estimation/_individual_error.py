@@ -1,5 +1,6 @@
 """What both error estimators share: a model, what it did on rows it had not seen, and what is said of them."""
 
+import re
 from abc import ABC, abstractmethod
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -17,6 +18,7 @@ from surefoot.indicators import (
     CrossFit,
     CrossFitter,
     Indicator,
+    LocalSensitivity,
     NeighborDistance,
     check_model,
     check_rows,
@@ -27,6 +29,9 @@ from surefoot.indicators import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# What is said of stability where no indicator says it.
+SENSITIVITY = LocalSensitivity(n_neighbors=10)
+
 # Rows of the training kind that are called novel.
 NOVEL_SHARE = 0.01
 
@@ -35,13 +40,18 @@ class HeldOut(NamedTuple):
     """What happened on the rows that were held out, aligned with `rows`, positions in the training table.
 
     `predictions` come from models that did not see the row, `errors` are what they cost, and
-    `estimated_errors` what was estimated of it by an error estimator that was not fitted on the row either.
+    `estimated_errors` what was estimated of it by an error estimator that was not fitted on the row either. Of
+    the same models are the `scores` (like log-odds; a regressor's predictions), the class `probabilities` (None
+    where there are none), and the `columns` of each indicator, the one that watches for novelty last.
     """
 
     rows: Ints
     predictions: NDArray[Any]
     errors: Floats
     estimated_errors: Floats
+    scores: Floats
+    probabilities: Floats | None
+    columns: list[Floats]
 
 
 class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
@@ -72,6 +82,10 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
         """Learn from the held-out rows what the error will be."""
+
+    @abstractmethod
+    def _error(self, table: Floats) -> Floats:
+        """The estimated error by what the error estimator sees."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model, and learn from rows that were held out how wrong it will be.
@@ -111,6 +125,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         held_out = folds.held_out()
         self._panel = folds.panel()
         self.estimator_ = folds.model(folds.deployed)
+        self.reference_rows_ = folds.reference_rows()
         self.novelty_threshold_ = float(np.quantile(held_out.columns[-1][:, 0], 1 - NOVEL_SHARE))
         self._learn(folds, held_out)
         return self
@@ -130,6 +145,82 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         columns = self._panel.judge(X)[1]
         return columns[-1][:, 0] > self.novelty_threshold_
 
+    def predict_stability(self, X: Any) -> Floats:
+        """How the model's output changes within each row's own cell: nearer to 0 is more stable.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+
+        Returns
+        -------
+        stability : ndarray of shape (n_rows, 2)
+            Columns `shift` and `spread` of `LocalSensitivity`: mean and standard deviation of the change of
+            the predicted class's lead over the runner-up, or of a regressor's prediction.
+        """
+        X = check_rows(self, X)
+        asked = self._sensitivity()
+        found = self._panel.ask(SENSITIVITY, X) if asked is None else self._panel.judge(X)[1][asked]
+        return found[:, :2]
+
+    def explain_error(self, X: Any = None) -> Floats:
+        """How much each indicator adds to the estimated error of each row; below 0 it speaks for the row.
+
+        What the estimate loses if the columns of the indicator were those of a typical held-out row: the
+        parts need not add up to the estimate.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns), default=None
+            Rows to explain; None is the held-out rows, in the order of `held_out_`.
+
+        Returns
+        -------
+        effects : ndarray of shape (n_rows, n_indicators)
+            In the order of `get_indicator_names`; for a classifier in probability of an error.
+        """
+        columns = self.held_out_.columns if X is None else self._panel.judge(check_rows(self, X))[1]
+        whole, effects = self._error(self._table(columns)), []
+        for i, (block, known) in enumerate(zip(columns, self.held_out_.columns, strict=True)):
+            typical = np.broadcast_to(np.median(known, axis=0), block.shape)
+            effects.append(
+                whole - self._error(self._table([*columns[:i], typical, *columns[i + 1 :]]))
+            )
+        return np.column_stack(effects[:-1])  # the last block watches for novelty only
+
+    def kneighbors(self, X: Any, n_neighbors: int = 5) -> tuple[Floats, Ints]:
+        """Training rows nearest to each row in the space where the indicators look.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to look around.
+        n_neighbors : int, default=5
+            How many, of the ten that are searched at least.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_neighbors)
+            How far they are, nearest first.
+        rows : ndarray of shape (n_rows, n_neighbors)
+            Their positions in the training table.
+        """
+        X, index = check_rows(self, X), self._panel.indicators[-1].index_
+        check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1, max_val=index.n_neighbors)
+        parts = index.map(lambda near: (near.distances, near.indices), X, 0)
+        distances, near = (
+            np.concatenate(part)[:, :n_neighbors] for part in zip(*parts, strict=True)
+        )
+        return distances, self.reference_rows_[near]
+
+    def get_indicator_names(self) -> NDArray[np.object_]:
+        """Names of the indicators that the error estimator learns from, in words."""
+        check_is_fitted(self)
+        return np.array(
+            [_words(type(i).__name__) for i in self._panel.indicators[:-1]], dtype=object
+        )
+
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from, with the indicator of each."""
         check_is_fitted(self)
@@ -143,6 +234,15 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     def _table(self, columns: list[Floats]) -> Floats:
         """What the error estimator sees: the columns of all indicators but the last, which watches for novelty."""
         return np.hstack(columns[:-1])
+
+    def _sensitivity(self) -> int | None:
+        """Position of an indicator that tells shift and spread already."""
+        fitting = (
+            i
+            for i, indicator in enumerate(self._indicators)
+            if isinstance(indicator, LocalSensitivity) and not indicator.per_class
+        )
+        return next(fitting, None)
 
     def _resolve_indicators(self) -> list[Indicator]:
         given = self.indicators
@@ -180,3 +280,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _words(name: str) -> str:
+    """The name of a class as words: "SecondOpinion" is "second opinion"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()

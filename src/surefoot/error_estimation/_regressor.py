@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._validation import check_option
 from surefoot.error_estimation._conformal import check_confidence, cv_plus_intervals
@@ -79,6 +80,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     held_out_ : HeldOut
         Rows that were held out, with predictions (corrected if those of `predict` are), errors and
         estimates by models, corrections and estimators that did not see them.
+    reference_rows_ : ndarray
+        Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
         Logarithm of the distance beyond which `predict_novelty` flags a row.
     n_features_in_ : int
@@ -175,7 +178,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             In the unit of the target, or its square.
         """
-        return self._judgement.error(self._told(self._panel, check_rows(self, X))[1])
+        return self._error(self._told(self._panel, check_rows(self, X))[1])
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
         """Interval that is to hold the truth of each row; narrower is more certain.
@@ -200,6 +203,39 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             centers.append(told + fold.judgement.correction(table))
             scales.append(fold.judgement.scale(table))
         return cv_plus_intervals(centers, scales, [fold.scores for fold in self._folds], confidence)
+
+    def held_out_intervals(self, confidence: float = 0.9) -> Floats:
+        """Intervals of the held-out rows, in the order of `held_out_`, to see whether they hold the truth.
+
+        Of each row the model, correction and scale come from the split that held it out, and how wide the
+        interval must be from the rows of the other splits; of a single split, from its other half.
+
+        Parameters
+        ----------
+        confidence : float, default=0.9
+            How often they are to hold the truth.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_held_out, 2)
+            Lower and upper ends.
+        """
+        check_is_fitted(self)
+        check_confidence(confidence)
+        told, splits = self.held_out_, self._held_out_splits
+        scales = np.sqrt(told.estimated_errors) if self.loss == "squared" else told.estimated_errors
+        sizes = np.sqrt(told.errors) if self.loss == "squared" else told.errors
+        parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
+        found = np.empty((len(splits), 2))
+        for part in np.unique(parts):
+            here = parts == part
+            found[here] = cv_plus_intervals(
+                [told.predictions[here]], [scales[here]], [(sizes / scales)[~here]], confidence
+            )
+        return found
+
+    def _error(self, table: Floats) -> Floats:
+        return self._judgement.error(table)
 
     def _told(self, panel: Panel, X: Any) -> tuple[Floats, Floats]:
         """What a panel's model predicts, and what the error estimator sees."""
@@ -246,7 +282,16 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             self._folds.append(FoldFit(folds.panel(train), judgement, scores))
         left = folds.y[held_out.rows] - predictions
         errors = left**2 if self.loss == "squared" else np.abs(left)
-        self.held_out_ = HeldOut(held_out.rows, predictions, errors, estimated)
+        self.held_out_ = HeldOut(
+            held_out.rows,
+            predictions,
+            errors,
+            estimated,
+            held_out.scores,
+            None,
+            held_out.columns,
+        )
+        self._held_out_splits = held_out.splits
 
     def _judge(self, folds: CrossFitter, held_out: CrossFit, *, tells_residuals: bool) -> Judgement:
         rows = held_out.rows

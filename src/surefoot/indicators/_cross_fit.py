@@ -141,11 +141,11 @@ class CrossFitter:
             [np.concatenate(fold)[order] for fold in zip(*columns, strict=True)],
         )
 
-    def held_out_predictions(self) -> tuple[Ints, NDArray[Any]]:
-        """The rows that splits hold out, in the order of `held_out`, and what models of the rest predict."""
+    def held_out_predictions(self, method: str = "predict") -> tuple[Ints, NDArray[Any]]:
+        """The rows that splits hold out, in the order of `held_out`, and what models of the rest answer."""
         rows = np.concatenate([test for _, test in self.splits])
         answers = [
-            np.asarray(self.model(train).predict(_safe_indexing(self.X, test)))
+            np.asarray(getattr(self.model(train), method)(_safe_indexing(self.X, test)))
             for train, test in self.splits
         ]
         order = np.argsort(rows, kind="stable")
@@ -224,11 +224,19 @@ class CrossFitter:
 
     def _reference(self, part: Ints, scores: Floats | None) -> tuple[Any, NDArray[Any], Any]:
         """Rows of a part to look for neighbours in, with their targets and held-out scores."""
-        kept = np.arange(len(part))
-        if self.max_reference_rows is not None and len(part) > self.max_reference_rows:
-            draw = np.random.RandomState(self.seed)
-            kept = np.sort(draw.choice(len(part), self.max_reference_rows, replace=False))
+        kept = self._kept(part)
         return *self._rows(part[kept]), None if scores is None else scores[kept]
+
+    def reference_rows(self, part: Ints | None = None) -> Ints:
+        """Positions of the rows that neighbours of a part's panel are looked for in."""
+        part = self.deployed if part is None else part
+        return part[self._kept(part)]
+
+    def _kept(self, part: Ints) -> Ints:
+        if self.max_reference_rows is None or len(part) <= self.max_reference_rows:
+            return np.arange(len(part))
+        draw = np.random.RandomState(self.seed)
+        return np.sort(draw.choice(len(part), self.max_reference_rows, replace=False))
 
     def _rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
         return _safe_indexing(self.X, part), self.y[part]

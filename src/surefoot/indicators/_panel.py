@@ -75,6 +75,12 @@ class Panel:
                 columns[i] = values
         return looks[0][0], columns
 
+    def ask(self, indicator: Indicator, X: Any) -> Floats:
+        """Columns of one more indicator, around the same model and in the space of the last one here."""
+        index = self.indicators[-1].index_
+        asked = clone(indicator).attach(index)
+        return np.concatenate(index.map(asked.columns, X, asked.needed_samples()))
+
     def _look(self, index: NeighborhoodIndex, group: list[int], X: Any) -> list[Floats]:
         """Scores, then the columns of the group's indicators, from one pass over the rows."""
         chosen = [self.indicators[i] for i in group]

@@ -1,6 +1,11 @@
 """Better probabilities from out-of-fold outputs and indicators."""
 
+from surefoot.recalibration._held_out import recalibrated_probabilities
 from surefoot.recalibration._local import LocallyRecalibratedClassifier
 from surefoot.recalibration._recalibrated import RecalibratedClassifier
 
-__all__ = ["LocallyRecalibratedClassifier", "RecalibratedClassifier"]
+__all__ = [
+    "LocallyRecalibratedClassifier",
+    "RecalibratedClassifier",
+    "recalibrated_probabilities",
+]
