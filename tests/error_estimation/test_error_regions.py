@@ -115,3 +115,24 @@ def test_bad_input_gets_one_sentence(arguments, message):
     given = {"X": np.arange(20.0)[:, None], "errors": np.ones(20), **arguments}
     with pytest.raises(ValueError, match=message):
         find_error_regions(given.pop("X"), given.pop("errors"), **given)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_rule_may_speak_of_a_date(frame):
+    draw = np.random.default_rng(0)
+    days = np.datetime64("2024-01-01") + draw.integers(1000, size=2000).astype("timedelta64[D]")
+    late = days > np.datetime64("2026-03-01")  # the last fifth
+    errors = draw.uniform(size=2000) < np.where(late, 0.6, 0.1)
+    table = frame({"seen": days, "other": draw.uniform(size=2000)})
+    [region] = find_error_regions(table, errors, max_conditions=1, random_state=0)
+    [condition] = region.conditions
+    assert region.rule == f"seen > {condition.value}"
+    assert abs(condition.value - np.datetime64("2026-03-01")) < np.timedelta64(30, "D")
+    assert_array_equal(region.contains(table), days > condition.value)
+
+
+def test_a_missing_date_is_a_gap():
+    days = np.array(["2024-01-01", "NaT"] * 200, dtype="datetime64[us]")
+    errors = np.tile([0, 1], 200)
+    [region] = find_error_regions(pd.DataFrame({"seen": days}), errors, random_state=0)
+    assert region.rule == "seen is missing"

@@ -157,3 +157,10 @@ def test_held_out_intervals_hold_the_truth_as_often_as_promised(cv, loss):
     assert abs(np.mean((low <= truth) & (truth <= high)) - 0.8) < 0.06
     assert (low < model.held_out_.predictions).all()
     assert np.mean(high - low) < np.mean(np.diff(model.held_out_intervals(0.95)))
+
+
+def test_coordinates_are_the_scaled_columns():
+    X, y = labelled()
+    X *= [1, 10, 100, 1000]
+    model = IndividualErrorClassifier(LogisticRegression(), indicators=QUICK, random_state=0)
+    assert_allclose(model.fit(X, y).coordinates(X[:7]), X[:7] / X.std(axis=0))

@@ -10,6 +10,7 @@ Mask = NDArray[np.bool_]
 
 # Places between the values of a column where it is divided, and values that a category may have.
 MOST_CUTS = 9
+SHARES = np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)
 MOST_CATEGORIES = 30
 
 
@@ -57,11 +58,13 @@ def list_conditions(table: Any, rows: NDArray[np.int64]) -> list[tuple[Condition
 
 
 def read_column(table: Any, name: Any) -> NDArray[Any]:
-    """A column as floats with NaN for gaps, or as objects."""
+    """A column as floats with NaN for gaps, as dates, or as objects."""
     column = table[name] if hasattr(table, "columns") else table[:, name]
     if hasattr(column, "toarray"):
         column = column.toarray().ravel()
     kind = getattr(column.dtype, "kind", None)
+    if kind == "M" or str(column.dtype).startswith("Date"):  # pandas and NumPy, or polars
+        return np.asarray(column, dtype="datetime64[us]")
     numeric = column.dtype.is_numeric() if kind is None else kind in "iuf"
     if numeric and hasattr(column, "iloc"):  # pandas, whose nullable columns hold objects
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -76,8 +79,8 @@ def read_column(table: Any, name: Any) -> NDArray[Any]:
 
 def is_gap(values: NDArray[Any]) -> Mask:
     """Which values are missing."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
+    if values.dtype.kind in "fM":
+        return np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)
     return np.array([value is None or str(value) in ("nan", "NaT", "<NA>") for value in values])
 
 
@@ -85,6 +88,14 @@ def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
     gaps = is_gap(values)
     missing: list[tuple[str, Any]] = [("is missing", None)] if gaps.any() else []
     known = values[~gaps]
+    if values.dtype.kind == "M":
+        days = (
+            np.quantile(known.astype("datetime64[D]").astype(np.int64), SHARES)
+            if len(known)
+            else []
+        )
+        cuts = np.unique(np.round(days)).astype("datetime64[D]")
+        return missing + [(sign, cut) for cut in cuts for sign in ("<=", ">")]
     if values.dtype.kind != "f":
         labels, counts = np.unique([str(value) for value in known], return_counts=True)
         common = labels[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]]
@@ -97,7 +108,7 @@ def _cuts(values: NDArray[np.float64]) -> list[float]:
     if len(np.unique(values)) <= MOST_CUTS + 1:
         distinct = np.unique(values)
         return [float(value) for value in distinct[:-1]]
-    cuts = np.unique(np.quantile(values, np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)))
+    cuts = np.unique(np.quantile(values, SHARES))
     gap = float(np.diff(cuts).min()) if len(cuts) > 1 else 0.0
     digits = int(-np.floor(np.log10(gap))) if gap > 0 else 3
     return sorted({float(np.round(cut, digits)) for cut in cuts})

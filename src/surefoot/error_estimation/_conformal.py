@@ -18,6 +18,12 @@ def check_confidence(confidence: float) -> None:
     check_scalar(confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither")
 
 
+def conformal_quantile(scores: Floats, confidence: float) -> float:
+    """What a new score, drawn like these, stays below with `confidence`; infinite if they are too few to say."""
+    rank = floor((1 - confidence) * (len(scores) + 1) + 1e-9)
+    return float(np.partition(scores, len(scores) - rank)[-rank]) if rank > 0 else np.inf
+
+
 def cv_plus_intervals(
     centers: Sequence[Floats],
     scales: Sequence[Floats],

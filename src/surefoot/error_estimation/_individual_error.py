@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.validation import (
@@ -213,6 +214,12 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             np.concatenate(part)[:, :n_neighbors] for part in zip(*parts, strict=True)
         )
         return distances, self.reference_rows_[near]
+
+    def coordinates(self, X: Any) -> Any:
+        """Rows in the space where the indicators look, numeric, complete and scaled; CSR for text."""
+        index = self._panel.indicators[-1].index_
+        parts = index.map(lambda near: near.rows, check_rows(self, X), 0)
+        return vstack(parts).tocsr() if issparse(parts[0]) else np.vstack(parts)
 
     def get_indicator_names(self) -> NDArray[np.object_]:
         """Names of the indicators that the error estimator learns from, in words."""

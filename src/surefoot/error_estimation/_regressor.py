@@ -8,7 +8,11 @@ from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._validation import check_option
-from surefoot.error_estimation._conformal import check_confidence, cv_plus_intervals
+from surefoot.error_estimation._conformal import (
+    check_confidence,
+    conformal_quantile,
+    cv_plus_intervals,
+)
 from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
 from surefoot.error_estimation._judgement import Judgement
 from surefoot.error_estimation._row import Row
@@ -229,9 +233,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         found = np.empty((len(splits), 2))
         for part in np.unique(parts):
             here = parts == part
-            found[here] = cv_plus_intervals(
-                [told.predictions[here]], [scales[here]], [(sizes / scales)[~here]], confidence
-            )
+            reach = scales[here] * conformal_quantile((sizes / scales)[~here], confidence)
+            middle = told.predictions[here]
+            found[here] = np.column_stack([middle - reach, middle + reach])
         return found
 
     def _error(self, table: Floats) -> Floats:
