@@ -53,6 +53,7 @@ PUBLIC = {
         "assess",
         "check_same_rows",
         "common_classes",
+        "conformal_quantile",
         "find_error_regions",
         "learner_folds",
         "smoothed_targets",

@@ -1,6 +1,7 @@
 """Several indicators around one fitted model, with one neighbourhood for all that agree on it."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Panel:
         held_out_scores: Floats | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        self.model = model
         self.indicators: list[Indicator] = [clone(indicator) for indicator in indicators]
         self.indexes: list[NeighborhoodIndex] = []
         self.members: list[list[int]] = _group(indicators, response)
@@ -62,6 +64,22 @@ class Panel:
             self.indexes.append(index)
             for indicator in chosen:
                 indicator.attach(index)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What to save: the model and each index once, as skops writes out an object wherever it is met."""
+        bare = [copy(indicator) for indicator in self.indicators]
+        for indicator in bare:
+            del indicator.index_
+        indexes = [index.without_model() for index in self.indexes]
+        return {**self.__dict__, "indicators": bare, "indexes": indexes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Bring the parts together again."""
+        self.__dict__.update(state)
+        for index, group in zip(self.indexes, self.members, strict=True):
+            index.use_model(self.model)
+            for i in group:
+                self.indicators[i].index_ = index
 
     def judge(self, X: Any) -> tuple[Floats, list[Floats]]:
         """Scores of the model, and the columns of each indicator, for every row of X."""

@@ -9,6 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_array, get_tags
 
+from surefoot.neighborhoods._frame_parts import frame_of_parts, parts_of_frame
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._voronoi import interpolate
 
@@ -76,6 +77,14 @@ class ModelInput:
 
     def __init__(self, table: Any) -> None:
         self.rows = table
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What to save: a pandas frame in parts, as skops knows arrays but no frames."""
+        return {**self.__dict__, "rows": parts_of_frame(self.rows)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Put the frame together again."""
+        self.__dict__.update(state, rows=frame_of_parts(state["rows"]))
 
     def encode(self, table: Any) -> Any:
         """Rows of a table in the form that `rows` has."""

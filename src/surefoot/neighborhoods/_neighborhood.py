@@ -1,6 +1,7 @@
 """Everything an indicator may look at for a batch of rows: one search and one set of model outputs."""
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -121,6 +122,18 @@ class NeighborhoodIndex:
         for transformer in self.transformers:
             X = transformer.transform(X)
         return as_table(X)
+
+    def without_model(self) -> "NeighborhoodIndex":
+        """A copy to be saved beside the model, without it; `use_model` makes it whole."""
+        bare = copy(self)
+        bare.response = copy(self.response)
+        bare.transformers, bare.predictor, bare.response.model = [], None, None
+        return bare
+
+    def use_model(self, model: Any) -> None:
+        """Give a copy without its model the model again."""
+        self.transformers, self.predictor = split_model(model)
+        self.response.model = self.predictor
 
     def training_inputs(self) -> Any:
         """The training rows as the model's last step takes them; kept where neighbours are asked for."""

@@ -1,0 +1,56 @@
+"""A pandas frame as arrays and texts, which can be saved without pickle, and back."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class FrameParts(dict[str, Any]):
+    """What `parts_of_frame` made of a frame, so that it is not mistaken for a table."""
+
+
+def parts_of_frame(table: Any) -> Any:
+    """A pandas frame as its names, types and arrays; any other table as it is."""
+    if not hasattr(table, "iloc"):
+        return table
+    columns = [table.iloc[:, i] for i in range(table.shape[1])]
+    return FrameParts(
+        names=list(table.columns),
+        columns=[_parts_of_column(column) for column in columns],
+        n_rows=len(table),
+    )
+
+
+def frame_of_parts(parts: Any) -> Any:
+    """The frame again, with rows numbered from 0; any other table as it is."""
+    if not isinstance(parts, FrameParts):
+        return parts
+    import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
+
+    columns = [_column_of_parts(pd, *column) for column in parts["columns"]]
+    table = pd.DataFrame(dict(enumerate(columns)), index=range(parts["n_rows"]))
+    table.columns = parts["names"]
+    return table
+
+
+def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
+    """Name of the type, values, and for categories what they stand for."""
+    if hasattr(column, "cat"):
+        known = column.cat.categories
+        return (
+            "category",
+            np.asarray(column.cat.codes),
+            (_parts_of_column(known), column.cat.ordered),
+        )
+    if isinstance(column.dtype, np.dtype):
+        return str(column.dtype), column.to_numpy(), None
+    return str(column.dtype), column.astype(object).where(column.notna(), None).to_numpy(), None
+
+
+def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], known: Any) -> Any:
+    if kind != "category":
+        return pd.Series(values, dtype=kind)
+    categories, ordered = known
+    index = pd.Index(_column_of_parts(pd, *categories))
+    return pd.Series(pd.Categorical.from_codes(values, index, ordered=ordered))
