@@ -23,6 +23,7 @@ PUBLIC = {
         "LocalSensitivity",
         "LocallyRecalibratedClassifier",
         "RecalibratedClassifier",
+        "ReliabilityReport",
         "TrustWeightedClassifier",
         "__version__",
         "assess",
@@ -135,6 +136,7 @@ PUBLIC = {
         "RecalibratedClassifier",
         "recalibrated_probabilities",
     },
+    "surefoot.report": {"ReliabilityReport"},
     "surefoot.resampling": {
         "BiasVarianceResult",
         "HoldoutSplit",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from surefoot.indicators import Confidence, LocalSensitivity
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
+    from surefoot.report import ReliabilityReport
     from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
     from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
@@ -34,6 +35,7 @@ _HOMES = {
     "LocalSensitivity": "indicators",
     "LocallyRecalibratedClassifier": "recalibration",
     "RecalibratedClassifier": "recalibration",
+    "ReliabilityReport": "report",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
 }
@@ -52,6 +54,7 @@ __all__ = [
     "LocalSensitivity",
     "LocallyRecalibratedClassifier",
     "RecalibratedClassifier",
+    "ReliabilityReport",
     "TrustWeightedClassifier",
     "__version__",
     "assess",
