@@ -19,8 +19,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[cli,plots]' --group dev
 	touch $@ .venv/demo
 
-demo: .venv/demo  ## judge every prediction on data that comes with scikit-learn
-	$(BIN)/surefoot demo
+demo: .venv/demo  ## the report on an example that comes with surefoot
+	$(BIN)/surefoot report --out surefoot-report.html
 
 test: .venv/dev  ## the whole suite, docstring examples included
 	$(BIN)/python -m pytest --numprocesses 2

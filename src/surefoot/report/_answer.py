@@ -1,0 +1,133 @@
+"""Answer or abstain: what is risked at each share of rows that the model answers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.abstention import threshold_for_risk
+from surefoot.metrics import augrc_loss, risk_coverage_curve
+from surefoot.report._judged import Judged
+from surefoot.resampling import bootstrap
+
+Floats = NDArray[np.float64]
+
+GRID = np.arange(1, 201) / 200
+
+# Shares of wrong answers that people choose between.
+ROUND_RISKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+
+# Shares of the mean error, for a regressor, and the one of either kind that is shown first.
+ERROR_SHARES = (0.5, 0.6, 0.7, 0.8, 0.9)
+FIRST_SHARE = {True: 0.5, False: 0.8}
+
+N_RESAMPLES = 200
+
+
+class Selection:
+    """What is lost, kept and caught when the rows with the least estimated error are answered.
+
+    Rows with equal estimates are answered in random order: figures are the expectation over it.
+    """
+
+    def __init__(self, errors: Floats, estimated: Floats) -> None:
+        self.coverages, risks, self.limits = risk_coverage_curve(errors, estimated)
+        self._ends = np.append(0.0, self.coverages)
+        self._lost = np.append(0.0, self.coverages * risks)
+
+    def lost(self, coverage: Any) -> Any:
+        """Mean over all rows of the errors of the answered ones."""
+        return np.interp(coverage, self._ends, self._lost)
+
+    def risk(self, coverage: Any) -> Any:
+        """Mean error of the answered rows."""
+        return self.lost(coverage) / coverage
+
+    def caught(self, coverage: Any) -> Any:
+        """Share of the total error among the rows that are not answered; 0 if there is none."""
+        total = self._lost[-1]
+        return 1 - self.lost(coverage) / total if total > 0 else np.zeros(np.shape(coverage))
+
+    def limit(self, coverage: Any) -> Any:
+        """The highest estimated error that is answered."""
+        return self.limits[np.searchsorted(self.coverages, np.asarray(coverage) - 1e-12)]
+
+
+def describe_answering(judged: Judged) -> dict[str, Any]:
+    """Risk against coverage by the report, by the model's own confidence and at best, and what can be promised."""
+    orders = {"surefoot": judged.estimated, "own": judged.own, "best": judged.errors}
+    chosen = {
+        name: None if order is None else Selection(judged.errors, order)
+        for name, order in orders.items()
+    }
+    sure = Selection(judged.errors, judged.estimated)
+    promises = [_promise(judged, risk) for risk in _risks(judged)]
+    return {
+        "risk_name": "share of wrong answers" if judged.is_classifier else "mean error",
+        "coverage": GRID.tolist(),
+        "risk": {name: _listed(found, "risk") for name, found in chosen.items()},
+        "caught": {name: _listed(chosen[name], "caught") for name in ("surefoot", "own")},
+        "limit": sure.limit(GRID).tolist(),
+        "overall_risk": float(judged.errors.mean()),
+        "n_rows": len(judged.errors),
+        "promises": promises,
+        "confidence": judged.confidence,
+        "chosen": _first(promises, judged),
+        "augrc": compare_orders(judged),
+    }
+
+
+def _listed(found: Selection | None, name: str) -> list[float] | None:
+    return None if found is None else getattr(found, name)(GRID).tolist()
+
+
+def _risks(judged: Judged) -> list[float]:
+    """Risks to choose from, ascending, below that of answering everything."""
+    overall = float(judged.errors.mean())
+    if judged.is_classifier:
+        found = [risk for risk in ROUND_RISKS if overall / 8 <= risk < overall]
+    else:
+        found = [float(f"{share * overall:.2g}") for share in ERROR_SHARES]
+    given = [] if judged.max_risk is None else [judged.max_risk]
+    return sorted({*found, *given} - {0.0})
+
+
+def _promise(judged: Judged, max_risk: float) -> dict[str, float]:
+    found = threshold_for_risk(-judged.estimated, judged.errors, max_risk, judged.confidence)
+    share = found.n_answered / len(judged.errors)
+    most = float(judged.estimated.max())
+    limit = min(-found.score, most) if share else 0.0
+    return {"max_risk": max_risk, "coverage": share, "limit": limit}
+
+
+def _first(promises: list[dict[str, float]], judged: Judged) -> int | None:
+    """The promise that was asked for, else one that about halves the risk; none if it cannot be kept."""
+    kept = [i for i, promise in enumerate(promises) if promise["coverage"] > 0]
+    if judged.max_risk is not None:
+        return next((i for i in kept if promises[i]["max_risk"] == judged.max_risk), None)
+    goal = FIRST_SHARE[judged.is_classifier] * judged.errors.mean()
+    return min(kept, key=lambda i: abs(promises[i]["max_risk"] - goal), default=None)
+
+
+def compare_orders(judged: Judged) -> dict[str, float | None]:
+    """Area under the generalised risk-coverage curve, and its ratio to that of own confidence."""
+    found: dict[str, float | None] = dict.fromkeys(("surefoot", "own", "ratio", "low", "high"))
+    found["surefoot"] = augrc_loss(judged.errors, judged.estimated)
+    if judged.own is None:
+        return found
+    found["own"] = augrc_loss(judged.errors, judged.own)
+    if judged.errors.sum() < 2:  # a resample without an error has no ratio
+        return found
+
+    def ratio(errors: Floats, estimated: Floats, own: Floats) -> float:
+        behind = augrc_loss(errors, own)
+        return augrc_loss(errors, estimated) / behind if behind > 0 else 1.0
+
+    resampled = bootstrap(
+        (judged.errors, judged.estimated, judged.own),
+        ratio,
+        n_resamples=N_RESAMPLES,
+        random_state=judged.random_state,
+    )
+    low, high = resampled.confidence_interval(judged.confidence, method="percentile")
+    return found | {"ratio": float(resampled.estimate), "low": float(low), "high": float(high)}

@@ -1,0 +1,77 @@
+"""Whether intervals hold the truth as often as they say, and how wide they are."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.error_estimation import IndividualErrorRegressor, conformal_quantile
+from surefoot.metrics import interval_width
+from surefoot.report._figures import number, percent
+from surefoot.report._judged import Judged
+from surefoot.report._shares import wilson_interval
+
+Floats = NDArray[np.float64]
+
+CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+SHOWN = 0.9
+N_PARTS = 5
+
+
+def describe_intervals(judged: Judged) -> dict[str, Any] | None:
+    """Coverage and width of held-out intervals at several confidences; None for a classifier."""
+    if not isinstance(judged.sure, IndividualErrorRegressor):
+        return None
+    intervals = {c: judged.sure.held_out_intervals(c) for c in CONFIDENCES}
+    held = {c: holds(judged.truth, found) for c, found in intervals.items()}
+    counts = np.array([found.sum() for found in held.values()])
+    low, high = wilson_interval(counts, len(judged.rows), judged.confidence)
+    width = [_finite(interval_width(found)) for found in intervals.values()]
+    constant = [_finite(2 * conformal_quantile(judged.errors, c)) for c in CONFIDENCES]
+    return {
+        "confidence": list(CONFIDENCES),
+        "coverage": (counts / len(judged.rows)).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "width": width,
+        "constant_width": constant,
+        "by_width": _by_width(intervals[SHOWN], held[SHOWN]),
+        "sentence": _sentence(
+            held[SHOWN].mean(), width[CONFIDENCES.index(SHOWN)], constant[CONFIDENCES.index(SHOWN)]
+        ),
+    }
+
+
+def holds(truth: NDArray[Any], intervals: Floats) -> NDArray[np.bool_]:
+    """Whether each interval holds the truth."""
+    return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
+
+
+def _by_width(intervals: Floats, held: NDArray[np.bool_]) -> list[dict[str, float | int | None]]:
+    """Mean width and coverage of parts of the rows of equal size, those with the narrowest intervals first."""
+    width = np.diff(intervals)[:, 0]
+    parts = np.array_split(np.argsort(width, kind="stable"), min(N_PARTS, len(width)))
+    return [
+        {
+            "width": _finite(float(width[part].mean())),
+            "coverage": float(held[part].mean()),
+            "n_rows": len(part),
+        }
+        for part in parts
+    ]
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _sentence(coverage: float, width: float | None, constant: float | None) -> str:
+    if width is None or constant is None:
+        return f"There are too few rows to promise {percent(SHOWN)} intervals."
+    told = (
+        f"Of the {percent(SHOWN)} intervals {percent(float(coverage))} hold the truth; they are {number(width)} wide "
+        "on average"
+    )
+    if width < constant:
+        return f"{told}, where one width for all rows would need {number(constant)}."
+    return f"{told}, no narrower than one width for all rows ({number(constant)})."

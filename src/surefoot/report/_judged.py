@@ -1,0 +1,118 @@
+"""A model whose every row was judged out of fold: what all sections of the report read."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+
+from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.neighborhoods import margin, top_class
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A fitted error estimator, and the rows and targets that it was fitted on.
+
+    `errors` and `estimated` are aligned with `rows`, positions in the table of rows that were held out.
+    """
+
+    sure: IndividualErrorClassifier | IndividualErrorRegressor
+    X: Any
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+    confidence: float
+    max_risk: float | None
+    random_state: int
+
+    @property
+    def is_classifier(self) -> bool:
+        """Whether an error is a wrong class, rather than a distance."""
+        return is_classifier(self.sure)
+
+    @property
+    def task(self) -> str:
+        """The kind of model, by name."""
+        return "classification" if self.is_classifier else "regression"
+
+    @property
+    def rows(self) -> Ints:
+        """Positions of the held-out rows."""
+        return self.sure.held_out_.rows
+
+    @property
+    def errors(self) -> Floats:
+        """What each held-out prediction cost: 0 or 1, or how far off it is."""
+        return self.sure.held_out_.errors
+
+    @property
+    def estimated(self) -> Floats:
+        """What that was estimated to be."""
+        return self.sure.held_out_.estimated_errors
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """Targets of the held-out rows."""
+        return self.y[self.rows]
+
+    @cached_property
+    def own(self) -> Floats | None:
+        """How much the model itself doubts each prediction: 1 − its probability, or minus its lead."""
+        if not self.is_classifier:
+            return None
+        told = self.sure.held_out_
+        if told.probabilities is None:
+            return -self.lead
+        codes = np.searchsorted(self.sure.classes_, told.predictions)
+        return 1 - told.probabilities[np.arange(len(codes)), codes]
+
+    @property
+    def lead(self) -> Floats:
+        """The lead of each predicted class over the runner-up, like log-odds."""
+        scores = self.sure.held_out_.scores
+        return margin(scores, top_class(scores))
+
+    @cached_property
+    def stability(self) -> Floats:
+        """Shift and spread of each row: how the output changes within its cell."""
+        names = self.sure.get_indicator_names().tolist()
+        if "local sensitivity" in names:  # out of fold already
+            return self.sure.held_out_.columns[names.index("local sensitivity")][:, :2]
+        return self.sure.predict_stability(_safe_indexing(self.X, self.rows))
+
+    @property
+    def novel(self) -> NDArray[np.bool_]:
+        """Rows that are unlike the others."""
+        return self.sure.held_out_.columns[-1][:, 0] > self.sure.novelty_threshold_
+
+
+def judge(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any,
+    groups: Any,
+    confidence: float,
+    max_risk: float | None,
+    max_reference_rows: int,
+    random_state: int,
+    n_jobs: int | None,
+) -> Judged:
+    """Fit the model, and learn from held-out rows how wrong it is on each."""
+    kind = IndividualErrorClassifier if is_classifier(estimator) else IndividualErrorRegressor
+    sure = kind(
+        estimator,
+        cv=cv,
+        max_reference_rows=max_reference_rows,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    ).fit(X, y, groups=groups)
+    known = None if groups is None else np.asarray(groups)
+    return Judged(sure, X, np.asarray(y), known, confidence, max_risk, random_state)

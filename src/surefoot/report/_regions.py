@@ -1,0 +1,105 @@
+"""Where it fails: rules on the table's own columns, and a map of the rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.utils import _safe_indexing
+
+from surefoot.error_estimation import ErrorRegion, find_error_regions
+from surefoot.report._figures import number, percent
+from surefoot.report._judged import Judged
+
+Ints = NDArray[np.int64]
+
+# Fewer rows cannot be divided into those that find a rule and those that check it.
+LEAST_ROWS = 40
+
+
+def describe_regions(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, Any]:
+    """Regions of high error, and the rows shown, by their position among the held-out rows, on a map."""
+    regions = find_regions(judged)
+    return {
+        "sentence": _sentence(regions, judged),
+        "items": [
+            {
+                "rule": region.rule,
+                "error": region.error,
+                "other_error": region.other_error,
+                "n_rows": region.n_rows,
+                "p_value": region.p_value,
+            }
+            for region in regions
+        ],
+        "map": draw_map(judged, shown, n_sampled),
+    }
+
+
+def find_regions(judged: Judged) -> list[ErrorRegion]:
+    """Rules for high errors, checked on rows they were not found on; none without a table or with few rows."""
+    n_rows = len(judged.rows)
+    if n_rows < LEAST_ROWS or issparse(judged.X) or judged.errors.sum() == 0:
+        return []
+    return find_error_regions(
+        _safe_indexing(judged.X, judged.rows),
+        judged.errors,
+        groups=None if judged.groups is None else judged.groups[judged.rows],
+        random_state=judged.random_state,
+    )
+
+
+def draw_map(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, Any]:
+    """The rows shown, on the two directions along which they differ most."""
+    place = judged.sure.coordinates(_safe_indexing(judged.X, judged.rows[shown]))
+    n_axes = min(2, *place.shape)
+    kind = TruncatedSVD if issparse(place) else PCA
+    axes = kind(n_axes, random_state=judged.random_state)
+    flat = np.zeros((len(shown), 2))
+    explained = np.zeros(2)
+    if np.ptp(
+        place.toarray() if issparse(place) else place, axis=0
+    ).any():  # else all are in one place
+        flat[:, :n_axes] = axes.fit_transform(place)
+        explained[:n_axes] = axes.explained_variance_ratio_
+    flat *= np.where(
+        np.abs(flat).max(axis=0) > np.abs(flat.min(axis=0)), 1, -1
+    )  # one sign everywhere
+    wrong = (judged.errors[shown] > 0).tolist() if judged.is_classifier else None
+    return {
+        "x": flat[:, 0].round(4).tolist(),
+        "y": flat[:, 1].round(4).tolist(),
+        "error": judged.estimated[shown].tolist(),
+        "row": judged.rows[shown].tolist(),
+        "wrong": wrong,
+        "explained": explained.tolist(),
+        "n_total": len(judged.rows),
+        "about": _about_map(len(shown), len(judged.rows), n_sampled),
+    }
+
+
+def _about_map(n_shown: int, n_total: int, n_sampled: int) -> str:
+    about = "Rows that are alike are close together: the two directions along which the rows differ most."
+    if n_shown == n_total:
+        return about
+    return (
+        f"{about} Shown are the {number(n_shown - n_sampled)} least trustworthy rows and {number(n_sampled)} "
+        f"others drawn at random, of {number(n_total)}."
+    )
+
+
+def _sentence(regions: list[ErrorRegion], judged: Judged) -> str:
+    if judged.errors.sum() == 0:
+        return "It made no mistake on rows that it had not seen."
+    if len(judged.rows) < LEAST_ROWS:
+        return f"{len(judged.rows)} rows are too few to look for rules."
+    if not regions:
+        return "No short rule was found for where it fails: its mistakes are spread over the table."
+    worst = regions[0]
+    how = "wrong {}" if judged.is_classifier else "off by {} on average"
+    show = percent if judged.is_classifier else number
+    return (
+        f"It is worst where {worst.rule}: {how.format(show(worst.error))}, elsewhere {show(worst.other_error)}. "
+        "Rules were found on one half of the rows; the figures are those of the other half."
+    )

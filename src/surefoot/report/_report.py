@@ -1,0 +1,302 @@
+"""The report on a model: what it is worth, row by row, and what to do about it."""
+
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from surefoot.report._answer import describe_answering
+from surefoot.report._improvements import find_improvements
+from surefoot.report._intervals import describe_intervals
+from surefoot.report._judged import Judged, judge
+from surefoot.report._probabilities import describe_probabilities
+from surefoot.report._provenance import describe_provenance
+from surefoot.report._regions import describe_regions
+from surefoot.report._rows import choose_rows, describe_rows
+from surefoot.report._verdict import give_verdict
+
+# Rows on which it is measured what would help.
+MOST_MEASURED = 4000
+
+STEPS = (
+    "Fit and judge",
+    "Answer or abstain",
+    "Probabilities",
+    "Where it fails",
+    "The rows",
+    "What would help",
+)
+
+
+class ReliabilityReport:
+    """A report on how far each prediction of a model can be trusted.
+
+    The model is fitted to folds of the rows, every row is judged by models that have not seen it, and
+    what was found is said in words and figures: as a dict, as a page, or as a table of rows.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        The model, fitted anew on folds of the rows; in `FrozenEstimator` it is used as it is, and the rows
+        must be new to it.
+    X : array-like, CSR or frame of shape (n_rows, n_columns)
+        Rows with known targets.
+    y : array-like of shape (n_rows,)
+        Their targets.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out.
+    groups : array-like of shape (n_rows,), default=None
+        What stays together when rows are held out, such as the rows of one person.
+    X_unlabelled : like X, default=None
+        Rows without a target: the next to be labelled are chosen among them.
+    max_risk : float, default=None
+        The risk to be kept: share of wrong answers, or mean error. None about halves that of answering all rows.
+    confidence : float, default=0.95
+        Of promises and intervals of figures.
+    max_reference_rows : int, default=20_000
+        Most rows in which neighbours are searched.
+    random_state : int, default=0
+        Draws everything that is drawn.
+    n_jobs : int, default=None
+        Parallel fits and folds.
+    name, target, command : str, default=None
+        What the page calls the table and the target, and the command that makes it again.
+    progress : callable, default=None
+        Called as `progress(items, total=, label=)` with the steps of the work; returns what to iterate over.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot.report import ReliabilityReport
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> report = ReliabilityReport(GaussianNB(), X, y)
+    >>> report.summarize()["verdict"]["headline"]
+    'Right 94 % of the time.'
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        cv: Any = 5,
+        groups: Any = None,
+        X_unlabelled: Any = None,
+        max_risk: float | None = None,
+        confidence: float = 0.95,
+        max_reference_rows: int = 20_000,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        name: str | None = None,
+        target: str | None = None,
+        command: str | None = None,
+        progress: Callable[..., Iterable[Any]] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.X = X
+        self.y = y
+        self.cv = cv
+        self.groups = groups
+        self.X_unlabelled = X_unlabelled
+        self.max_risk = max_risk
+        self.confidence = confidence
+        self.max_reference_rows = max_reference_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.name = name
+        self.target = target
+        self.command = command
+        self.progress = progress
+
+    def summarize(self) -> dict[str, Any]:
+        """Everything that the report says, as a plain dict that JSON takes as it is.
+
+        Returns
+        -------
+        summary : dict
+            Sections verdict, answer, probabilities or intervals, regions, rows, improvements and how.
+        """
+        return self._summary
+
+    def write_html(self, path: Any) -> Path:
+        """Write the page, one file that opens offline; an older one is replaced only by a whole new one.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to.
+
+        Returns
+        -------
+        path : Path
+            The file that was written.
+        """
+        from surefoot.report._render import render  # noqa: PLC0415 - a summary needs no page
+
+        return write_whole(Path(path), render(self.summarize()).encode())
+
+    def to_frame(self) -> Any:
+        """The figures of every row that was held out, as a pandas frame in the order of the table.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns row, truth, prediction, error (what it cost), estimated_error, own_error (1 − its own
+            probability), shift and spread (of its output within the row's cell), novel, trust (whether it is
+            answered at the risk to be kept), and for a regressor low and high, the ends of its 90 % interval.
+        """
+        import pandas as pd  # noqa: PLC0415 - only this method needs it
+
+        judged, limit = self._judged, _limit(self._summary["answer"])
+        shift, spread = judged.stability.T
+        columns = {
+            "row": judged.rows,
+            "truth": judged.truth,
+            "prediction": judged.sure.held_out_.predictions,
+            "error": judged.errors,
+            "estimated_error": judged.estimated,
+            "shift": shift,
+            "spread": spread,
+            "novel": judged.novel,
+        }
+        if judged.sure.held_out_.probabilities is not None:
+            columns["own_error"] = judged.own
+        if limit is not None:
+            columns["trust"] = judged.estimated <= limit
+        if not judged.is_classifier:
+            columns["low"], columns["high"] = judged.sure.held_out_intervals(0.9).T
+        return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, for a notebook."""
+        from surefoot.report._render import render  # noqa: PLC0415
+
+        page = escape(render(self.summarize()))
+        return (
+            f'<iframe srcdoc="{page}" title="surefoot report" '
+            'style="width: 100%; height: 80vh; border: 0"></iframe>'
+        )
+
+    @cached_property
+    def _judged(self) -> Judged:
+        return judge(
+            self.estimator,
+            self.X,
+            self.y,
+            cv=self.cv,
+            groups=self.groups,
+            confidence=self.confidence,
+            max_risk=self.max_risk,
+            max_reference_rows=self.max_reference_rows,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        started, steps = time.perf_counter(), self._steps()
+        next(steps)
+        judged = self._judged
+        next(steps)
+        answer = describe_answering(judged)
+        next(steps)
+        probabilities, intervals = describe_probabilities(judged), describe_intervals(judged)
+        next(steps)
+        shown, n_sampled = choose_rows(judged)
+        regions = describe_regions(judged, shown, n_sampled)
+        next(steps)
+        rows = describe_rows(judged, shown, n_sampled, _limit(answer))
+        next(steps)
+        improvements = self._improvements(judged)
+        for _ in steps:  # the last one is done
+            pass
+        return {
+            "task": judged.task,
+            "target": self.target or "y",
+            "model": model_name(self.estimator),
+            "data": self._describe_data(judged),
+            "verdict": give_verdict(judged, answer, improvements),
+            "answer": answer,
+            "probabilities": probabilities,
+            "intervals": intervals,
+            "regions": regions,
+            "rows": rows,
+            "improvements": improvements,
+            "how": describe_provenance(
+                judged,
+                seconds=time.perf_counter() - started,
+                command=self.command or "ReliabilityReport(estimator, X, y).write_html(...)",
+                n_measured=min(len(judged.y), MOST_MEASURED),
+                n_map=len(shown),
+            ),
+        }
+
+    def _steps(self) -> Any:
+        if self.progress is None:
+            return iter(STEPS)
+        return iter(self.progress(STEPS, total=len(STEPS), label="Judging"))
+
+    def _improvements(self, judged: Judged) -> list[dict[str, Any]]:
+        return find_improvements(
+            self.estimator,
+            self.X,
+            judged.y,
+            task=judged.task,
+            groups=judged.groups,
+            X_unlabelled=self.X_unlabelled,
+            max_rows=MOST_MEASURED,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _describe_data(self, judged: Judged) -> dict[str, Any]:
+        shares = Counter(judged.y.tolist()) if judged.is_classifier else {}
+        unlabelled = 0 if self.X_unlabelled is None else len(self.X_unlabelled)
+        return {
+            "name": self.name or "the table",
+            "n_rows": len(judged.y),
+            "n_columns": int(judged.sure.n_features_in_),
+            "n_without_target": unlabelled,
+            "classes": [
+                {"label": str(label), "share": shares[label] / len(judged.y)}
+                for label in sorted(shares)
+            ],
+        }
+
+
+def _limit(answer: dict[str, Any]) -> float | None:
+    """The estimated error up to which rows are trusted at the chosen promise."""
+    return None if answer["chosen"] is None else answer["promises"][answer["chosen"]]["limit"]
+
+
+def model_name(estimator: Any) -> str:
+    """The name of the model itself, without what stands around it."""
+    while isinstance(estimator, (Pipeline, FrozenEstimator)):
+        estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator.estimator
+    return type(estimator).__name__
+
+
+def write_whole(path: Path, content: bytes) -> Path:
+    """Write a file beside the one it replaces, then put it in its place: a full disk leaves the old one."""
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).chmod(0o644)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    return path

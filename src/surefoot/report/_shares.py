@@ -1,0 +1,18 @@
+"""How sure one can be of a share that was counted."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+Floats = NDArray[np.float64]
+
+
+def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Wilson's interval of a share, from how many of how many rows; it never leaves 0 to 1."""
+    hits, rows = np.asarray(n_hits, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
+    z = norm.ppf((1 + confidence) / 2)
+    middle = (hits + z**2 / 2) / (rows + z**2)
+    reach = z / (rows + z**2) * np.sqrt(hits * (rows - hits) / rows + z**2 / 4)
+    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)

@@ -1,0 +1,126 @@
+"""The report from Python: what it promises around the page itself."""
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot.report import ReliabilityReport
+from surefoot.report._report import model_name, write_whole
+
+
+@pytest.fixture(scope="module")
+def report():
+    X, y = make_classification(300, 4, flip_y=0.2, random_state=0)
+    return ReliabilityReport(GaussianNB(), X, y, target="kind", name="blobs.csv")
+
+
+def test_a_summary_is_plain_json(report):
+    summary = report.summarize()
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["data"]["name"] == "blobs.csv"
+    assert sum(kind["share"] for kind in summary["data"]["classes"]) == pytest.approx(1)
+
+
+def test_the_same_seed_gives_the_same_report(report):
+    again = ReliabilityReport(report.estimator, report.X, report.y, target="kind", name="blobs.csv")
+    first, second = report.summarize(), again.summarize()
+    assert {**first, "how": None} == {**second, "how": None}
+
+
+def test_a_frame_has_every_row(report):
+    frame = report.to_frame()
+    told = cross_val_predict(GaussianNB(), report.X, report.y, method="predict_proba", cv=5)
+    assert_array_equal(frame["row"], np.arange(300))
+    assert_array_equal(frame["prediction"], told.argmax(axis=1))
+    assert_array_equal(frame["error"], told.argmax(axis=1) != report.y)
+    assert_allclose(frame["own_error"], 1 - told.max(axis=1))
+
+
+def test_a_regressor_has_intervals(report):
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(120, 2))
+    frame = ReliabilityReport(LinearRegression(), X, X[:, 0] + draw.normal(size=120)).to_frame()
+    assert (frame["low"] < frame["prediction"]).all()
+    assert (frame["prediction"] < frame["high"]).all()
+    assert "own_error" not in frame
+
+
+def test_a_frozen_model_is_judged_as_it_is():
+    X, y = make_classification(400, 4, flip_y=0.2, random_state=0)
+    model = GaussianNB().fit(X[:200], y[:200])
+    frame = ReliabilityReport(FrozenEstimator(model), X[200:], y[200:]).to_frame()
+    assert_array_equal(frame["prediction"], model.predict(X[200:]))
+
+
+def test_sparse_rows_have_a_page():
+    X, y = make_classification(120, 6, random_state=0)
+    summary = ReliabilityReport(LogisticRegression(), csr_array(np.maximum(X, 0)), y).summarize()
+    assert summary["rows"]["columns"] == []
+    assert summary["regions"]["items"] == []
+
+
+def test_many_classes_have_a_page(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    report = ReliabilityReport(GaussianNB(), X, load_iris().target_names[y])
+    page = report.write_html(tmp_path / "iris.html").read_text()
+    assert "versicolor" in page
+    assert len(page) < 3_000_000
+
+
+def test_the_page_in_a_notebook_is_a_frame_of_its_own(report):
+    shown = report._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert "<script" not in shown  # escaped: nothing runs in the notebook itself
+
+
+def test_progress_is_told_step_by_step():
+    X, y = make_classification(100, 4, random_state=0)
+    steps = []
+
+    def progress(items, *, total, label):
+        for item in items:
+            steps.append((item, total, label))
+            yield item
+
+    ReliabilityReport(GaussianNB(), X, y, progress=progress).summarize()
+    assert len(steps) == steps[0][1]
+    assert steps[0][0] == "Fit and judge"
+
+
+def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):
+    old = tmp_path / "report.html"
+    old.write_bytes(b"old")
+
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(old, b"new")
+    assert old.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [old]  # and no litter
+
+
+def test_a_page_replaces_the_old_one_at_once(tmp_path):
+    old = tmp_path / "report.html"
+    old.write_bytes(b"old")
+    assert write_whole(old, b"new") == old
+    assert old.read_bytes() == b"new"
+    assert Path(old).stat().st_mode & 0o777 == 0o644
+
+
+def test_the_model_is_called_by_its_own_name():
+    assert model_name(make_pipeline(StandardScaler(), GaussianNB())) == "GaussianNB"
+    assert model_name(FrozenEstimator(make_pipeline(GaussianNB()))) == "GaussianNB"

@@ -1,0 +1,269 @@
+"""Each section of the summary against figures that are counted by hand or by another library."""
+
+import json
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.calibration import calibration_curve
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import brier_score_loss
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from surefoot.report._answer import GRID, Selection, compare_orders, describe_answering
+from surefoot.report._intervals import describe_intervals
+from surefoot.report._judged import judge
+from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
+from surefoot.report._regions import describe_regions
+from surefoot.report._rows import choose_rows, describe_rows, plain, stability_band
+from surefoot.report._shares import wilson_interval
+from surefoot.report._verdict import caught_by_checking, give_verdict
+
+
+def judged_rows(model, X, y, **settings):
+    given = {
+        "cv": 5,
+        "groups": None,
+        "confidence": 0.95,
+        "max_risk": None,
+        "max_reference_rows": 1000,
+        "random_state": 0,
+        "n_jobs": None,
+        **settings,
+    }
+    return judge(model, X, y, **given)
+
+
+@pytest.fixture(scope="module")
+def classified():
+    """A table of 600 rows whose labels are a coin on one quarter of it."""
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, size=(600, 4))
+    y = np.where(X[:, 1] > 0.5, draw.uniform(size=600) < 0.5, X[:, 0] > 0)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    return judged_rows(RandomForestClassifier(30, random_state=0), frame, np.where(y, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def regressed():
+    """Noise that is ten times as large on one side."""
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, size=(600, 2))
+    y = X[:, 0] + np.where(X[:, 1] > 0, 0.5, 0.05) * draw.normal(size=600)
+    return judged_rows(LinearRegression(), X, y)
+
+
+def test_wilson_intervals_are_those_of_the_textbook():
+    low, high = wilson_interval(8, 10)
+    # z = 1.96: middle (8 + 1.92) / 13.84, reach 1.96 / 13.84 · √(1.6 + 0.96)
+    assert_allclose([low, high], [0.4902, 0.9433], atol=5e-4)
+    assert_allclose([wilson_interval(0, 20)[0], wilson_interval(20, 20)[1]], [0, 1], atol=1e-12)
+
+
+def test_what_is_caught_by_hand():
+    # Four rows; the most doubtful one is wrong, and so is the least doubtful one.
+    chosen = Selection(np.array([1.0, 0, 0, 1]), np.array([0.1, 0.2, 0.3, 0.9]))
+    assert_allclose(chosen.risk([0.25, 0.5, 0.75, 1]), [1, 1 / 2, 1 / 3, 1 / 2])
+    assert_allclose(chosen.caught([0.25, 0.75, 1]), [0.5, 0.5, 0])
+    assert_allclose(chosen.limit([0.25, 0.5, 1]), [0.1, 0.2, 0.9])
+
+
+def test_equal_estimates_are_answered_in_random_order():
+    chosen = Selection(np.array([1.0, 0, 1, 0]), np.full(4, 0.5))
+    assert_allclose(chosen.risk([0.25, 0.6, 1]), 0.5)
+
+
+def test_curves_agree_with_sorting_the_rows(classified):
+    answer = describe_answering(classified)
+    order = np.argsort(classified.estimated, kind="stable")
+    for share in (0.1, 0.5, 0.9):
+        n_rows = round(share * 600)
+        at = GRID.tolist().index(share)
+        assert answer["risk"]["surefoot"][at] == pytest.approx(
+            classified.errors[order[:n_rows]].mean(), abs=1 / n_rows
+        )
+    assert answer["risk"]["best"][0] == 0
+    assert answer["risk"]["surefoot"][-1] == pytest.approx(answer["overall_risk"])
+
+
+def test_own_confidence_is_that_of_cross_validation(classified):
+    X, y = classified.X, classified.y
+    told = cross_val_predict(
+        RandomForestClassifier(30, random_state=0), X, y, method="predict_proba", cv=5
+    )
+    assert_allclose(classified.own, 1 - told.max(axis=1))
+
+
+def test_promises_answer_rows_below_their_limit(classified):
+    answer = describe_answering(classified)
+    kept = [promise for promise in answer["promises"] if promise["coverage"] > 0]
+    assert kept
+    for promise in kept:
+        answered = classified.estimated <= promise["limit"]
+        assert answered.mean() == pytest.approx(promise["coverage"])
+        assert classified.errors[answered].mean() < promise["max_risk"]
+
+
+def test_a_given_risk_is_the_one_shown(classified):
+    answer = describe_answering(replace(classified, max_risk=0.123))
+    assert answer["promises"][answer["chosen"]]["max_risk"] == 0.123
+    none = describe_answering(replace(classified, max_risk=1e-6))
+    assert none["chosen"] is None
+
+
+def test_orders_are_compared_with_the_uncertainty_of_the_rows(classified):
+    found = compare_orders(classified)
+    assert found["low"] < found["ratio"] < found["high"]
+    assert found["ratio"] == pytest.approx(found["surefoot"] / found["own"])
+
+
+def test_a_tenth_of_the_rows_by_hand(classified):
+    caught, own = caught_by_checking(classified)
+    flagged = np.argsort(-classified.estimated, kind="stable")[:60]
+    assert caught == pytest.approx(
+        classified.errors[flagged].sum() / classified.errors.sum(), abs=0.01
+    )
+    assert 0 < own < 1
+
+
+def test_the_verdict_says_so_where_surefoot_adds_nothing(classified):
+    answer = describe_answering(classified)
+    answer["augrc"] |= {"high": 1.02}
+    found = give_verdict(classified, answer, [])
+    assert found["adds"] is False
+    assert any("no more here than the model itself" in told for told in found["sentences"])
+    answer["augrc"] |= {"high": 0.98}
+    sure = give_verdict(classified, answer, [])
+    assert sure["adds"] is True
+    assert not any("no more here" in told for told in sure["sentences"])
+
+
+def test_reliability_agrees_with_scikit_learn():
+    draw = np.random.default_rng(0)
+    chance = draw.uniform(size=480)
+    came = (draw.uniform(size=480) < chance**2).astype(float)
+    found = reliability(chance, came)
+    observed, predicted = calibration_curve(came, chance, n_bins=12, strategy="quantile")
+    assert_allclose(found["observed"], observed)
+    assert_allclose(found["predicted"], predicted)
+
+
+def test_forecasts_of_many_classes_speak_of_the_most_probable_one():
+    probabilities = np.array([[0.2, 0.5, 0.3], [0.6, 0.2, 0.2]])
+    chance, came = as_forecast(probabilities, np.array(["b", "c"]), np.array(["a", "b", "c"]))
+    assert_allclose(chance, [0.5, 0.6])
+    assert_allclose(came, [1, 0])
+
+
+def test_brier_scores_are_those_of_cross_validation(classified):
+    told = classified.sure.held_out_.probabilities[:, 1]
+    found = describe_probabilities(classified)
+    assert found["brier"]["before"] == pytest.approx(
+        brier_score_loss(classified.truth == "yes", told)
+    )
+
+
+def test_overconfident_probabilities_are_mended():
+    draw = np.random.default_rng(0)
+    X = np.repeat(draw.normal(size=(800, 1)), 12, axis=1)  # a naive model counts it twelve times
+    y = draw.uniform(size=800) < 1 / (1 + np.exp(-X[:, 0]))
+    found = describe_probabilities(judged_rows(GaussianNB(), X, y))
+    off = found["smooth_calibration_error"]
+    assert off["after"] < 0.5 * off["before"]
+    assert "mends" in found["sentence"]
+
+
+def test_a_model_without_probabilities_says_so():
+    X, y = make_classification(200, 4, random_state=0)
+    found = describe_probabilities(judged_rows(LinearSVC(), X, y))
+    assert found == {"sentence": "The model gives no probabilities, only an order of its classes."}
+
+
+def test_intervals_of_a_regressor(regressed):
+    found = describe_intervals(regressed)
+    for confidence, low, high in zip(found["confidence"], found["low"], found["high"], strict=True):
+        assert low - 0.03 < confidence < high + 0.03
+    at = found["confidence"].index(0.9)
+    assert found["width"][at] < found["constant_width"][at]  # the noise is on one side only
+    assert found["by_width"][-1]["width"] > 4 * found["by_width"][0]["width"]
+
+
+def test_the_planted_region_is_found(regressed):
+    shown, n_sampled = choose_rows(regressed)
+    found = describe_regions(regressed, shown, n_sampled)
+    assert "column 1 >" in found["items"][0]["rule"]
+    assert found["items"][0]["error"] > 3 * found["items"][0]["other_error"]
+    assert len(found["map"]["x"]) == 600
+    assert found["map"]["wrong"] is None
+
+
+def test_few_rows_have_no_regions():
+    X, y = load_iris(return_X_y=True)
+    judged = judged_rows(LogisticRegression(max_iter=500), X[::5], np.roll(y[::5], 1))
+    shown, n_sampled = choose_rows(judged)
+    assert "too few" in describe_regions(judged, shown, n_sampled)["sentence"]
+
+
+def test_rows_are_ordered_and_complete(classified):
+    shown, n_sampled = choose_rows(classified)
+    found = describe_rows(classified, shown, n_sampled, limit=0.2)
+    items = found["items"]
+    assert len(items) == 600
+    assert [item["error"] for item in items] == sorted(classified.estimated, reverse=True)
+    assert all(item["trust"] == (item["error"] <= 0.2) for item in items)
+    assert items[0]["values"] == classified.X.iloc[items[0]["row"]].tolist()
+    assert all(near["row"] != item["row"] for item in items for near in item["near"])
+    assert all(item["low"] <= item["middle"] <= item["high"] for item in items)
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_large_table_is_shown_in_part(classified, monkeypatch):
+    monkeypatch.setattr("surefoot.report._rows.MOST_DOUBTFUL", 50)
+    monkeypatch.setattr("surefoot.report._rows.MOST_SAMPLED", 100)
+    shown, n_sampled = choose_rows(classified)
+    assert (len(shown), n_sampled, len(set(shown))) == (150, 100, 150)
+    assert classified.estimated[shown[:50]].min() >= classified.estimated[shown[50:]].max()
+
+
+def test_the_band_is_the_prediction_and_how_it_changes(regressed, classified):
+    shift, spread = regressed.stability.T
+    told = regressed.sure.held_out_.predictions
+    assert_allclose(stability_band(regressed)[:, 1], told + shift)
+    assert_allclose(np.ptp(stability_band(regressed), axis=1), 4 * spread)
+    sure = stability_band(classified)[:, 1]
+    assert sure[classified.own < 0.05].mean() > sure[classified.own > 0.4].mean() > 0.3
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (np.float64("nan"), None),
+        (pd.NA, None),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (datetime(2024, 2, 29), "2024-02-29"),  # noqa: DTZ001
+        (pd.Timestamp("2024-02-29 10:30"), "2024-02-29 10:30:00"),
+        ("</script>", "</script>"),
+        (np.float64("inf"), None),
+    ],
+)
+def test_cells_become_what_json_knows(value, told):
+    assert plain(value) == told
+
+
+def test_a_model_that_is_always_right_has_nothing_to_flag():
+    X = np.linspace(-1, 1, 100)[:, None]
+    judged = judged_rows(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, X[:, 0] > 0)
+    answer = describe_answering(judged)
+    found = give_verdict(judged, answer, [])
+    assert found["headline"] == "Right 100 % of the time."
+    assert "no mistake on 100 rows" in found["sentences"][0].replace(" ", " ")
+    assert answer["chosen"] is None
