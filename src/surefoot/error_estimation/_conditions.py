@@ -89,13 +89,10 @@ def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
     missing: list[tuple[str, Any]] = [("is missing", None)] if gaps.any() else []
     known = values[~gaps]
     if values.dtype.kind == "M":
-        days = (
-            np.quantile(known.astype("datetime64[D]").astype(np.int64), SHARES)
-            if len(known)
-            else []
-        )
-        cuts = np.unique(np.round(days)).astype("datetime64[D]")
-        return missing + [(sign, cut) for cut in cuts for sign in ("<=", ">")]
+        days = known.astype("datetime64[D]").astype(np.int64)
+        cuts = np.unique(np.round(np.quantile(days, SHARES))) if len(days) else days
+        dates = cuts.astype("datetime64[D]")
+        return missing + [(sign, cut) for cut in dates for sign in ("<=", ">")]
     if values.dtype.kind != "f":
         labels, counts = np.unique([str(value) for value in known], return_counts=True)
         common = labels[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]]

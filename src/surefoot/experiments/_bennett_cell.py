@@ -7,7 +7,6 @@ from typing import Any
 
 from sklearn.neighbors import NearestNeighbors
 
-from surefoot import LocalSensitivity, RecalibratedClassifier
 from surefoot.datasets import make_friedman_problem
 from surefoot.experiments._friedman_runs import (
     PROBLEMS,
@@ -17,7 +16,9 @@ from surefoot.experiments._friedman_runs import (
     paper_knn,
 )
 from surefoot.experiments._progress import Progress, silent
+from surefoot.indicators import LocalSensitivity
 from surefoot.neighborhoods import SAMPLINGS, log_n_neighbors, voronoi_steps
+from surefoot.recalibration import RecalibratedClassifier
 
 ALL_RUNS, QUICK_RUNS = 30, 2
 

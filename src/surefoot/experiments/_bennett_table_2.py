@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
-from surefoot import LocalSensitivity, RecalibratedClassifier
 from surefoot.experiments._friedman_runs import PROBLEMS, friedman_errors, paired_p_value, paper_knn
 from surefoot.experiments._progress import Progress, silent
+from surefoot.indicators import LocalSensitivity
 from surefoot.neighborhoods import log_n_neighbors
+from surefoot.recalibration import RecalibratedClassifier
 
 Floats = NDArray[np.float64]
 

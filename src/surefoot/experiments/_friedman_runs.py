@@ -8,9 +8,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from surefoot import KernelKNeighborsClassifier
 from surefoot.datasets import make_friedman_problem
 from surefoot.experiments._progress import Progress
+from surefoot.neighborhoods import KernelKNeighborsClassifier
 
 Floats = NDArray[np.float64]
 Methods = Mapping[str, Callable[[int], Any]]

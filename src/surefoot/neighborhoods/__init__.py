@@ -3,25 +3,29 @@
 from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
-from surefoot.neighborhoods._model_input import as_table
+from surefoot.neighborhoods._model_input import MixedInput, as_table, split_model
 from surefoot.neighborhoods._n_neighbors import log_n_neighbors, resolve_n_neighbors
 from surefoot.neighborhoods._neighborhood import SAMPLINGS, Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._response import margin, top_class
+from surefoot.neighborhoods._space import default_vectorizer
 from surefoot.neighborhoods._voronoi import canonical_metric, voronoi_samples, voronoi_steps
 
 __all__ = [
     "SAMPLINGS",
     "DTWNeighbors",
     "KernelKNeighborsClassifier",
+    "MixedInput",
     "Neighborhood",
     "NeighborhoodIndex",
     "as_table",
     "canonical_metric",
+    "default_vectorizer",
     "hubness",
     "infect_hubs",
     "log_n_neighbors",
     "margin",
     "resolve_n_neighbors",
+    "split_model",
     "top_class",
     "voronoi_samples",
     "voronoi_steps",

@@ -14,7 +14,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from surefoot.report._answer import describe_answering
-from surefoot.report._improvements import find_improvements
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._judged import Judged, judge
 from surefoot.report._probabilities import describe_probabilities
@@ -22,9 +21,7 @@ from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
 from surefoot.report._rows import choose_rows, describe_rows
 from surefoot.report._verdict import give_verdict
-
-# Rows on which it is measured what would help.
-MOST_MEASURED = 4000
+from surefoot.report.improvements import MOST_ROWS, find_improvements
 
 STEPS = (
     "Fit and judge",
@@ -236,7 +233,7 @@ class ReliabilityReport:
                 judged,
                 seconds=time.perf_counter() - started,
                 command=self.command or "ReliabilityReport(estimator, X, y).write_html(...)",
-                n_measured=min(len(judged.y), MOST_MEASURED),
+                n_measured=min(len(judged.y), MOST_ROWS[judged.task]),
                 n_map=len(shown),
             ),
         }
@@ -254,7 +251,6 @@ class ReliabilityReport:
             task=judged.task,
             groups=judged.groups,
             X_unlabelled=self.X_unlabelled,
-            max_rows=MOST_MEASURED,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )

@@ -1,0 +1,123 @@
+"""Models of other kinds than the one reported on, on the same columns."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import _safe_indexing
+
+from surefoot.neighborhoods import MixedInput, as_table, default_vectorizer, split_model
+
+N_TREES = 50
+
+# A third of the rows must do for nearest neighbours, as measuring fits on so few.
+N_NEIGHBORS = 5
+
+
+class AnyTable(TransformerMixin, BaseEstimator):
+    """Any table as complete, scaled numbers; a sparse one is left as it is.
+
+    Attributes
+    ----------
+    vectorizer_ : ColumnTransformer or None
+        Imputes and scales numbers, and gives each category a column; None for sparse rows.
+    """
+
+    vectorizer_: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn which columns are numbers, and what they look like."""
+        table = as_table(X)
+        self.vectorizer_ = None
+        if not issparse(table):
+            self.vectorizer_ = default_vectorizer(MixedInput(None, table)).fit(table)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows as numbers."""
+        table = as_table(X)
+        return table if self.vectorizer_ is None else self.vectorizer_.transform(table)
+
+
+def transform_once(
+    estimator: Any, X: Any, y: NDArray[Any], learn: NDArray[np.int64], random: Any
+) -> dict[str, Any]:
+    """The last step of a pipeline, and the rows as it sees them, by transformers fitted on the learning rows.
+
+    Transformers that depend on the targets, or that draw, stay with the model, so that whatever is fitted on
+    part of the rows knows no other targets; so does everything of a model that is no pipeline.
+    """
+    transformers, predictor = split_model(estimator)
+    if isinstance(estimator, FrozenEstimator):
+        for step in transformers:
+            X = step.transform(X)
+        return {"estimator": FrozenEstimator(predictor), "X": as_table(X)}
+    as_it_is = {"estimator": estimator, "X": as_table(X)}
+    if not isinstance(estimator, Pipeline) or len(transformers) != 1:
+        return as_it_is
+    rows, targets = _safe_indexing(X, learn), y[learn]
+    told = [
+        clone(transformers[0]).fit(rows, labels).transform(X)
+        for labels in (targets, random.permutation(targets))
+    ]
+    return {"estimator": predictor, "X": as_table(told[0])} if _same(*told) else as_it_is
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two transformed tables are equal, gaps included."""
+    if hasattr(one, "equals"):  # pandas, polars
+        return bool(one.equals(other))
+    if issparse(one):
+        return one.shape == other.shape and (one != other).nnz == 0
+    if np.shape(one) != np.shape(other):
+        return False
+    return bool(np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f"))
+
+
+def other_models(estimator: Any, task: str, seed: int) -> dict[str, Any]:
+    """Two models of other kinds by the name a reader knows, behind the same preprocessing."""
+    transformers, predictor = split_model(estimator)
+    own = _kind(predictor)
+    chosen = [pair for kind, pair in _candidates(task, seed).items() if kind != own][:2]
+    return {
+        name: make_pipeline(*(clone(step) for step in transformers), AnyTable(), model)
+        for name, model in chosen
+    }
+
+
+def _candidates(task: str, seed: int) -> dict[str, tuple[str, Any]]:
+    """The kinds of model to try, the most promising first."""
+    if task == "classification":
+        return {
+            "forest": (
+                "a forest",
+                ExtraTreesClassifier(N_TREES, min_samples_leaf=2, random_state=seed),
+            ),
+            "linear": ("a logistic regression", LogisticRegression(max_iter=1000, tol=1e-3)),
+            "neighbors": ("nearest neighbours", KNeighborsClassifier(N_NEIGHBORS)),
+        }
+    return {
+        "forest": (
+            "a forest",
+            ExtraTreesRegressor(N_TREES, min_samples_leaf=2, random_state=seed),
+        ),
+        "linear": ("a linear regression", RidgeCV(np.logspace(-2, 4, 7))),
+        "neighbors": ("nearest neighbours", KNeighborsRegressor(N_NEIGHBORS)),
+    }
+
+
+def _kind(predictor: Any) -> str:
+    """Which of the candidates the model itself is of the kind of, or "other"."""
+    name, module = type(predictor).__name__, type(predictor).__module__
+    if "Forest" in name or "ExtraTrees" in name:
+        return "forest"
+    if "linear_model" in module or name.startswith("Linear"):
+        return "linear"
+    return "neighbors" if "Neighbors" in name else "other"
