@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -46,6 +47,21 @@ def test_a_frame_has_every_row(report):
     assert_array_equal(frame["prediction"], told.argmax(axis=1))
     assert_array_equal(frame["error"], told.argmax(axis=1) != report.y)
     assert_allclose(frame["own_error"], 1 - told.max(axis=1))
+
+
+def test_rows_are_called_by_the_index_of_the_table():
+    X, y = make_classification(60, 4, flip_y=0.2, random_state=0)
+    frame = pd.DataFrame(X, index=np.arange(1000, 1060), columns=list("abcd"))
+    more = frame.sample(20, random_state=0).set_axis(np.arange(5000, 5020))
+    report = ReliabilityReport(GaussianNB(), frame, y, X_unlabelled=more)
+    assert_array_equal(report.to_frame()["row"], frame.index)
+    summary = report.summarize()
+    item = summary["rows"]["items"][0]
+    assert item["values"] == frame.loc[item["row"]].tolist()
+    assert item["near"][0]["values"] == frame.loc[item["near"][0]["row"]].tolist()
+    asked = [row for found in summary["improvements"] for row in found["rows"]]
+    assert len(asked) == 10
+    assert set(asked) <= set(more.index)
 
 
 def test_a_regressor_has_intervals(report):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.neighborhoods import margin, top_class
@@ -56,6 +57,11 @@ class Judged:
         """What that was estimated to be."""
         return self.sure.held_out_.estimated_errors
 
+    @cached_property
+    def labels(self) -> Ints:
+        """What every row of the table is called."""
+        return row_labels(self.X)
+
     @property
     def truth(self) -> NDArray[Any]:
         """Targets of the held-out rows."""
@@ -90,6 +96,14 @@ class Judged:
     def novel(self) -> NDArray[np.bool_]:
         """Rows that are unlike the others."""
         return self.sure.held_out_.columns[-1][:, 0] > self.sure.novelty_threshold_
+
+
+def row_labels(X: Any) -> Ints:
+    """What rows are called: by a pandas index of whole numbers, each once, else by their position."""
+    found = np.asarray(X.index) if hasattr(X, "iloc") else np.empty(0)
+    if found.dtype.kind in "iu" and len(np.unique(found)) == len(found):
+        return found
+    return np.arange(_num_samples(X))
 
 
 def judge(

@@ -71,7 +71,7 @@ def draw_map(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, Any]:
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
         "error": judged.estimated[shown].tolist(),
-        "row": judged.rows[shown].tolist(),
+        "row": judged.labels[judged.rows[shown]].tolist(),
         "wrong": wrong,
         "explained": explained.tolist(),
         "n_total": len(judged.rows),

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from surefoot.report._answer import describe_answering
 from surefoot.report._intervals import describe_intervals
-from surefoot.report._judged import Judged, judge
+from surefoot.report._judged import Judged, judge, row_labels
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
@@ -148,16 +148,17 @@ class ReliabilityReport:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns row, truth, prediction, error (what it cost), estimated_error, own_error (1 − its own
-            probability), shift and spread (of its output within the row's cell), novel, trust (whether it is
-            answered at the risk to be kept), and for a regressor low and high, the ends of its 90 % interval.
+            Columns row (its place in the table, or its label if a pandas index holds whole numbers), truth,
+            prediction, error (what it cost), estimated_error, own_error (1 − its own probability), shift and
+            spread (of its output within the row's cell), novel, trust (whether it is answered at the risk to be
+            kept), and for a regressor low and high, the ends of its 90 % interval.
         """
         import pandas as pd  # noqa: PLC0415 - only this method needs it
 
         judged, limit = self._judged, _limit(self._summary["answer"])
         shift, spread = judged.stability.T
         columns = {
-            "row": judged.rows,
+            "row": judged.labels[judged.rows],
             "truth": judged.truth,
             "prediction": judged.sure.held_out_.predictions,
             "error": judged.errors,
@@ -244,7 +245,7 @@ class ReliabilityReport:
         return iter(self.progress(STEPS, total=len(STEPS), label="Judging"))
 
     def _improvements(self, judged: Judged) -> list[dict[str, Any]]:
-        return find_improvements(
+        found = find_improvements(
             self.estimator,
             self.X,
             judged.y,
@@ -254,6 +255,11 @@ class ReliabilityReport:
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
+        if self.X_unlabelled is not None:
+            labels = row_labels(self.X_unlabelled)
+            for improvement in found:
+                improvement["rows"] = [int(labels[row]) for row in improvement["rows"]]
+        return found
 
     def _describe_data(self, judged: Judged) -> dict[str, Any]:
         shares = Counter(judged.y.tolist()) if judged.is_classifier else {}

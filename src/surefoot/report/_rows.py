@@ -59,7 +59,7 @@ def describe_rows(
     intervals = _intervals(judged)
     items = [
         {
-            "row": int(row),
+            "row": int(judged.labels[row]),
             "truth": plain(judged.truth[place]),
             "prediction": plain(told.predictions[place]),
             "wrong": bool(judged.errors[place] > 0) if judged.is_classifier else None,
@@ -76,7 +76,7 @@ def describe_rows(
             "against": reasons(place),
             "near": [
                 {
-                    "row": int(other),
+                    "row": int(judged.labels[other]),
                     "truth": plain(judged.y[other]),
                     "values": near_values[i * N_NEAR + j],
                 }
