@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+# They hold fixtures, and no examples: several modules of one name cannot all be looked through for these.
+collect_ignore_glob = ["tests/**/conftest.py"]
+
 
 @pytest.fixture(autouse=True)
 def _same_draws() -> Iterator[None]:

@@ -100,7 +100,7 @@ class Judged:
 
 def row_labels(X: Any) -> Ints:
     """What rows are called: by a pandas index of whole numbers, each once, else by their position."""
-    found = np.asarray(X.index) if hasattr(X, "iloc") else np.empty(0)
+    found: NDArray[Any] = np.asarray(X.index) if hasattr(X, "iloc") else np.empty(0)
     if found.dtype.kind in "iu" and len(np.unique(found)) == len(found):
         return found
     return np.arange(_num_samples(X))

@@ -138,7 +138,7 @@ class ReliabilityReport:
         path : Path
             The file that was written.
         """
-        from surefoot.report._render import render  # noqa: PLC0415 - a summary needs no page
+        from surefoot.report.page import render  # noqa: PLC0415 - a summary needs no page
 
         return write_whole(Path(path), render(self.summarize()).encode())
 
@@ -177,7 +177,7 @@ class ReliabilityReport:
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for a notebook."""
-        from surefoot.report._render import render  # noqa: PLC0415
+        from surefoot.report.page import render  # noqa: PLC0415
 
         page = escape(render(self.summarize()))
         return (

@@ -1,0 +1,151 @@
+"""The page: the summary, its charts and the templates become one file that needs no other."""
+
+import json
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from surefoot.report._figures import number, percent
+from surefoot.report.page._charts import make_charts
+from surefoot.report.page._drawing import THEME
+from surefoot.report.page._rows import listed_rows, packed
+
+SCRIPTS = ("elements.js", "charts.js", "answer.js", "detail.js", "rows.js", "csv.js", "page.js")
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Make the page of a summary: HTML that opens offline and asks nothing of anyone."""
+    charts = make_charts(summary)
+    answer = _answer(summary["answer"], percent if summary["task"] == "classification" else number)
+    rows = listed_rows(summary["rows"], summary["task"])
+    data = {
+        "theme": THEME,
+        "charts": {name: chart["spec"] for name, chart in charts.items()},
+        "answer": {key: answer[key] for key in ("coverage", "limit", "texts")},
+        "rows": packed(rows),
+    }
+    code = {
+        "style": _asset("style.css"),
+        "vega": _vega(),
+        "script": "\n".join(map(_asset, SCRIPTS)),
+    }
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            {**summary, "answer": answer, "listed": rows},
+            charts=charts,
+            gauge=_gauge,
+            code={name: Markup(text) for name, text in code.items()},  # noqa: S704 - our own files
+            data_script=Markup(_as_script(data)),  # noqa: S704 - escaped below
+            policy=_policy(code),
+            show=percent if summary["task"] == "classification" else number,
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("surefoot.report.page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_keep_together,
+    )
+    environment.filters |= {"percent": percent, "number": number, "figure": _figure}
+    environment.globals |= {"percent": percent, "number": number}
+    return environment
+
+
+def _keep_together(value: Any) -> Any:
+    """Let no line break part a figure from its sign."""
+    plain = isinstance(value, str) and not isinstance(value, Markup)
+    return value.replace(" %", "\u00a0%") if plain else value
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("surefoot.report.page") / "templates" / name).read_text("utf-8")
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script; the page's own code finds `vegaEmbed` in the window."""
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+
+
+def _policy(code: dict[str, str]) -> str:
+    """Let nothing run or load but what stands in the page, known by its hash."""
+    digests = {
+        name: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+        for name, text in code.items()
+    }
+    return (
+        f"default-src 'none'; script-src {digests['vega']} {digests['script']}; style-src {digests['style']}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _as_script(data: dict[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _figure(value: Any) -> str:
+    return (
+        number(value)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else str(value)
+    )
+
+
+def _answer(answer: dict[str, Any], show: Any) -> dict[str, Any]:
+    """Write every figure that the slider may show, and where it stands first."""
+    promises = [
+        {**promise, "at": _at(answer["coverage"], promise["coverage"])}
+        for promise in answer["promises"]
+    ]
+    chosen = answer["chosen"]
+    first = _at(answer["coverage"], 0.9) if chosen is None else promises[chosen]["at"]
+    texts = [_texts(answer, i, show) for i in range(len(answer["coverage"]))]
+    return {**answer, "promises": promises, "first": first, "texts": texts}
+
+
+def _at(grid: list[float], coverage: float) -> int:
+    """Find the last point of the grid up to `coverage`: a promise kept there is kept."""
+    return max(0, sum(point <= coverage + 1e-9 for point in grid) - 1)
+
+
+def _texts(answer: dict[str, Any], i: int, show: Any) -> dict[str, str]:
+    coverage, n_rows = answer["coverage"][i], answer["n_rows"]
+    answered = round(coverage * n_rows)
+    texts = {
+        "coverage": percent(coverage),
+        "rest": percent(round(1 - coverage, 9)),
+        "answered": number(answered),
+        "checked": number(n_rows - answered),
+        "limit": show(answer["limit"][i]),
+    }
+    for name, values in answer["risk"].items():
+        texts[f"{name}_risk"] = show(values[i] if values else None)
+    for name, values in answer["caught"].items():
+        texts[f"{name}_caught"] = percent(values[i] if values else None)
+    return texts
+
+
+def _gauge(gain: float, low: float, high: float) -> dict[str, float]:
+    """Place an interval on a line from 0 to 300 with zero in its middle."""
+    widest = 1.15 * max(abs(gain), abs(low), abs(high)) or 1.0
+    return {
+        name: round(150 + 150 * value / widest, 1)
+        for name, value in (("gain", gain), ("low", low), ("high", high))
+    }

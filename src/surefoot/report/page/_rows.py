@@ -1,0 +1,144 @@
+"""The rows as the page holds them: every cell once, every figure written, and never more than fits."""
+
+import json
+from typing import Any
+
+from surefoot.report._figures import number, percent
+
+BUDGET = 1_680_000  # bytes; with Vega, the charts and the texts the page stays below 3 MB
+
+# Digits of a number and characters of a text that a cell may have; the next are tried if the rows are too many.
+CELLS = ((6, 200), (6, 60), (4, 60), (4, 20))
+
+KEPT = (
+    "row",
+    "truth",
+    "prediction",
+    "wrong",
+    "error",
+    "own",
+    "low",
+    "middle",
+    "high",
+    "novel",
+    "trust",
+)
+WRITTEN = ("error", "own", "low", "middle", "high")
+
+
+def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[str, Any]:
+    """Shorten the cells, then leave out the rows listed last, until the rest fits the budget."""
+    n_items = len(rows["items"])
+    for digits, longest in CELLS:
+        listed = _listed(rows, task, n_items, digits, longest)
+        if size_of(listed) <= budget:
+            return listed
+    while size_of(listed) > budget and n_items > 1:
+        n_items //= 2
+        listed = _listed(rows, task, n_items, digits, longest)
+    return listed
+
+
+def size_of(listed: dict[str, Any]) -> int:
+    """Count the bytes that the rows take in the page."""
+    return len(json.dumps(packed(listed), ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def packed(listed: dict[str, Any]) -> dict[str, Any]:
+    """Write what items have in common once: their names, and the reasons that speak against them.
+
+    Examples
+    --------
+    >>> reasons = [{"name": "alone", "effect": 0.1, "text": "10 %"}]
+    >>> packed({"items": [{"row": 7, "against": reasons}, {"row": 9, "against": []}]})
+    {'items': [[7, [[0, 0.1, '10 %']]], [9, []]], 'fields': ['row', 'against'], 'reasons': ['alone']}
+    """
+    items = listed["items"]
+    names = list(dict.fromkeys(reason["name"] for item in items for reason in item["against"]))
+    place = {name: i for i, name in enumerate(names)}
+    lines = []
+    for item in items:
+        reasons = [[place[one["name"]], one["effect"], one["text"]] for one in item["against"]]
+        lines.append(list({**item, "against": reasons}.values()))
+    return {**listed, "items": lines, "fields": list(items[0]) if items else [], "reasons": names}
+
+
+def _listed(
+    rows: dict[str, Any], task: str, n_items: int, digits: int, longest: int
+) -> dict[str, Any]:
+    items = rows["items"][:n_items]
+    near = [row for item in items for row in item["near"]]
+    cells = {
+        row["row"]: [_cell(value, digits, longest) for value in (row["truth"], *row["values"])]
+        for row in (*near, *items)
+    }
+    values = [
+        {"key": f"value{i}", "label": name, "number": _is_number(items, i)}
+        for i, name in enumerate(rows["columns"])
+    ]
+    return {
+        "task": task,
+        "columns": _columns(items, task) + values,
+        "cells": cells,
+        "items": [_item(item, task, longest) for item in items],
+        "range": _range(items, task),
+        "largest": max((item["error"] for item in items), default=0.0) or 1.0,
+    }
+
+
+def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
+    """List what the report says of every row; the table's own columns follow it."""
+    is_number = task == "regression"
+    columns = [
+        {"key": "row", "label": "Row", "number": True},
+        {"key": "prediction", "label": "Prediction", "number": is_number},
+        {"key": "error", "label": "Estimated error", "number": True},
+        {"key": "truth", "label": "Truth", "number": is_number},
+        {"key": "own", "label": "By its own confidence", "number": True},
+        {"key": "interval", "label": "90 % interval", "number": True},
+        {"key": "trust", "label": "Advice", "number": False},
+    ]
+    empty = {key for key in ("own", "interval") if all(item[key] is None for item in items)}
+    return [column for column in columns if column["key"] not in empty]
+
+
+def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
+    """Keep what the page shows of a row, with its figures as they are written."""
+    show = percent if task == "classification" else number
+    found = {key: _cell(item[key], 6, longest) for key in KEPT}
+    found |= {f"{key}_text": show(item[key]) for key in WRITTEN}
+    if task == "regression":
+        found |= {f"{key}_text": number(item[key]) for key in ("prediction", "truth")}
+        ends = [_cell(end, 6, longest) for end in item["interval"] or []]
+        found |= {"interval": ends, "interval_text": " to ".join(map(number, ends))}
+    found["against"] = [
+        {
+            "name": one["name"],
+            "effect": _cell(one["effect"], 3, longest),
+            "text": show(one["effect"]),
+        }
+        for one in item["against"]
+    ]
+    return {**found, "near": [row["row"] for row in item["near"]]}
+
+
+def _range(items: list[dict[str, Any]], task: str) -> list[float]:
+    """Ends of the axis on which the stability bands are drawn: that of all rows listed."""
+    if task == "classification":
+        return [0.0, 1.0]
+    values = [item[key] for item in items for key in ("low", "high") if item[key] is not None]
+    return [min(values, default=0.0), max(values, default=1.0)]
+
+
+def _is_number(items: list[dict[str, Any]], i: int) -> bool:
+    values = [item["values"][i] for item in items if item["values"][i] is not None]
+    return bool(values) and all(isinstance(value, int | float) for value in values)
+
+
+def _cell(value: Any, digits: int, longest: int) -> Any:
+    """Keep the first digits of a number with a fraction, and the first characters of a text."""
+    if isinstance(value, float) and value != round(value):
+        return float(f"{value:.{digits}g}") if abs(value) < 10**digits else float(round(value))
+    if isinstance(value, str) and len(value) > longest:
+        return f"{value[: longest - 1]}…"
+    return value

@@ -1,0 +1,26 @@
+// The slider: every figure it may show was written when the report was made.
+
+const slider = find("coverage");
+const promises = [...document.querySelectorAll("input[name=promise]")];
+
+function showAnswer() {
+  const at = Number(slider.value);
+  const texts = report.answer.texts[at];
+  for (const node of document.querySelectorAll("[data-figure]")) node.textContent = texts[node.dataset.figure].replace(" ", "\u00a0");
+  slider.setAttribute("aria-valuetext", find("answer-sentence").textContent.replace(/\s+/g, " ").trim());
+  moveRules(report.answer.coverage[at], report.answer.limit[at]);
+}
+
+function moveTo(at) {
+  slider.value = at;
+  showAnswer();
+}
+
+function startAnswer() {
+  slider.addEventListener("input", () => {
+    for (const promise of promises) promise.checked = false;
+    showAnswer();
+  });
+  for (const promise of promises) promise.addEventListener("change", () => moveTo(promise.dataset.at));
+  showAnswer();
+}

@@ -1,0 +1,38 @@
+// The rows that match, as a file that a spreadsheet can open without running anything.
+
+const FIELDS = {
+  row: (item) => item.row,
+  prediction: (item) => item.prediction,
+  truth: (item) => item.truth,
+  wrong: (item) => item.wrong,
+  "estimated error": (item) => item.error,
+  "own estimate": (item) => item.own,
+  low: (item) => item.low,
+  middle: (item) => item.middle,
+  high: (item) => item.high,
+  "interval low": (item) => item.interval?.[0],
+  "interval high": (item) => item.interval?.[1],
+  novel: (item) => item.novel,
+  trust: (item) => item.trust,
+};
+
+// A text that a spreadsheet would take for a formula gets an apostrophe in front.
+function csvCell(value) {
+  let text = shown(value);
+  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !isFinite(text)) text = `'${text}`;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function csvText(rows) {
+  const values = columns.filter(({ key }) => key.startsWith("value")).map(({ label }) => label);
+  const lines = rows.map((item) => [...Object.values(FIELDS).map((field) => field(item)), ...item.values]);
+  return [[...Object.keys(FIELDS), ...values], ...lines].map((line) => line.map(csvCell).join(",")).join("\r\n");
+}
+
+function download() {
+  // The mark at the start tells spreadsheets that the file is UTF-8.
+  const file = new Blob(["\ufeff", csvText(matching), "\r\n"], { type: "text/csv" });
+  const link = el("a", { href: URL.createObjectURL(file), download: "rows.csv" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,97 @@
+"""The slider and the promises move the figures and the charts."""
+
+import pytest
+
+
+def read(page, name):
+    """The figure on the page, as a number: a percentage as a share."""
+    text = page.get_by_test_id(name).inner_text().replace("\xa0", " ").replace("−", "-")
+    number = float(text.removesuffix(" %").replace(",", ""))
+    return number / 100 if text.endswith("%") else number
+
+
+def near(value):
+    """As written: three digits, or whole percents, are left of the value."""
+    return pytest.approx(
+        value, abs=max(0.0051 if abs(value) >= 0.1 else 0.00051, 0.006 * abs(value))
+    )
+
+
+def rule_position(page, chart):
+    rule = page.locator(f"#chart-{chart} g.mark-rule.role-mark line").first
+    return rule.evaluate("line => line.getBoundingClientRect().x")
+
+
+def coverage_at(summary, share):
+    return next(i for i, c in enumerate(summary["answer"]["coverage"]) if c >= share - 1e-9)
+
+
+def expect_figures(page, answer, i):
+    page.get_by_test_id("coverage").fill(str(i))
+    assert read(page, "coverage-output") == near(answer["coverage"][i])
+    assert read(page, "limit") == near(answer["limit"][i])
+    for name in ("risk", "caught"):
+        assert read(page, name) == near(answer[name]["surefoot"][i])
+        if answer[name]["own"]:
+            assert read(page, f"own-{name}") == near(answer[name]["own"][i])
+    n_answered = round(answer["coverage"][i] * answer["n_rows"])
+    sentence = page.get_by_test_id("answer-sentence").inner_text()
+    assert f"({n_answered:,})" in sentence
+    assert f"({answer['n_rows'] - n_answered:,})" in sentence
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_slider_moves_every_figure(open_page, request, task):
+    answer = request.getfixturevalue(f"{task}_summary")["answer"]
+    page = open_page(task)
+    for i in (3, 49, 160, 199):
+        expect_figures(page, answer, i)
+
+
+def test_the_slider_is_worked_by_keyboard_and_says_where_it_stands(
+    open_page, classification_summary
+):
+    page = open_page("classification")
+    slider = page.get_by_test_id("coverage")
+    slider.focus()
+    page.keyboard.press("Home")
+    assert read(page, "coverage-output") == near(classification_summary["answer"]["coverage"][0])
+    page.keyboard.press("ArrowRight")
+    assert slider.input_value() == "1"
+    page.keyboard.press("End")
+    assert read(page, "coverage-output") == 1
+    assert read(page, "risk") == near(classification_summary["answer"]["overall_risk"])
+    assert "100 % of the rows (400)" in slider.get_attribute("aria-valuetext").replace("\xa0", " ")
+
+
+def test_the_rules_in_the_charts_follow_the_slider(open_page, classification_summary):
+    page = open_page("classification")
+    slider = page.get_by_test_id("coverage")
+    places = {}
+    for share in (0.25, 0.5, 1.0):
+        slider.fill(str(coverage_at(classification_summary, share)))
+        page.wait_for_timeout(150)
+        places[share] = {name: rule_position(page, name) for name in ("risk", "caught")}
+    # A quarter of the axis lies between 0.25 and 0.5, half of it between 0.5 and 1.
+    step = places[0.5]["risk"] - places[0.25]["risk"]
+    assert step > 40
+    assert places[1.0]["risk"] - places[0.5]["risk"] == pytest.approx(2 * step, rel=0.02)
+    assert places[0.25]["caught"] > places[0.5]["caught"] > places[1.0]["caught"]
+
+
+def test_a_promise_sets_the_slider_and_the_slider_leaves_the_promise(
+    open_page, classification_summary
+):
+    answer = classification_summary["answer"]
+    kept = [i for i, promise in enumerate(answer["promises"]) if promise["coverage"]]
+    assert len(kept) >= 2
+    page = open_page("classification")
+    radios = page.locator("input[name=promise]")
+    assert [i for i in range(radios.count()) if radios.nth(i).is_enabled()] == kept
+    assert radios.nth(answer["chosen"]).is_checked()
+    other = next(i for i in kept if i != answer["chosen"])
+    radios.nth(other).check(force=True)
+    shown = answer["coverage"][int(page.get_by_test_id("coverage").input_value())]
+    assert 0 <= answer["promises"][other]["coverage"] - shown < 0.005 + 1e-9
+    page.get_by_test_id("coverage").fill("0")
+    assert page.locator("input[name=promise]:checked").count() == 0

@@ -1,0 +1,38 @@
+"""Reports of small tables, made once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from surefoot.report import ReliabilityReport
+
+
+@pytest.fixture(scope="session")
+def classification_summary():
+    rng = np.random.default_rng(0)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "income": rng.lognormal(10, 0.5, n).round(2),
+            "city": rng.choice(["Graz", "Lyon", "Oslo"], n),
+        }
+    )
+    chance = 1 / (1 + np.exp(-0.06 * (X["age"] - 45) - 1.5 * (X["city"] == "Oslo") + 0.7))
+    y = np.where(rng.random(n) < chance, "yes", "no")
+    encoder = make_column_transformer((OneHotEncoder(), ["city"]), remainder=StandardScaler())
+    model = make_pipeline(encoder, LogisticRegression())
+    report = ReliabilityReport(model, X, y, name="sales.csv", target="buys", random_state=0)
+    return report.summarize()
+
+
+@pytest.fixture(scope="session")
+def regression_summary():
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    model = make_pipeline(StandardScaler(), Ridge())
+    return ReliabilityReport(model, X[:250], y[:250], random_state=0).summarize()

@@ -1,0 +1,151 @@
+"""The page as text: self-contained, harmless, never too large."""
+
+import copy
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from surefoot.report.page._render import _at, render
+from surefoot.report.page._rows import listed_rows, size_of
+
+NASTY = "</script><img src=x onerror=alert(1)>"
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes, and the text of scripts and styles."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.texts = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if self.cdata_elem:
+            self.texts.append((self.found[-1], data))
+
+
+@pytest.fixture(scope="module")
+def page(classification_summary):
+    return render(classification_summary)
+
+
+@pytest.fixture(scope="module")
+def elements(page):
+    return Elements(page)
+
+
+def test_only_what_stands_in_the_page_may_run(elements):
+    policy = next(a["content"] for tag, a in elements.found if "http-equiv" in a)
+    allowed = dict(part.split(" ", 1) for part in policy.split("; "))
+    code = {
+        kind: [
+            text
+            for (tag, attributes), text in elements.texts
+            if tag == kind and attributes.get("type") != "application/json"
+        ]
+        for kind in ("script", "style")
+    }
+    hashes = {
+        kind: [f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts]
+        for kind, texts in code.items()
+    }
+    assert allowed["default-src"] == "'none'"
+    assert allowed["script-src"].split() == hashes["script"]
+    assert allowed["style-src"].split() == hashes["style"]
+    assert set(allowed) - {"default-src", "script-src", "style-src"} == {
+        "img-src",
+        "base-uri",
+        "form-action",
+    }
+
+
+def test_nothing_is_fetched_and_nothing_runs_from_an_attribute(elements):
+    for tag, attributes in elements.found:
+        assert "src" not in attributes
+        assert attributes.get("href", "#")[:1] == "#" or attributes["href"].startswith("data:")
+        assert not any(name.startswith("on") or name == "style" for name in attributes), tag
+    style = next(text for (tag, _), text in elements.texts if tag == "style")
+    assert not re.search(r"@import|url\(", style)
+
+
+def test_the_same_summary_gives_the_same_page(page, classification_summary):
+    assert render(copy.deepcopy(classification_summary)) == page
+
+
+def test_contents_are_escaped(classification_summary):
+    summary = copy.deepcopy(classification_summary)
+    summary["target"] = summary["rows"]["columns"][0] = NASTY
+    summary["rows"]["items"][0]["values"][0] = summary["regions"]["sentence"] = NASTY
+    page = render(summary)
+    assert NASTY not in page
+    assert page.count("<script") == 3
+    elements = Elements(page)
+    embedded = next(text for (_, a), text in elements.texts if a.get("id") == "report-data")
+    data = json.loads(embedded)
+    row = summary["rows"]["items"][0]["row"]
+    assert data["rows"]["cells"][str(row)][1] == NASTY
+    assert not any(tag == "img" for tag, _ in elements.found)
+
+
+def large(summary, value):
+    """As many rows, columns and points as a summary of a large table has, no two of them alike."""
+    found, rng = copy.deepcopy(summary), np.random.default_rng(0)
+    model, n_rows = found["rows"]["items"][0], 1500
+    found["rows"]["columns"] = [f"column {i}" for i in range(30)]
+    found["rows"]["items"] = [
+        {
+            **model,
+            "row": 7 * i,
+            "values": [value(rng) for _ in range(30)],
+            "near": [
+                {"row": 7 * i + j, "truth": "yes", "values": [value(rng) for _ in range(30)]}
+                for j in (1, 2, 3)
+            ],
+        }
+        for i in range(n_rows)
+    ]
+    points = {name: rng.normal(size=n_rows).tolist() for name in ("x", "y")}
+    points |= {"error": rng.random(n_rows).tolist(), "row": [7 * i for i in range(n_rows)]}
+    found["regions"]["map"] |= {**points, "wrong": (rng.random(n_rows) < 0.2).tolist()}
+    return found
+
+
+def test_a_large_table_stays_below_3_megabytes_with_all_its_rows(classification_summary):
+    summary = large(classification_summary, lambda rng: float(rng.normal()))
+    assert len(listed_rows(summary["rows"], "classification")["items"]) == 1500
+    assert len(render(summary).encode()) < 3_000_000
+
+
+def test_long_texts_are_cut_and_then_rows_left_out(classification_summary):
+    summary = large(classification_summary, lambda rng: "é" * 400)
+    page = render(summary)
+    assert len(page.encode()) < 3_000_000
+    listed = listed_rows(summary["rows"], "classification")
+    assert 100 < len(listed["items"]) < 1500
+    assert [item["row"] for item in listed["items"]] == [7 * i for i in range(len(listed["items"]))]
+    assert listed["cells"][0][1] == "é" * 19 + "…"
+
+
+def test_cells_are_as_exact_as_fits(classification_summary):
+    rows = copy.deepcopy(classification_summary["rows"])
+    rows["items"][0]["values"] = [1 / 3, 123456789, "x" * 250]
+    row = rows["items"][0]["row"]
+    listed = listed_rows(rows, "classification")
+    assert listed["cells"][row][1:] == [0.333333, 123456789, "x" * 199 + "…"]
+    tight = listed_rows(rows, "classification", budget=size_of(listed) - 1)
+    assert tight["cells"][row][1:] == [0.333333, 123456789, "x" * 59 + "…"]
+    one = listed_rows(rows, "classification", budget=10)
+    assert len(one["items"]) == 1
+
+
+@pytest.mark.parametrize(("coverage", "place"), [(0.1, 0), (0.5, 1), (0.6, 1), (1.0, 3)])
+def test_a_promise_is_shown_where_it_is_kept(coverage, place):
+    assert _at([0.25, 0.5, 0.75, 1.0], coverage) == place
