@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from surefoot.report._answer import GRID, Selection, compare_orders, describe_answering
+from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._judged import judge
 from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
@@ -86,7 +86,7 @@ def test_curves_agree_with_sorting_the_rows(classified):
     order = np.argsort(classified.estimated, kind="stable")
     for share in (0.1, 0.5, 0.9):
         n_rows = round(share * 600)
-        at = GRID.tolist().index(share)
+        at = answer["coverage"].index(share)
         assert answer["risk"]["surefoot"][at] == pytest.approx(
             classified.errors[order[:n_rows]].mean(), abs=1 / n_rows
         )
@@ -110,6 +110,15 @@ def test_promises_answer_rows_below_their_limit(classified):
         answered = classified.estimated <= promise["limit"]
         assert answered.mean() == pytest.approx(promise["coverage"])
         assert classified.errors[answered].mean() < promise["max_risk"]
+
+
+def test_every_promise_is_a_point_of_the_curves(classified):
+    answer = describe_answering(classified)
+    for promise in answer["promises"]:
+        if promise["coverage"]:
+            at = answer["coverage"].index(promise["coverage"])
+            assert answer["limit"][at] == pytest.approx(promise["limit"])
+            assert answer["risk"]["surefoot"][at] < promise["max_risk"]
 
 
 def test_a_given_risk_is_the_one_shown(classified):

@@ -62,12 +62,14 @@ def describe_answering(judged: Judged) -> dict[str, Any]:
     }
     sure = Selection(judged.errors, judged.estimated)
     promises = [_promise(judged, risk) for risk in _risks(judged)]
+    # What is promised must be a point of the curves, or rounding would tell two figures of it.
+    grid = np.union1d(GRID, [promise["coverage"] for promise in promises if promise["coverage"]])
     return {
         "risk_name": "share of wrong answers" if judged.is_classifier else "mean error",
-        "coverage": GRID.tolist(),
-        "risk": {name: _listed(found, "risk") for name, found in chosen.items()},
-        "caught": {name: _listed(chosen[name], "caught") for name in ("surefoot", "own")},
-        "limit": sure.limit(GRID).tolist(),
+        "coverage": grid.tolist(),
+        "risk": {name: _listed(found, "risk", grid) for name, found in chosen.items()},
+        "caught": {name: _listed(chosen[name], "caught", grid) for name in ("surefoot", "own")},
+        "limit": sure.limit(grid).tolist(),
         "overall_risk": float(judged.errors.mean()),
         "n_rows": len(judged.errors),
         "promises": promises,
@@ -77,8 +79,8 @@ def describe_answering(judged: Judged) -> dict[str, Any]:
     }
 
 
-def _listed(found: Selection | None, name: str) -> list[float] | None:
-    return None if found is None else getattr(found, name)(GRID).tolist()
+def _listed(found: Selection | None, name: str, grid: Floats) -> list[float] | None:
+    return None if found is None else getattr(found, name)(grid).tolist()
 
 
 def _risks(judged: Judged) -> list[float]:
