@@ -1,33 +1,37 @@
 """Made-up customers of a made-up service: a table with everything that real ones have."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_scalar
 
 CONTRACTS = ("monthly", "yearly", "two years")
 PAYMENTS = ("bank transfer", "card", "cheque", "wallet")
 REGIONS = ("north", "south", "east", "west", "abroad")
 
+# Months whose use is known, the last one last.
+MONTHS = 6
 
-def make_subscriptions(n_samples: int = 4000, *, random_state: Any = None) -> tuple[Any, Any]:
+
+def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tuple[Any, Any]:
     """Draw customers who leave or stay: numbers, categories, a date and gaps, and a part that is hard to foresee.
 
-    New customers with a monthly contract leave or stay nearly at random; whether the others leave
-    depends on what they pay, how often they call, and on the way they pay.
+    New customers with a monthly contract leave or stay nearly at random. Whether the others leave depends on
+    what they pay and how, how often they call, and whether they use the service less than they did.
 
     Parameters
     ----------
-    n_samples : int, default=4000
+    n_samples : int, default=3000
         Customers.
     random_state : int, RandomState or None, default=None
         Draws them.
 
     Returns
     -------
-    X : pandas.DataFrame of shape (n_samples, 9)
-        Columns tenure (months), contract, payment, region, signed_up (a date), monthly_charge, support_calls,
-        data_gb and discount; 5 % of data_gb and 10 % of payment are missing.
+    X : pandas.DataFrame of shape (n_samples, 13)
+        Columns tenure (months), contract, payment, region, signed_up (a date), monthly_charge, support_calls, and
+        usage_1 to usage_6 (the last six months); 2 % of the usage and 10 % of payment are missing.
     y : pandas.Series of shape (n_samples,)
         "leaves" or "stays".
 
@@ -36,45 +40,51 @@ def make_subscriptions(n_samples: int = 4000, *, random_state: Any = None) -> tu
     >>> from surefoot.datasets import make_subscriptions
     >>> X, y = make_subscriptions(1000, random_state=0)
     >>> X.shape, sorted(y.unique())
-    ((1000, 9), ['leaves', 'stays'])
+    ((1000, 13), ['leaves', 'stays'])
     """
     import pandas as pd  # noqa: PLC0415 - only this table is a frame by nature
 
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     draw = check_random_state(random_state)
     tenure = np.ceil(draw.exponential(24, n_samples)).astype(np.int64)
     contract = draw.choice(CONTRACTS, n_samples, p=[0.55, 0.3, 0.15])
     payment = draw.choice(PAYMENTS, n_samples).astype(object)
     charge = np.round(20 + 60 * draw.beta(2, 3, n_samples), 2)
     calls = draw.poisson(0.8, n_samples)
-    discount = draw.uniform(size=n_samples) < 0.25
+    usage = _draw_usage(draw, n_samples)
     odds = (
         -1.0
-        + 0.07 * (charge - 44)
-        + 1.0 * (calls - 0.8)
-        + 1.3 * (payment == "cheque")
-        - 1.2 * (contract == "two years")
-        - 1.0 * discount
+        + 0.04 * (charge - 44)
+        + 0.6 * (calls - 0.8)
+        + 0.8 * (payment == "cheque")
+        - 1.0 * (contract == "two years")
         - 0.02 * tenure
+        + 0.2 * (usage[:, : MONTHS // 2].sum(axis=1) - usage[:, MONTHS // 2 :].sum(axis=1))
     )
-    hard = (tenure <= 6) & (contract == "monthly")
-    odds = np.where(hard, -0.3 + 0.1 * odds, 2.0 * odds)
+    is_hard = (tenure <= 6) & (contract == "monthly")
+    odds = np.where(is_hard, -0.3 + 0.1 * odds, 2.0 * odds)
     leaves = draw.uniform(size=n_samples) < 1 / (1 + np.exp(-odds))
-    data = np.round(draw.gamma(2, 6, n_samples), 1)
-    data[draw.uniform(size=n_samples) < 0.05] = np.nan
+    usage[draw.uniform(size=usage.shape) < 0.02] = np.nan
     payment[draw.uniform(size=n_samples) < 0.1] = None
-    today = pd.Timestamp("2026-06-30")
+    days = 30 * tenure + draw.randint(30, size=n_samples)
     X = pd.DataFrame(
         {
             "tenure": tenure,
             "contract": contract,
             "payment": payment,
             "region": draw.choice(REGIONS, n_samples),
-            "signed_up": today
-            - pd.to_timedelta(30 * tenure + draw.randint(30, size=n_samples), "D"),
+            "signed_up": pd.Timestamp("2026-06-30") - pd.to_timedelta(days, "D"),
             "monthly_charge": charge,
             "support_calls": calls,
-            "data_gb": data,
-            "discount": np.where(discount, "yes", "no"),
+            **{f"usage_{month + 1}": usage[:, month] for month in range(MONTHS)},
         }
     )
     return X, pd.Series(np.where(leaves, "leaves", "stays"), name="churn")
+
+
+def _draw_usage(draw: Any, n_samples: int) -> Any:
+    """Use in each month: a level, a trend, and noise."""
+    level, trend = draw.gamma(4, 4, (n_samples, 1)), draw.normal(0, 1.2, (n_samples, 1))
+    months = np.arange(MONTHS) - (MONTHS - 1) / 2
+    noise = draw.normal(0, 2.5, (n_samples, MONTHS))
+    return np.maximum(0, np.round(level + trend * months + noise, 1))
