@@ -1,17 +1,27 @@
-"""The commands, each a few lines over the public API, which is imported when a command runs."""
+"""The commands: their options, and the call to what does the work, which is imported when a command runs."""
 
+import shlex
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any
 
 import typer
 
 import surefoot
-from surefoot.cli._demo import run_demo
-
-T = TypeVar("T")
+from surefoot.cli._console import plain_warnings, working
+from surefoot.cli._options import (
+    Confidence,
+    Estimator,
+    Groups,
+    Jobs,
+    Json,
+    MaxRisk,
+    RandomState,
+    Table,
+    Target,
+    Task,
+    TaskOption,
+)
 
 app = typer.Typer(
     help="Know where your model stands: how far each single prediction can be trusted.",
@@ -19,7 +29,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Out = Annotated[Path, typer.Option(help="Folder to write tables and figures to.")]
+PAGE = Path("report.html")
+
+
+def run(arguments: list[str] | None = None) -> Any:
+    """Run a command; a mistake of the user is one sentence and its exit code."""
+    try:
+        with plain_warnings():
+            return app(arguments, standalone_mode=False)
+    except typer.TyperException as error:
+        print(error.format_message(), file=sys.stderr)
+        return error.exit_code
 
 
 def show_version(wanted: bool) -> None:
@@ -40,64 +60,114 @@ def options(
 
 
 @app.command()
+def report(
+    context: typer.Context,
+    data: Annotated[
+        Path | None, typer.Argument(help="Table in CSV or Parquet. Default: made-up customers.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
+    ] = None,
+    estimator: Estimator = "boosting",
+    task: TaskOption = Task.auto,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The page. Default: report.html; none with --json."),
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Every row's figures, as .csv or .parquet."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    as_json: Json = False,
+    max_risk: MaxRisk = None,
+    groups: Groups = None,
+    random_state: RandomState = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Say on one page how far each prediction of a model can be trusted, and what to do.
+
+    --estimator also takes a model saved with skops: a fitted one is judged as it is, on rows that must be new to it.
+    """
+    with working("Starting"):
+        from surefoot.cli._report import Request, Results, run_report  # noqa: PLC0415 - --help is fast
+
+    page = PAGE if out is None and not as_json else out
+    command = as_typed(context)
+    run_report(
+        Request(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
+        Results(page, scores, as_json, show),
+    )
+
+
+@app.command()
+def fit(
+    data: Table,
+    target: Target,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The model, as .skops.")],
+    estimator: Estimator = "boosting",
+    task: TaskOption = Task.auto,
+    as_json: Json = False,
+    groups: Groups = None,
+    random_state: RandomState = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Fit a model that also knows how likely it is wrong on each row, and save it."""
+    with working("Starting"):
+        from surefoot.cli._fit import run_fit  # noqa: PLC0415
+
+    run_fit(data, target, out, estimator, task, groups, random_state, jobs, as_json)
+
+
+@app.command()
+def score(
+    model: Annotated[Path, typer.Argument(help="What surefoot fit saved.")],
+    data: Table,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="Every row's figures, as .csv or .parquet.")
+    ],
+    max_risk: MaxRisk = None,
+    confidence: Confidence = 0.95,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column of DATA to carry over; may be repeated."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Predict every row of a table, and say of each how far to trust that."""
+    with working("Starting"):
+        from surefoot.cli._score import run_score  # noqa: PLC0415
+
+    run_score(model, data, out, max_risk, confidence, keep or [], as_json)
+
+
+@app.command()
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="The experiment; --list names them.")] = None,
     list_them: Annotated[bool, typer.Option("--list", help="Name the experiments.")] = False,
     all_of_them: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
     quick: Annotated[bool, typer.Option(help="Few runs, to see that it works.")] = False,
-    jobs: Annotated[int, typer.Option(help="Processes to use; -1 is one a core.")] = -1,
-    out: Out = Path("surefoot-results"),
+    jobs: Jobs = -1,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder to write tables and figures to.")
+    ] = Path("surefoot-results"),
 ) -> None:
     """Reproduce a table or figure of the papers, beside the printed figures."""
-    from joblib import parallel_config  # noqa: PLC0415 - keeps --help fast
-
-    from surefoot.experiments import EXPERIMENTS, run_experiment  # noqa: PLC0415
+    from surefoot.cli._reproduce import list_experiments, run_experiments  # noqa: PLC0415
 
     if list_them:
-        for known, about in EXPERIMENTS.items():
-            print(f"{known:<20}{about}")
-        return
-    if name is not None and name not in EXPERIMENTS:
-        fail(f"There is no experiment {name!r}: it may be {', '.join(EXPERIMENTS)}.")
-    if name is None and not all_of_them:
-        fail("Name an experiment, or pass --list to see them or --all to run them all.")
-    if jobs == 0:
-        fail("--jobs 0 leaves nobody to work: it may be -1 or a number of processes.")
-    for chosen in EXPERIMENTS if all_of_them else [name]:
-        with parallel_config(n_jobs=jobs), one_sentence():
-            print(run_experiment(str(chosen), out, quick=quick, progress=progress_bar))
+        list_experiments()
+    else:
+        run_experiments(name, all_of_them, quick, jobs, out)
 
 
-@app.command()
-def demo(
-    out: Annotated[Path, typer.Option(help="Table to write.")] = Path("surefoot-demo.csv"),
-) -> None:
-    """Judge every prediction of a model on data that comes with scikit-learn."""
-    with one_sentence():
-        print(run_demo(out))
-
-
-def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
-    """Show a bar on a terminal; stay quiet in a pipe."""
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import track  # noqa: PLC0415
-
-    console = Console(stderr=True)
-    yield from track(
-        items, description=label, total=total, console=console, disable=not console.is_terminal
-    )
-
-
-@contextmanager
-def one_sentence() -> Iterator[None]:
-    """Say in one sentence what the file system refuses; anything else is a defect, with its traceback."""
-    try:
-        yield
-    except OSError as error:
-        fail(str(error))
-
-
-def fail(sentence: str) -> None:
-    """Say what is wrong in one sentence and leave with exit code 2."""
-    print(sentence, file=sys.stderr)
-    raise typer.Exit(2)
+def as_typed(context: typer.Context) -> str:
+    """The command that does the same again, with what the user gave."""
+    given = ["surefoot", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if value is None or value == parameter.default:
+            continue
+        flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
+        given += flag if value is True else [*flag, str(value)]
+    return shlex.join(given)

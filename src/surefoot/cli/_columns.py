@@ -1,0 +1,54 @@
+"""Columns that no model should see, and values that none can read."""
+
+from typing import Any
+
+import numpy as np
+from pandas.api.types import infer_dtype
+from skrub import to_datetime
+
+from surefoot.cli._console import remark
+from surefoot.cli._mistakes import listed
+
+
+def leave_out_useless(X: Any) -> Any:
+    """Leave out columns that only name or count the rows, or are the same in all of them, and say so."""
+    kinds = {name: why_useless(X[name]) for name in X.columns}
+    for why in dict.fromkeys(filter(None, kinds.values())):
+        names = [name for name, kind in kinds.items() if kind == why]
+        remark(f"Left out {listed(names)}: {why}.")
+    return X[[name for name, kind in kinds.items() if kind is None]]
+
+
+def why_useless(column: Any) -> str | None:
+    """Why a column is no use to a model; None if it may be."""
+    kind, known = column.dtype.kind, column.dropna()
+    if len(known) == 0:
+        return "empty"
+    if kind in "iu" and len(column) > 1 and (np.diff(column) == 1).all():
+        return "counts the rows"
+    is_text = infer_dtype(known) == "string"
+    if not (is_text or kind in "biuf") or len(known) < len(column):
+        return None
+    n_values = known.nunique()
+    if n_values == 1:
+        return "the same in every row"
+    if is_text and n_values == len(column) and is_name(known):
+        return "another name in every row"
+    return None
+
+
+def is_name(texts: Any) -> bool:
+    """Whether texts that all differ are names or numbers of things, rather than prose or dates."""
+    words = texts.astype(str)
+    return not words.str.contains(r"\s").any() and to_datetime(words).dtype.kind == "O"
+
+
+def without_infinities(X: Any) -> Any:
+    """Turn infinite numbers into gaps, which every model here takes."""
+    numbers = X.select_dtypes("float")
+    infinite = np.isinf(numbers).any()
+    names = list(numbers.columns[infinite])
+    if not names:
+        return X
+    remark(f"Infinite values of {listed(names)} are taken for gaps.")
+    return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in names})

@@ -1,0 +1,54 @@
+"""`surefoot fit`: learn a model, and how wrong it is on each row, and save both."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.cli._console import working
+from surefoot.cli._given_model import rows_and_model
+from surefoot.cli._model_files import save_model
+from surefoot.cli._output import check_output
+from surefoot.cli._rows import read_rows
+from surefoot.cli._threads import threads_for
+
+
+def run_fit(
+    data: Path,
+    target: str,
+    out: Path,
+    estimator: str,
+    task: str,
+    groups: str | None,
+    random_state: int,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Fit a model to a table, save it, and say how wrong it is."""
+    check_output(out, ".skops")
+    with working(f"Reading {data}"):
+        find_rows = partial(read_rows, data, target, groups=groups)
+        rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
+    kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier
+    model = kind(chosen, random_state=random_state, n_jobs=jobs)
+    with working("Learning, and learning where it errs"), threads_for(len(rows.y)):
+        model.fit(rows.X, rows.y, groups=rows.groups)
+    with working(f"Writing {out}"):
+        save_model(model, out)
+    error = float(np.mean(model.held_out_.errors))
+    found = {
+        "model": str(out.resolve()),
+        "task": rows.task,
+        "target": rows.target,
+        "n_rows": len(rows.y),
+        "error": error,
+    }
+    print(json.dumps(found) if as_json else in_words(rows.task, error, out))
+
+
+def in_words(task: str, error: float, out: Path) -> str:
+    """How wrong the model is on rows that it has not seen, and where it is."""
+    told = f"Off by {error:.3g} on average" if task == "regression" else f"Wrong on {error:.1%}"
+    return f"{told} of rows that it has not seen.\nThe model: {out.resolve()}"

@@ -1,0 +1,51 @@
+"""What a user can put right: one sentence on stderr, and exit code 2."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+import typer
+
+
+class Mistake(typer.TyperException):
+    """Something that the user can put right, in one sentence."""
+
+    exit_code = 2
+
+
+def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
+    """There is no such column: name the one that was probably meant, else all."""
+    known = {column.casefold(): column for column in columns}
+    close = get_close_matches(name.casefold(), known, n=1)
+    hint = f"is it {known[close[0]]!r}?" if close else f"there are {listed(known.values())}."
+    return Mistake(f"{where} has no column {name!r}: {hint}")
+
+
+def reason(error: OSError) -> str:
+    """What the system says of it, as part of a sentence."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:].rstrip(".")
+
+
+@contextmanager
+def one_sentence_of(what: str) -> Iterator[None]:
+    """Say in one sentence that a model refuses the rows, in the first of its own words."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        words = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise Mistake(f"{what}: {words.rstrip('.')}.") from error
+
+
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """Names in a row, the rest of a long list counted."""
+    every = [repr(name) for name in names]
+    more = [f"{len(every) - most} more"] if len(every) > most else []
+    shown = [*every[:most], *more]
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def plural(number: int, thing: str) -> str:
+    """A number of things: "1 row", "2,000 rows", "3 classes"."""
+    many = f"{thing}es" if thing.endswith("s") else f"{thing}s"
+    return f"{number:,} {thing if number == 1 else many}"

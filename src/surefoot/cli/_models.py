@@ -1,0 +1,38 @@
+"""The models that can be asked for by name, each around skrub's preparation of any table."""
+
+from importlib import import_module
+from typing import Any
+
+from surefoot.cli._mistakes import Mistake
+
+# For each name what it is for classes, and for numbers.
+MODELS = {
+    "boosting": (
+        "sklearn.ensemble.HistGradientBoostingClassifier",
+        "sklearn.ensemble.HistGradientBoostingRegressor",
+    ),
+    "forest": (
+        "sklearn.ensemble.RandomForestClassifier",
+        "sklearn.ensemble.RandomForestRegressor",
+    ),
+    "logistic": ("sklearn.linear_model.LogisticRegression", "sklearn.linear_model.RidgeCV"),
+    "svm": ("sklearn.svm.SVC", "sklearn.svm.SVR"),
+    "knn": ("sklearn.neighbors.KNeighborsClassifier", "sklearn.neighbors.KNeighborsRegressor"),
+}
+
+MORE_STEPS = {"LogisticRegression": {"max_iter": 1000}}
+
+
+def build_model(name: str, task: str, random_state: int) -> Any:
+    """An unfitted pipeline that takes a table as it is: numbers, texts, categories, dates, gaps."""
+    from skrub import tabular_pipeline  # noqa: PLC0415 - the names alone are for --help, which is fast
+
+    if name not in MODELS:
+        raise Mistake(
+            f"--estimator {name} is not known: it may be {', '.join(MODELS)}, or a .skops file."
+        )
+    package, _, kind = MODELS[name][task == "regression"].rpartition(".")
+    model = getattr(import_module(package), kind)(**MORE_STEPS.get(kind, {}))
+    if "random_state" in model.get_params():
+        model.set_params(random_state=random_state)
+    return tabular_pipeline(model)

@@ -1,0 +1,38 @@
+"""Where results go: checked before the work, and written whole or not at all."""
+
+import os
+from pathlib import Path
+
+from surefoot.cli._mistakes import Mistake, reason
+
+
+def check_output(path: Path | None, *suffixes: str) -> None:
+    """Raise one sentence, before any work, if a file cannot be written there or has an unknown suffix."""
+    if path is None:
+        return
+    if suffixes and path.suffix not in suffixes:
+        raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
+    if path.is_dir():
+        raise Mistake(f"{path} is a folder: name a file to write.")
+    if path.exists() and not path.is_file():
+        raise Mistake(f"{path} is no file that can be replaced.")
+    if not path.parent.is_dir():
+        raise Mistake(f"There is no folder {path.parent} to write {path.name} to.")
+    if not os.access(path.parent, os.W_OK):
+        raise Mistake(f"You may not write to the folder {path.parent}.")
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Put a file in its place when it is whole; one sentence if that fails, and an older one is kept."""
+    from surefoot.report._report import write_whole  # noqa: PLC0415 - keeps --help fast
+
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise not_written(path, error) from error
+
+
+def not_written(path: Path, error: OSError) -> Mistake:
+    """Say why a file could not be written."""
+    kept = " What was there before is kept." if path.exists() else ""
+    return Mistake(f"{path} could not be written: {reason(error)}.{kept}")

@@ -1,0 +1,107 @@
+"""`surefoot report`: read a table, judge a model on it, write the page."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from surefoot.cli._console import progress_bar, working
+from surefoot.cli._given_model import rows_and_model
+from surefoot.cli._output import check_output, not_written, write_output
+from surefoot.cli._rows import Rows, check_risk, read_rows, take_apart
+from surefoot.cli._tables import table_bytes
+from surefoot.cli._threads import threads_for
+from surefoot.datasets import make_subscriptions
+from surefoot.report import ReliabilityReport
+
+
+class Request(NamedTuple):
+    """What the user asked for."""
+
+    data: Path | None
+    target: str | None
+    estimator: str
+    task: str
+    groups: str | None
+    max_risk: float | None
+    random_state: int
+    jobs: int
+    command: str
+
+
+class Results(NamedTuple):
+    """Where the results are to go."""
+
+    page: Path | None
+    scores: Path | None
+    as_json: bool
+    show: bool
+
+
+def run_report(request: Request, results: Results) -> None:
+    """Judge the model, write what was asked for, and say what was found."""
+    check_output(results.page)
+    check_output(results.scores, ".csv", ".parquet")
+    with working(f"Reading {request.data or 'an example'}"):
+        report = prepare(request)
+    with threads_for(len(report.y)):
+        summary = report.summarize()
+    if results.page is not None:
+        write_page(report, results.page)
+    if results.scores is not None:
+        write_output(results.scores, table_bytes(report.to_frame(), results.scores.suffix))
+    print(json.dumps(summary) if results.as_json else in_words(summary, results))
+    if results.show and results.page is not None:
+        typer.launch(results.page.resolve().as_uri())
+
+
+def prepare(request: Request) -> ReliabilityReport:
+    """The report before its work is done: whatever the user can put right is said here."""
+    rows, model = rows_and_model(
+        partial(find_rows, request), request.estimator, request.task, request.random_state
+    )
+    check_risk(request.max_risk, rows.task)
+    return ReliabilityReport(
+        model,
+        rows.X,
+        rows.y,
+        groups=rows.groups,
+        X_unlabelled=rows.unlabelled,
+        max_risk=request.max_risk,
+        random_state=request.random_state,
+        n_jobs=request.jobs,
+        name=rows.name,
+        target=rows.target,
+        command=request.command,
+        progress=progress_bar,
+    )
+
+
+def find_rows(request: Request, task: str) -> Rows:
+    """The table that was named, or an example."""
+    if request.data is not None:
+        return read_rows(request.data, request.target, task, request.groups)
+    X, y = make_subscriptions(random_state=0)
+    target = request.target or str(y.name)
+    return take_apart(X.assign(**{str(y.name): y}), target, task, request.groups, "the example")
+
+
+def write_page(report: ReliabilityReport, page: Path) -> None:
+    """Write the page; one sentence if that fails, and an older one is kept."""
+    try:
+        report.write_html(page)
+    except OSError as error:
+        raise not_written(page, error) from error
+
+
+def in_words(summary: dict[str, Any], results: Results) -> str:
+    """The verdict, and where the rest is."""
+    verdict = summary["verdict"]
+    written = [
+        f"{what}: {path.resolve()}"
+        for what, path in (("The page", results.page), ("Every row", results.scores))
+        if path
+    ]
+    return "\n".join([verdict["headline"], *verdict["sentences"], *written])

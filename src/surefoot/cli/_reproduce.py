@@ -1,0 +1,30 @@
+"""`surefoot reproduce`: tables and figures of the papers."""
+
+from pathlib import Path
+
+from joblib import parallel_config
+
+from surefoot.cli._console import progress_bar
+from surefoot.cli._mistakes import Mistake, reason
+from surefoot.experiments import EXPERIMENTS, run_experiment
+
+
+def list_experiments() -> None:
+    """Name the experiments."""
+    for name, about in EXPERIMENTS.items():
+        print(f"{name:<20}{about}")
+
+
+def run_experiments(name: str | None, every: bool, quick: bool, jobs: int, out: Path) -> None:
+    """Run one experiment or all."""
+    if name is not None and name not in EXPERIMENTS:
+        raise Mistake(f"There is no experiment {name!r}: it may be {', '.join(EXPERIMENTS)}.")
+    if name is None and not every:
+        raise Mistake("Name an experiment, or pass --list to see them or --all to run them all.")
+    for chosen in EXPERIMENTS if every else [str(name)]:
+        try:
+            with parallel_config(n_jobs=jobs):
+                print(run_experiment(chosen, out, quick=quick, progress=progress_bar))
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise Mistake(f"{chosen} stopped: {where}{reason(error)}.") from error

@@ -1,0 +1,101 @@
+"""What is to be predicted: which column, whether it is a class or a number, and whether it can be learned."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.cli._mistakes import Mistake, listed, plural
+
+# Rows of each class, and rows in all, that are needed to hold some out.
+LEAST_PER_CLASS = 5
+LEAST_ROWS = 20
+
+# Up to so many different numbers are classes, and more than so many are no codes.
+FEW_VALUES, MANY_VALUES = 5, 20
+
+
+def choose_task(target: Any, task: str) -> str:
+    """The task that was asked for, or the one that the values of a complete column speak for.
+
+    Texts and truth values are classes, and so are up to five different numbers. Whole numbers with up to 20 values
+    are scores or counts if they grow more frequent up to one value and rarer after it, as marks
+    do; else they are codes of classes. All other numbers are numbers.
+    """
+    if task != "auto":
+        return task
+    if target.dtype.kind not in "iuf":
+        return "classification"
+    values, counts = np.unique(target.to_numpy(), return_counts=True)
+    if len(values) <= FEW_VALUES:
+        return "classification"
+    if are_whole(values) and len(values) <= MANY_VALUES and not has_one_peak(counts):
+        return "classification"
+    return "regression"
+
+
+def has_one_peak(counts: NDArray[np.int64]) -> bool:
+    """Whether counts rise to one peak and fall after it, but for chance, and are not all about the same."""
+    peak = int(np.argmax(counts))
+    steps = np.diff(counts) * np.where(np.arange(len(counts) - 1) < peak, 1, -1)
+    chance = 2 * np.sqrt(counts[1:] + counts[:-1])  # two standard errors of a difference
+    mean = counts.mean()
+    uneven = ((counts - mean) ** 2).sum() / mean > 4 * (len(counts) - 1)  # χ², its mean fourfold
+    return bool(uneven and counts.max() > 2 * counts.min() and np.all(steps > -chance))
+
+
+def are_whole(values: NDArray[Any]) -> bool:
+    """Whether all values are whole numbers."""
+    return bool(np.isfinite(values).all() and np.all(values % 1 == 0))
+
+
+def as_labels(target: Any, name: str) -> NDArray[Any]:
+    """Classes as an array, or one sentence if they cannot be learned."""
+    numeric = target.dtype.kind in "biuf"
+    labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
+    if labels.dtype.kind == "f" and are_whole(labels):
+        labels = labels.astype(np.int64)  # gaps made them floats
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) == 1:
+        raise Mistake(
+            f"Column {name!r} is {classes[0]} in every row: there is nothing to tell apart."
+        )
+    if len(classes) > len(labels) / 2:
+        hint = "pass --task regression" if numeric else "it looks like an id or free text"
+        raise Mistake(
+            f"Column {name!r} has {plural(len(classes), 'class')} in {plural(len(labels), 'row')}: {hint}."
+        )
+    rare = classes[counts < LEAST_PER_CLASS]
+    if len(rare):
+        raise Mistake(
+            f"Every class of {name!r} needs {LEAST_PER_CLASS} rows, so that some can be held out, and "
+            f"{listed(rare.tolist())} {'has' if len(rare) == 1 else 'have'} "
+            f"{counts[counts < LEAST_PER_CLASS].min()}: join it with another class, or leave its rows out."
+        )
+    return labels
+
+
+def as_numbers(target: Any, name: str) -> NDArray[np.float64]:
+    """Numbers as an array, or one sentence if they cannot be learned."""
+    if target.dtype.kind not in "biuf":
+        raise Mistake(
+            f"Column {name!r} holds {str(target.iloc[0])!r}, which is no number: regression needs numbers."
+        )
+    values = np.asarray(target, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise Mistake(f"Column {name!r} holds infinite values, which no model can learn.")
+    if np.ptp(values) == 0:
+        raise Mistake(
+            f"Column {name!r} is {values[0]:g} in every row: there is nothing to estimate."
+        )
+    return values
+
+
+def check_enough(n_rows: int, name: str) -> None:
+    """Raise one sentence if there are too few rows with a target."""
+    if n_rows == 0:
+        raise Mistake(f"Column {name!r} is empty: there is nothing to learn from.")
+    if n_rows < LEAST_ROWS:
+        raise Mistake(
+            f"Column {name!r} is known for {plural(n_rows, 'row')}, and {LEAST_ROWS} are needed to judge a model."
+        )

@@ -1,0 +1,198 @@
+"""`surefoot fit` and `surefoot score`: a model, and what it says of every row of a table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from skops.io import dump
+
+from surefoot.abstention import threshold_for_risk
+from surefoot.cli._app import run as run_command
+from surefoot.cli._model_files import load_model
+from surefoot.cli._tables import table_bytes
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, customers):
+    """A table without texts, in which to fit is quick, and models for its two targets."""
+    folder = tmp_path_factory.mktemp("fitted")
+    table = customers.drop(columns=["note", "since"])
+    (folder / "table.csv").write_bytes(table_bytes(table, ".csv"))
+    (folder / "table.parquet").write_bytes(table_bytes(table, ".parquet"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def classifier(folder):
+    return fit(folder, "leaves")
+
+
+@pytest.fixture(scope="module")
+def regressor(folder):
+    return fit(folder, "spent")
+
+
+def fit(folder, target):
+    path = folder / f"{target}.skops"
+    arguments = ["--target", target, "--estimator", "logistic", "--out", str(path)]
+    assert not run_command(["fit", str(folder / "table.csv"), *arguments])
+    return path
+
+
+def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path, customers):
+    result = run(
+        "score",
+        classifier,
+        folder / "table.parquet",
+        "--out",
+        tmp_path / "s.parquet",
+        "--max-risk",
+        "0.5",
+    )
+    assert result.code == 0
+    assert result.err == "The model does not know 'leaves': left out.\n"
+    scores, model = pd.read_parquet(tmp_path / "s.parquet"), load_model(classifier)
+    X = customers[list(model.feature_names_in_)]
+    assert scores["row"].tolist() == list(range(120))
+    assert scores["prediction"].tolist() == model.estimator_.predict(X).tolist()
+    chances = model.estimator_.predict_proba(X)
+    np.testing.assert_allclose(scores["probability"], chances.max(axis=1))
+    np.testing.assert_allclose(scores[["probability_no", "probability_yes"]], chances)
+    np.testing.assert_allclose(scores["estimated_error"], model.predict_error(X))
+    np.testing.assert_allclose(scores[["shift", "spread"]], model.predict_stability(X))
+    assert scores["novel"].tolist() == model.predict_novelty(X).tolist()
+    n_trusted = int(scores["trust"].sum())
+    assert result.out.startswith(f"{n_trusted} of 120 rows can be trusted for at most")
+
+
+def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, classifier, tmp_path):
+    out = tmp_path / "s.csv"
+    options = ["--max-risk", "0.2", "--confidence", "0.8", "--json"]
+    result = run("score", classifier, folder / "table.csv", "--out", out, *options)
+    found, scores = json.loads(result.out), pd.read_csv(out)
+    told = load_model(classifier).held_out_
+    limit = -threshold_for_risk(-told.estimated_errors, told.errors, 0.2, 0.8).score
+    assert found["limit"] == pytest.approx(limit)
+    assert scores["trust"].tolist() == (scores["estimated_error"] <= limit).tolist()
+    assert found["n_trusted"] == scores["trust"].sum() > 0
+
+
+def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifier, tmp_path):
+    out = tmp_path / "s.csv"
+    result = run(
+        "score", classifier, folder / "table.csv", "--out", out, "--max-risk", "0.0001", "--json"
+    )
+    assert "No row is trusted: 120 rows that were held out cannot promise a risk" in result.err
+    assert json.loads(result.out)["limit"] is None
+    assert not pd.read_csv(out)["trust"].any()
+
+
+def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp_path, customers):
+    out = tmp_path / "s.csv"
+    run("score", regressor, folder / "table.csv", "--out", out)
+    scores = pd.read_csv(out)
+    assert list(scores.columns) == [
+        *(
+            "row",
+            "prediction",
+            "low",
+            "high",
+            "estimated_error",
+            "shift",
+            "spread",
+            "novel",
+            "trust",
+        )
+    ]
+    inside = (scores["low"] <= customers["spent"]) & (customers["spent"] <= scores["high"])
+    assert inside.mean() > 0.85
+
+
+def test_columns_are_carried_over(run, folder, classifier, tmp_path, customers):
+    out = tmp_path / "s.csv"
+    options = ["--keep", "leaves", "--keep", "age"]
+    run("score", classifier, folder / "table.csv", "--out", out, *options)
+    scores = pd.read_csv(out)
+    assert list(scores.columns[:3]) == ["row", "leaves", "age"]
+    assert scores["leaves"].tolist() == customers["leaves"].tolist()
+
+
+def test_the_error_that_fit_tells_is_that_of_rows_held_out(run, folder, tmp_path):
+    out = tmp_path / "m.skops"
+    options = ["--target", "leaves", "--estimator", "knn", "--json", "--task", "classification"]
+    result = run("fit", folder / "table.csv", "--out", out, *options)
+    found, told = json.loads(result.out), load_model(out).held_out_
+    truth = pd.read_csv(folder / "table.csv")["leaves"].to_numpy()[told.rows]
+    assert found["error"] == pytest.approx((told.predictions != truth).mean())
+    assert (found["n_rows"], result.err) == (120, "")
+
+
+def test_missing_columns_are_named(run, write, folder, classifier, tmp_path):
+    path = write("plan,shoe size\nfree,41\n")
+    result = run("score", classifier, path, "--out", tmp_path / "s.csv")
+    assert result.sentence == "table.csv lacks 'age' and 'spent', which the model was fitted on."
+
+
+def test_texts_where_the_model_knows_numbers(run, write, classifier, tmp_path):
+    out = tmp_path / "s.csv"
+    path = write("age,plan,spent\nold,free,1\nyoung,free,2\n")
+    assert run("score", classifier, path, "--out", out).sentence == (
+        "Column 'age' of table.csv holds 'old' where the model knows numbers."
+    )
+    path = write("age,plan,spent\n31,free,1\nyoung,free,2\n,free,3\n")
+    result = run("score", classifier, path, "--out", out, "--max-risk", "0.5")
+    remark = "1 value of 'age', such as 'young', taken for gaps: the model knows numbers there."
+    assert (result.code, result.err) == (0, f"{remark}\n")
+    scores = pd.read_csv(out)
+    gap = load_model(classifier).predict_error(
+        pd.DataFrame({"age": [np.nan], "plan": "free", "spent": 2.0})
+    )
+    assert scores["estimated_error"][1] == pytest.approx(gap[0])
+
+
+def test_a_model_of_another_kind_cannot_score(run, folder, tmp_path):
+    path = tmp_path / "m.skops"
+    dump(LogisticRegression(), path)
+    result = run("score", path, folder / "table.csv", "--out", tmp_path / "s.csv")
+    assert result.sentence == f"{path} holds a LogisticRegression, not what `surefoot fit` saves."
+
+
+@pytest.mark.parametrize("risk", ["0", "1", "-0.5", "7"])
+def test_a_risk_that_is_no_share(run, folder, classifier, tmp_path, risk):
+    result = run(
+        *("score", classifier, folder / "table.csv", "--out", tmp_path / "s.csv"),
+        f"--max-risk={risk}",
+    )
+    assert result.sentence == (
+        f"--max-risk {risk} is no share of wrong answers: it must be above 0 and below 1."
+    )
+
+
+def test_a_mean_error_must_be_above_0(run, folder, regressor, tmp_path):
+    data, out = folder / "table.csv", tmp_path / "s.csv"
+    result = run("score", regressor, data, "--out", out, "--max-risk", "0")
+    assert result.sentence == "--max-risk 0 is no mean error: it must be above 0."
+
+
+@pytest.mark.parametrize("confidence", ["0", "1", "95"])
+def test_a_confidence_that_is_no_share(run, folder, classifier, tmp_path, confidence):
+    data, out = folder / "table.csv", tmp_path / "s.csv"
+    result = run("score", classifier, data, "--out", out, "--confidence", confidence)
+    assert result.sentence == (
+        f"--confidence {confidence} is no probability: it must be above 0 and below 1."
+    )
+
+
+def test_an_unknown_column_to_keep(run, folder, classifier, tmp_path):
+    data, out = folder / "table.csv", tmp_path / "s.csv"
+    result = run("score", classifier, data, "--out", out, "--keep", "agee")
+    assert result.sentence == "table.csv has no column 'agee': is it 'age'?"
+
+
+def test_other_suffixes_are_refused_before_the_work(run, folder):
+    result = run("score", "no.skops", "no.csv", "--out", folder / "s.xlsx")
+    assert result.sentence == f"{folder / 's.xlsx'} must end in .csv or .parquet."
+    result = run("fit", "no.csv", "--target", "y", "--out", folder / "m.pkl")
+    assert result.sentence == f"{folder / 'm.pkl'} must end in .skops."

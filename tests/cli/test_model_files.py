@@ -1,0 +1,118 @@
+"""A saved model says the same when it is loaded again; nothing that is not on the list is loaded."""
+
+import io
+import pickle
+import zipfile
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import FunctionTransformer
+from skops.io import dump, get_untrusted_types
+
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.cli._mistakes import Mistake
+from surefoot.cli._model_files import TRUSTED, load_model, save_model
+from surefoot.cli._models import build_model
+
+ALWAYS = ["predict", "predict_error", "predict_stability", "predict_novelty"]
+
+# Between them, whatever a model of `surefoot fit` is made of.
+CASES = {
+    "boosting on anything": ("boosting", "classification", ["age", "plan", "since", "note"]),
+    "ridge on anything": ("logistic", "regression", ["age", "plan", "since", "note"]),
+    "forest without gaps": ("forest", "regression", ["visits", "calls"]),
+    "svm on numbers": ("svm", "classification", ["age", "visits"]),
+    "neighbours of numbers": ("knn", "classification", ["age", "visits"]),
+}
+
+
+@pytest.fixture(scope="module")
+def saved(customers, tmp_path_factory):
+    """Models, the rows they were fitted on, and where they were saved."""
+    folder, found = tmp_path_factory.mktemp("models"), {}
+    row = np.arange(len(customers))
+    table = customers.assign(visits=row % 11, calls=row % 7)
+    for case, (name, task, columns) in CASES.items():
+        kind = IndividualErrorRegressor if task == "regression" else IndividualErrorClassifier
+        y = table["spent"] if task == "regression" else table["leaves"].to_numpy().astype("U3")
+        model = kind(build_model(name, task, 0), cv=2, random_state=0).fit(table[columns], y)
+        path = folder / f"{name}.skops"
+        save_model(model, path)
+        found[case] = (model, table[columns], path)
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_model_says_the_same_after_it_was_saved(saved, case):
+    model, X, path = saved[case]
+    again = load_model(path)
+    sets = "predict_interval" if hasattr(model, "predict_interval") else "predict_set"
+    for answer in [*ALWAYS, sets]:
+        np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+
+
+def test_the_list_holds_what_the_models_need_and_nothing_else(saved):
+    needed = {kind for *_, path in saved.values() for kind in get_untrusted_types(file=path)}
+    assert needed == set(TRUSTED)
+    assert list(TRUSTED) == sorted(TRUSTED)
+
+
+def mistake(path):
+    with pytest.raises(Mistake) as caught:
+        load_model(path)
+    return str(caught.value).replace(str(path), "FILE")
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_a_pickle_is_refused_with_the_reason(write, protocol):
+    path = write(pickle.dumps(LogisticRegression(), protocol), "model.skops")
+    assert mistake(path) == (
+        "FILE is a pickle, and to load one is to run whatever it says: save the model with skops.io.dump."
+    )
+
+
+@pytest.mark.parametrize("compress", [0, 3, ("gzip", 3), ("lzma", 3), ("bz2", 3)])
+def test_what_joblib_writes_is_a_pickle(tmp_path, compress):
+    path = tmp_path / "model.skops"
+    joblib.dump(LogisticRegression(), path, compress=compress)
+    assert mistake(path).startswith("FILE is a pickle")
+
+
+def test_a_type_that_is_not_on_the_list_is_named(tmp_path):
+    path = tmp_path / "model.skops"
+    dump(FunctionTransformer(write_something), path)
+    kind = f"{__name__}.write_something"
+    assert mistake(path) == f"FILE is not loaded: it holds {kind!r}, which surefoot does not trust."
+
+
+def write_something(_):
+    raise AssertionError("nothing of a file may run")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello, world", b"a,b\n1,2\n"])
+def test_a_file_that_is_no_skops_file(write, content):
+    assert mistake(write(content, "model.skops")) == "FILE is no skops file."
+
+
+@pytest.mark.parametrize("schema", [None, b"{}", b"no json", b'{"protocol": 999}'])
+def test_a_broken_skops_file(write, schema):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("schema.json" if schema else "other", schema or b"")
+    assert mistake(write(archive.getvalue(), "model.skops")) == (
+        "FILE is a broken skops file, or of other versions."
+    )
+
+
+def test_no_such_model(tmp_path):
+    assert mistake(tmp_path / "no.skops") == "FILE cannot be read: no such file or directory."
+
+
+def test_an_unknown_model():
+    with pytest.raises(Mistake) as caught:
+        build_model("tree", "classification", 0)
+    assert str(caught.value) == (
+        "--estimator tree is not known: it may be boosting, forest, logistic, svm, knn, or a .skops file."
+    )

@@ -1,0 +1,37 @@
+"""Tables as people have them need no option but the target."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+HOME = Path(os.environ.get("SUREFOOT_DATA", ""))
+needs_data = pytest.mark.skipif(
+    not os.environ.get("SUREFOOT_DATA") or not (HOME / "tabular").is_dir(),
+    reason="no tables in $SUREFOOT_DATA",
+)
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("file", "target", "task", "n_rows", "n_columns"),
+    [
+        ("tabular/classification/german_credit.csv.gz", "target", "classification", 1000, 20),
+        ("uci/winequality-red.csv", "quality", "regression", 1599, 11),
+    ],
+    ids=["german_credit", "wine"],
+)
+def test_the_target_is_all_that_is_asked_for(run, write, file, target, task, n_rows, n_columns):
+    content = (HOME / file).read_bytes()
+    path = write(gzip.decompress(content) if file.endswith(".gz") else content)
+    result = run("report", path, "--target", target, "--json")
+    assert result.code == 0
+    summary = json.loads(result.out)
+    assert (summary["task"], summary["target"]) == (task, target)
+    assert (summary["data"]["n_rows"], summary["data"]["n_columns"]) == (n_rows, n_columns)
+    assert summary["answer"]["risk"]["surefoot"][-1] == pytest.approx(
+        summary["answer"]["overall_risk"]
+    )

@@ -1,0 +1,192 @@
+"""`surefoot report`: a page, every row, or JSON; and the old page is kept where a new one fails."""
+
+import json
+import resource
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from skops.io import dump
+
+from surefoot.cli._tables import table_bytes
+
+QUICK = ["--estimator", "logistic"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory, customers):
+    path = tmp_path_factory.mktemp("report") / "customers.csv"
+    few = customers.drop(columns=["note", "since"])
+    few.loc[3:5, "leaves"] = None
+    path.write_bytes(table_bytes(few, ".csv"))
+    return path
+
+
+def test_the_page_and_every_row_are_written(run, table, tmp_path):
+    page, scores = tmp_path / "page.html", tmp_path / "scores.csv"
+    result = run("report", table, "--target", "leaves", *QUICK, "--out", page, "--scores", scores)
+    assert result.code == 0
+    assert result.err.splitlines() == [
+        "Predicting 'leaves' as a class (--task regression if it is a number).",
+        "3 rows without 'leaves' cannot be judged.",
+    ]
+    rows = pd.read_csv(scores)
+    assert result.out.startswith(f"Right {1 - rows['error'].mean():.0%}".replace("%", " %"))
+    assert result.out.splitlines()[-2:] == [f"The page: {page}", f"Every row: {scores}"]
+    text = page.read_text()
+    assert f"surefoot report {table} --target leaves --estimator logistic" in text
+    assert "customers.csv" in text
+
+
+def test_json_is_all_there_is_on_stdout(run, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("report", table, "--target", "spent", *QUICK, "--json", "--task", "regression")
+    summary = json.loads(result.out)
+    assert (summary["task"], summary["target"]) == ("regression", "spent")
+    assert summary["data"]["n_rows"] == 120
+    assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [])
+
+
+@pytest.fixture
+def fitted(tmp_path, table):
+    """A model that knows the first half of the table, and the second half."""
+    known = pd.read_csv(table).dropna()
+    first, second = known.iloc[::2], known.iloc[1::2]
+    path, data = tmp_path / "mine.skops", tmp_path / "new.csv"
+    model = LogisticRegression().fit(first[["spent", "age"]], first["leaves"].to_numpy("U3"))
+    dump(model, path)
+    data.write_bytes(table_bytes(second, ".csv"))
+    return model, second, path, data
+
+
+def test_a_fitted_model_is_judged_as_it_is(run, fitted, tmp_path):
+    model, rows, path, data = fitted
+    scores = tmp_path / "s.csv"
+    result = run(
+        *("report", data, "--target", "leaves", "--estimator", path, "--scores", scores, "--json")
+    )
+    assert result.code == 0
+    assert result.err.splitlines() == [
+        "The model does not know 'plan': left out.",
+        f"{path} is fitted and judged as it is: the rows of new.csv must be new to it.",
+    ]
+    told = pd.read_csv(scores)
+    assert (
+        told["prediction"].tolist() == model.predict(rows[["spent", "age"]])[told["row"]].tolist()
+    )
+
+
+def test_a_model_that_is_not_fitted_is_fitted_here(run, fitted, tmp_path):
+    _, rows, _, _ = fitted
+    path, data = tmp_path / "bare.skops", tmp_path / "numbers.csv"
+    dump(LogisticRegression(C=0.5), path)
+    data.write_bytes(table_bytes(rows[["age", "spent", "leaves"]], ".csv"))
+    result = run("report", data, "--target", "leaves", "--estimator", path, "--json")
+    assert json.loads(result.out)["model"] == "LogisticRegression"
+    assert result.err == ""
+
+
+def test_a_model_that_does_not_fit_the_columns(run, fitted, write):
+    *_, path, data = fitted
+    few = write("age,leaves\n" + "30,yes\n40,no\n" * 20)
+    result = run("report", few, "--target", "leaves", "--estimator", path)
+    assert result.sentence == "table.csv lacks 'spent', which the model was fitted on."
+    texts = write("age,spent,leaves\n" + "old,much,yes\nyoung,little,no\n" * 20)
+    result = run("report", texts, "--target", "leaves", "--estimator", path)
+    assert result.sentence == (
+        f"{path} cannot predict the rows of table.csv: could not convert string to float: 'much'."
+    )
+    other = write("age,spent,leaves\n" + "30,9,maybe\n40,8,no\n" * 20)
+    result = run("report", other, "--target", "leaves", "--estimator", path)
+    assert result.sentence == f"{path} knows 'no' and 'yes', and 'leaves' also has 'maybe'."
+    result = run("report", data, "--target", "spent", "--estimator", path, "--task", "regression")
+    assert result.sentence == f"{path} holds a model for classification, not for regression."
+
+
+def test_a_model_without_names_must_have_as_many_columns(run, fitted, tmp_path):
+    *_, data = fitted
+    path = tmp_path / "bare.skops"
+    dump(LogisticRegression().fit(np.eye(2), ["no", "yes"]), path)
+    result = run("report", data, "--target", "leaves", "--estimator", path)
+    assert result.sentence == "The model was fitted on 2 columns, and new.csv has 3."
+
+
+def test_what_is_no_model_is_refused(run, table, tmp_path):
+    path = tmp_path / "scaler.skops"
+    dump(StandardScaler(), path)
+    result = run("report", table, "--target", "leaves", "--estimator", path)
+    assert result.sentence == f"{path} holds a StandardScaler, which is no classifier or regressor."
+
+
+def test_without_a_target_the_columns_are_named(run, table):
+    assert run("report", table).sentence == (
+        f"Pass --target with the column to predict: {table} has 'age', 'plan', 'spent' and 'leaves'."
+    )
+
+
+def test_a_folder_that_is_not_there(run, table, tmp_path):
+    page = tmp_path / "no" / "page.html"
+    result = run("report", table, "--target", "leaves", "--out", page)
+    assert result.sentence == f"There is no folder {page.parent} to write page.html to."
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        (".", "is a folder: name a file to write."),
+        ("/dev/null", "is no file that can be replaced."),
+    ],
+)
+def test_a_place_where_no_page_can_be(run, table, tmp_path, place, problem):
+    result = run("report", table, "--target", "leaves", "--out", tmp_path / place)
+    assert result.sentence.endswith(problem)
+
+
+def test_a_folder_that_may_not_be_written(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, _: path != tmp_path)  # root may write anywhere
+    result = run("report", table, "--target", "leaves", "--scores", tmp_path / "s.csv")
+    assert result.sentence == f"You may not write to the folder {tmp_path}."
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A disk with room for a small page, if one may be mounted here; else no file may be larger than that."""
+    mount, unmount = shutil.which("mount"), shutil.which("umount")
+    command = [mount, "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(tmp_path)]
+    if (
+        mount
+        and unmount
+        and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    ):
+        yield tmp_path, "no space left on device"
+        subprocess.run([unmount, str(tmp_path)], check=True)
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, before[1]))
+    yield tmp_path, "file too large"
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_the_old_page(run, table, full_disk):
+    folder, problem = full_disk
+    page = folder / "page.html"
+    page.write_text("the old page")
+    result = run("report", table, "--target", "leaves", *QUICK, "--out", page)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines()[-1] == (
+        f"{page} could not be written: {problem}. What was there before is kept."
+    )
+    assert page.read_text() == "the old page"
+    assert [path.name for path in folder.iterdir()] == ["page.html"]
+
+
+def test_too_high_a_risk_is_told_before_the_work(run, table):
+    result = run(
+        "report", table, "--target", "leaves", "--task", "classification", "--max-risk", "5"
+    )
+    assert "--max-risk 5 is no share of wrong answers" in result.err
+    assert result.code == 2
