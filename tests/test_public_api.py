@@ -90,6 +90,8 @@ PUBLIC = {
         "with_fixed_seed",
     },
     "surefoot.metrics": {
+        "SignTestResult",
+        "TTestResult",
         "augrc_loss",
         "aurc_loss",
         "brier_decomposition",
@@ -97,6 +99,9 @@ PUBLIC = {
         "excess_aurc_loss",
         "interval_coverage_score",
         "interval_width",
+        "macro_sign_test",
+        "macro_t_test",
+        "micro_sign_test",
         "risk_coverage_curve",
         "smooth_calibration_error",
         "winkler_loss",
