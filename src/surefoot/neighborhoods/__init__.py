@@ -7,6 +7,7 @@ from surefoot.neighborhoods._model_input import as_table
 from surefoot.neighborhoods._n_neighbors import log_n_neighbors, resolve_n_neighbors
 from surefoot.neighborhoods._neighborhood import SAMPLINGS, Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._response import margin, top_class
+from surefoot.neighborhoods._shared import SharedNeighborhood, index_for, may_share, relabelled
 from surefoot.neighborhoods._voronoi import canonical_metric, voronoi_samples, voronoi_steps
 
 __all__ = [
@@ -15,12 +16,16 @@ __all__ = [
     "KernelKNeighborsClassifier",
     "Neighborhood",
     "NeighborhoodIndex",
+    "SharedNeighborhood",
     "as_table",
     "canonical_metric",
     "hubness",
+    "index_for",
     "infect_hubs",
     "log_n_neighbors",
     "margin",
+    "may_share",
+    "relabelled",
     "resolve_n_neighbors",
     "top_class",
     "voronoi_samples",
