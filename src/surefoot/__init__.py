@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefoot.abstention import AbstainingClassifier, DeferringClassifier
-    from surefoot.ensemble import TrustWeightedClassifier
+    from surefoot.ensemble import StriveClassifier, TrustWeightedClassifier
     from surefoot.error_estimation import (
         IndividualErrorClassifier,
         IndividualErrorRegressor,
@@ -34,6 +34,7 @@ _HOMES = {
     "LocalSensitivity": "indicators",
     "LocallyRecalibratedClassifier": "recalibration",
     "RecalibratedClassifier": "recalibration",
+    "StriveClassifier": "ensemble",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
 }
@@ -52,6 +53,7 @@ __all__ = [
     "LocalSensitivity",
     "LocallyRecalibratedClassifier",
     "RecalibratedClassifier",
+    "StriveClassifier",
     "TrustWeightedClassifier",
     "__version__",
     "assess",

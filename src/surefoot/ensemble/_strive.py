@@ -123,6 +123,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     """
 
     classes_: NDArray[Any]
+    _panel: TopicPanel
 
     def __init__(
         self,
@@ -179,7 +180,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         found = fitter.held_out()
         table = by_topic(found.scores, found.columns, topics.indicator.shape[1])
         self.held_out_ = HeldOutColumns(found.rows, table, topics.indicator[found.rows])
-        self._panel = fitter.panel(fitter.everything)
+        self._panel = fitter.topic_panel()
         self.named_estimators_ = Bunch(**dict(zip(kept, self._panel.models, strict=True)))
         self._blocks = name_blocks(list(kept), owners, self._panel)
         self._units = fitter.units(found.rows)
@@ -196,10 +197,10 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
             raise TypeError(
                 f"final_estimator={self.final_estimator!r} is no classifier, and it must be one."
             )
-        if isinstance(self.threshold, Real):
-            check_scalar(self.threshold, "threshold", Real)
-        else:
+        if isinstance(self.threshold, str):
             check_option(self.threshold, "threshold", ["error", "f1"], other="a number")
+        else:
+            check_scalar(self.threshold, "threshold", Real)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
         for name, model in kept.items():
             if isinstance(model, FrozenEstimator):
@@ -218,6 +219,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
             sample_weight = _check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
+            topics.check_weights(sample_weight)
         return X, topics, sample_weight
 
     def _splits(self, X: Any, topics: Topics, groups: Any) -> Any:
@@ -336,7 +338,8 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
             raise ValueError(f"columns has {unknown[0]!r}: they may be among feature_names_out_.")
         if len(columns) == 0:
             raise ValueError("columns is empty: there must be something to combine.")
-        return copy(self)._learn(np.flatnonzero(np.isin(names, list(columns))))
+        some = copy(self)
+        return some._learn(np.flatnonzero(np.isin(names, list(columns))))  # noqa: SLF001 - its own
 
     def backward_selection(
         self, groups: Mapping[str, Sequence[str]] | None = None

@@ -27,6 +27,17 @@ class Topics(NamedTuple):
     dtype: Any
     sparse: bool
 
+    def check_weights(self, sample_weight: Floats) -> None:
+        """Raise one sentence if a class of labels has no weight; a topic may go without."""
+        if self.kind == "multilabel":
+            return
+        codes = self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
+        for label, total in zip(
+            self.classes.tolist(), np.bincount(codes, sample_weight), strict=True
+        ):
+            if total == 0:
+                raise ValueError(f"sample_weight leaves class {label!r} without weight.")
+
     def targets(self, scores: Floats) -> Any:
         """Targets in the form that they were given, from scores of which the positive speak for a topic."""
         if self.kind == "multiclass":
@@ -39,7 +50,10 @@ class Topics(NamedTuple):
 
 def as_topics(y: Any) -> Topics:
     """Read labels, one a row, or an indicator matrix, dense or sparse."""
-    if issparse(y) or (np.ndim(y) == 2 and type_of_target(y) == "multilabel-indicator"):
+    y = y if issparse(y) else np.asarray(y)
+    if y.shape[:1] == (0,):
+        raise ValueError("X and y have no rows: a minimum of two is required.")
+    if issparse(y) or (y.ndim == 2 and type_of_target(y) == "multilabel-indicator"):
         return _indicator_topics(y)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")

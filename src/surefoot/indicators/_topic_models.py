@@ -62,6 +62,11 @@ class TopicCrossFitter(CrossFitter):
 
     panel_type = TopicPanel
 
+    def topic_panel(self) -> TopicPanel:
+        """The indicators around models of all rows."""
+        panel: Any = self.panel(self.everything)
+        return panel
+
     def _check_classes(self, parts: list[Ints]) -> None:
         for part in parts:
             if (self.y[part].min(axis=0) == self.y[part].max(axis=0)).all():

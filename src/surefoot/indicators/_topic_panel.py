@@ -1,6 +1,7 @@
 """Indicators around many models of the same rows: several kinds, one of each a topic."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Seat(NamedTuple):
+@dataclass(frozen=True)
+class Seat:
     """A model of one kind and topic, with the indicators that judge it."""
 
     kind: int
@@ -106,7 +108,11 @@ class TopicPanel:
     def _common_metric(self, kind: int, X: Any) -> Any:
         """The metric of a search that the models of a kind can share; None if they cannot."""
         settings = [indicator.index_settings() for indicator in self._asked(kind)]
-        told = {"space": {"auto"}, "response": {self._response}, "metric": set()}
+        told: dict[str, set[Any]] = {
+            "space": {"auto"},
+            "response": {self._response},
+            "metric": set(),
+        }
         for setting in settings:
             for name, value in setting.items():
                 told[name].add(value if isinstance(value, str) else id(value))
@@ -122,16 +128,13 @@ class TopicPanel:
         return "cosine" if issparse(X) else "euclidean"
 
     def _own_panels(self, kind: int, X: Any, y: Ints) -> list[tuple[int, int, Panel]]:
-        asked = self._asked(kind)
-        settings = {"response": self._response}
-        return [
-            (
-                kind,
-                t,
-                Panel(asked, model, X, y[:, t], held_out_scores=self._known(kind, t), **settings),
-            )
-            for t, model in self._fitted(kind)
-        ]
+        panels = []
+        for topic, model in self._fitted(kind):
+            known = self._known(kind, topic)
+            asked, labels = self._asked(kind), y[:, topic]
+            panel = Panel(asked, model, X, labels, response=self._response, held_out_scores=known)
+            panels.append((kind, topic, panel))
+        return panels
 
     def _seat(self, kinds: list[int], metric: Any, X: Any, y: Ints) -> None:
         """Build one index for several kinds of models, and a seat for each model at it."""
