@@ -26,15 +26,11 @@ class Combination(NamedTuple):
     Without a metaclassifier the answer is always `prior`, the log-odds of the topic.
     """
 
+    model: Any
     panel: Panel | None
     prior: float
     threshold: float
     held_out: Floats
-
-    @property
-    def model(self) -> Any:
-        """The metaclassifier itself, or None."""
-        return None if self.panel is None else self.panel.indexes[0].predictor
 
     def score(self, table: Any) -> Floats:
         """Scores of rows, before the threshold."""
@@ -60,7 +56,7 @@ def combine(
     held_out = np.full(len(truth), prior := prior_log_odds(truth))
     rows = (np.arange(len(truth)) if units is None else units)[known]
     if min(len(np.unique(rows[truth[known] == told])) for told in (0, 1)) < 2:
-        return Combination(None, prior, 0.0, held_out)
+        return Combination(None, None, prior, 0.0, held_out)
     table = beside(columns, passed)[known]
     fitter = CrossFitter(
         [],
@@ -75,7 +71,8 @@ def combine(
     line = threshold
     if isinstance(threshold, str):
         line = learn_threshold(scores, truth[known], threshold, weight)
-    return Combination(fitter.panel(), prior, float(line), held_out)
+    model = fitter.model(fitter.everything)
+    return Combination(model, fitter.panel(), prior, float(line), held_out)
 
 
 def prior_log_odds(truth: Ints) -> float:
