@@ -47,3 +47,10 @@ def test_no_cut_is_better(rows):
     found = learn_threshold(scores, truth.astype(int), "f1", weight)
     best = max(weighted_f1(scores, truth, weight, cut) for cut in cuts)
     assert weighted_f1(scores, truth, weight, found) == pytest.approx(best)
+
+
+def test_wrong_input_gets_one_sentence():
+    with pytest.raises(ValueError, match="objective='recall' is not known"):
+        learn_threshold([1.0], [1], "recall")
+    with pytest.raises(ValueError, match="truth has other values than 0 and 1"):
+        learn_threshold([1.0], [2])

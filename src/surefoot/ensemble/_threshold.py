@@ -3,21 +3,44 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._validation import check_option
+from surefoot.metrics._vectors import check_binary, check_vector, check_weights
 
 
 def learn_threshold(
-    scores: Floats, truth: Ints, objective: str, sample_weight: Any = None
+    scores: Any, truth: Any, objective: str = "error", sample_weight: Any = None
 ) -> float:
     """Threshold above which calling rows positive gives the least error, or the best F1.
 
     Candidates lie half way between two neighbouring scores, and beyond them all. Among equally good
     ones it is the nearest to 0, where the scores themselves draw the line.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_rows,)
+        Scores of rows that their model had not seen; higher speaks for the topic.
+    truth : array-like of shape (n_rows,)
+        1 for the rows that have the topic, 0 for the others.
+    objective : {"error", "f1"}, default="error"
+        What is to be best.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> learn_threshold([2.0, 1.0, 0.5, -1.0], [1, 0, 0, 0])
+    1.5
     """
-    weight = np.ones(len(scores)) if sample_weight is None else np.asarray(sample_weight)
+    check_option(objective, "objective", ["error", "f1"])
+    scores, truth = check_vector(scores, "scores"), check_binary(truth, "truth")
+    check_consistent_length(scores, truth)
+    weight = check_weights(sample_weight, scores)
     order = np.argsort(-scores, kind="stable")
     ranked, hit = scores[order], (truth[order] == 1) * weight[order]
     # What there is above each candidate: none, the first, the first two, …
