@@ -40,7 +40,7 @@ stack = strive.with_columns(["line__score", "bayes__score"])
 # %%
 # What each of them answers
 # -------------------------
-# The indicators say where the labels around a row contradict a model. Striving believes the model elsewhere, and not there.
+# The indicators say where the labels around a row contradict a model. Striving believes the model elsewhere only.
 
 answers = {name: found[0].predict(X_new) for name, found in strive.named_estimators_.items()}
 answers |= {"stacked": stack.predict(X_new), "striving": strive.predict(X_new)}
