@@ -9,10 +9,11 @@ from sklearn.ensemble import StackingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -42,6 +43,12 @@ def two_classes(n_rows=300):
     return make_classification(n_rows, 6, n_informative=4, flip_y=0.1, random_state=0)
 
 
+def linear_svm():
+    """The default metaclassifier."""
+    svm = LinearSVC(C=0.1, dual=False, max_iter=10_000)
+    return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)
+
+
 def test_without_indicators_it_stacks_the_out_of_fold_scores():
     X, y = two_classes()
     base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
@@ -50,7 +57,7 @@ def test_without_indicators_it_stacks_the_out_of_fold_scores():
         [cross_val_predict(m, X[:200], y[:200], cv=4, method="decision_function") for _, m in base]
     )
     assert_allclose(model.held_out_.columns[:, 0], table)
-    final = make_pipeline(StandardScaler(), LinearSVC(dual=False)).fit(table, y[:200])
+    final = linear_svm().fit(table, y[:200])
     new = np.column_stack([m.fit(X[:200], y[:200]).decision_function(X[200:]) for _, m in base])
     assert_allclose(model.decision_function(X[200:]), final.decision_function(new))
 
@@ -70,9 +77,8 @@ def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the
     base = [("line", LogisticRegression())]
     for objective in ("error", "f1"):
         model = StriveClassifier(base, cv=4, threshold=objective).fit(X, y)
-        final = make_pipeline(StandardScaler(), LinearSVC(dual=False))
         scores = cross_val_predict(
-            final, model.held_out_.columns[:, 0], y, cv=5, method="decision_function"
+            linear_svm(), model.held_out_.columns[:, 0], y, cv=5, method="decision_function"
         )
         assert_allclose(model.held_out_scores_[:, 0], scores)
         assert model.thresholds_[0] == pytest.approx(learn_threshold(scores, y, objective))
@@ -238,6 +244,24 @@ def test_backward_selection_by_hand():
         ("a", 8.0),
         ("c", 5.0),
     ]
+
+
+def test_backward_selection_over_some_topics_counts_these_only():
+    X, y = documents()
+    model = StriveClassifier(TEXT_MODELS[:2], SENSITIVITY, threshold="f1", cv=3).fit(X, y)
+    alone = model.backward_selection({"knn": ["knn__shift_1"]}, topics=[2])
+    told = model.held_out_scores_[:, 2] > model.thresholds_[2]
+    assert_allclose(alone[0].score, f1_score(model.held_out_.targets[:, 2], told))
+    assert [step.dropped for step in alone] == [None, "knn"]
+
+
+def test_columns_beyond_what_was_held_out_are_cut_off():
+    X, y = two_classes()
+    model = StriveClassifier([("line", LogisticRegression())], threshold=0.0).fit(X, y)
+    far = 1000 * np.sign(model.named_estimators_["line"][0].coef_)
+    beyond, further = model.decision_function(np.vstack([far, 2 * far]))
+    assert beyond == further
+    assert beyond >= model.decision_function(X).max()
 
 
 def test_worthless_labels_teach_nothing():

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from scipy.special import logit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from surefoot.ensemble._threshold import learn_threshold
@@ -18,6 +18,12 @@ Ints = NDArray[np.int64]
 
 # Folds that the scores come from which a threshold is learned on.
 FOLDS = 5
+
+# Of the default metaclassifier: columns of several models say much the same.
+PENALTY = 0.1
+
+# Below this the best F1 is no better than luck, and would have a rare topic assigned to most rows.
+LEAST_F1 = 0.1
 
 
 class Combination(NamedTuple):
@@ -70,7 +76,9 @@ def combine(
     held_out[known] = scores = fitter.held_out().scores[:, 0]
     line = threshold
     if isinstance(threshold, str):
-        line = learn_threshold(scores, truth[known], threshold, weight)
+        line = learn_threshold(
+            scores, truth[known], threshold, sample_weight=weight, least_f1=LEAST_F1
+        )
     model = fitter.model(fitter.everything)
     return Combination(model, fitter.panel(), prior, float(line), held_out)
 
@@ -90,5 +98,12 @@ def beside(columns: Floats, passed: Any) -> Any:
 
 
 def default_final(table: Any) -> Any:
-    """A linear support vector machine on standardised columns; sparse ones are not centred."""
-    return make_pipeline(StandardScaler(with_mean=not issparse(table)), LinearSVC(dual=False))
+    """A linear support vector machine on standardised columns; sparse ones are not centred.
+
+    Dense columns are cut off where no held-out row was: a column that hardly varies there, for example
+    at a bound that depends on the number of rows, would otherwise be blown up by its small spread.
+    """
+    svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000)
+    if issparse(table):
+        return make_pipeline(StandardScaler(with_mean=False), svm)
+    return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)

@@ -68,7 +68,8 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         What the metaclassifier may know besides the scores: of every model, or of those that the
         dict names. `LocalSensitivity(per_class=True)` has the columns of the paper.
     final_estimator : classifier, default=None
-        The metaclassifier, cloned for each topic; the default is `LinearSVC` on standardised columns.
+        The metaclassifier, cloned for each topic; the default is `LinearSVC(C=0.1)` on standardised
+        columns, cut off at the least and largest values of the held-out rows.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out. For an indicator matrix a number of folds spreads the rarest
         topics first.
@@ -239,7 +240,8 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     def _learn(self, chosen: Ints) -> Self:
         """Learn to combine the chosen columns, topic by topic."""
         self._chosen = chosen
-        self._combinations = self._combine(chosen)
+        every = np.arange(self.held_out_.targets.shape[1])
+        self._combinations = self._combine(chosen, every)
         self.final_estimators_ = [one.model for one in self._combinations]
         self.thresholds_ = np.array([one.threshold for one in self._combinations])
         self.held_out_scores_ = np.column_stack([one.held_out for one in self._combinations])
@@ -250,19 +252,19 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         )
         return self
 
-    def _combine(self, chosen: Ints) -> list[Combination]:
+    def _combine(self, chosen: Ints, topics: Ints) -> list[Combination]:
         threshold = 0.0 if self._topics.kind == "multiclass" else self.threshold
         return [
             combine(
                 self.final_estimator,
                 self.held_out_.columns[:, topic][:, chosen],
                 self._passed,
-                truth,
+                self.held_out_.targets[:, topic],
                 threshold=threshold,
                 units=self._units,
                 sample_weight=self._weight,
             )
-            for topic, truth in enumerate(self.held_out_.targets.T)
+            for topic in topics
         ]
 
     def meta_columns(self, X: Any) -> Floats:
@@ -342,7 +344,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         return some._learn(np.flatnonzero(np.isin(names, list(columns))))  # noqa: SLF001 - its own
 
     def backward_selection(
-        self, groups: Mapping[str, Sequence[str]] | None = None
+        self, groups: Mapping[str, Sequence[str]] | None = None, *, topics: Any = None
     ) -> list[SelectionStep]:
         """Leave out, again and again, the indicator that is missed least; higher scores are better.
 
@@ -354,6 +356,8 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         groups : dict of str to columns, default=None
             What is left out together, by names among `feature_names_out_`. By default each
             indicator of each model; the base models' scores always stay.
+        topics : array-like of int, default=None
+            Topics whose decisions count; all by default.
 
         Returns
         -------
@@ -365,12 +369,15 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         if groups is None:
             groups = {key: block for key, block in self._blocks.items() if key != SCORES}
         places = {key: np.flatnonzero(np.isin(names, list(told))) for key, told in groups.items()}
-        return select_backward(len(names), places, self._held_out_score)
+        every = np.arange(len(self._combinations)) if topics is None else np.asarray(topics)
+        return select_backward(
+            len(names), places, lambda chosen: self._held_out_score(chosen, every)
+        )
 
-    def _held_out_score(self, chosen: Ints) -> float:
-        combinations = self._combine(chosen)
+    def _held_out_score(self, chosen: Ints, topics: Ints) -> float:
+        combinations = self._combine(chosen, topics)
         scores = np.column_stack([one.held_out - one.threshold for one in combinations])
-        truth, told = self.held_out_.targets == 1, scores > 0
+        truth, told = self.held_out_.targets[:, topics] == 1, scores > 0
         if self._topics.kind == "multiclass":
             told = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
         if self.threshold == "f1":

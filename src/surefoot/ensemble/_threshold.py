@@ -10,7 +10,12 @@ from surefoot.metrics._vectors import check_binary, check_vector, check_weights
 
 
 def learn_threshold(
-    scores: Any, truth: Any, objective: str = "error", sample_weight: Any = None
+    scores: Any,
+    truth: Any,
+    objective: str = "error",
+    *,
+    sample_weight: Any = None,
+    least_f1: float = 0.0,
 ) -> float:
     """Threshold above which calling rows positive gives the least error, or the best F1.
 
@@ -27,6 +32,9 @@ def learn_threshold(
         What is to be best.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows.
+    least_f1 : float, default=0.0
+        Where even the best F1 is below this, the threshold is the highest score: a topic that is found no
+        better than that had rather not be assigned (Yang 2001 calls it SCutFBR.1).
 
     Returns
     -------
@@ -52,6 +60,8 @@ def learn_threshold(
     else:
         told = 2 * true + false + missed
         value = np.divide(2 * true, told, out=np.zeros_like(told), where=told > 0)
+        if value.max() < least_f1:
+            return float(ranked[0])
     candidates = np.concatenate([[ranked[0] + 1], (ranked[1:] + ranked[:-1]) / 2, [ranked[-1] - 1]])
     distinct = np.concatenate([[True], ranked[1:] < ranked[:-1], [True]])
     best = distinct & (value >= value[distinct].max() - 1e-9)
