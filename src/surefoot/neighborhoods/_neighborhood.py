@@ -9,7 +9,6 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
@@ -25,6 +24,7 @@ from surefoot.neighborhoods._model_input import (
 )
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._space import NeighborSpace
+from surefoot.neighborhoods._sparse_search import SparseNeighbors, neighbor_search
 from surefoot.neighborhoods._voronoi import Metric, canonical_metric, steps_towards
 
 Floats = NDArray[np.float64]
@@ -106,9 +106,14 @@ class NeighborhoodIndex:
             n_neighbors = max(n_neighbors, self.predictor.n_neighbors_ * (2 if cached else 1))
         self.n_neighbors = min(n_neighbors, self.n_rows)
         self.lengths = row_norms(self.space.rows) if self.metric == "cosine" else None
-        self.search = NearestNeighbors(
-            n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
-        ).fit(self.space.rows)
+        self.search = (
+            self.predictor.search_
+            if self.shares_search
+            else neighbor_search(self.space.rows, self.metric, self.n_neighbors, self.n_jobs)
+        )
+        # As the search has them: scaled to length one, for sparse rows under the cosine.
+        searched = isinstance(self.search, SparseNeighbors)
+        self.reference = self.search.rows if searched else self.space.rows
 
     def _resolve_metric(self, metric: Metric) -> Metric:
         if metric != "auto":
@@ -204,7 +209,7 @@ class Neighborhood:
         self.inputs = index.input.encode(index._transformed(X))  # noqa: SLF001 - two halves of one thing
         if index.n_neighbors > 0:
             self.rows = index.space(X, self.inputs)
-            self.distances, self.indices = index.search.kneighbors(self.rows)
+            self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -280,8 +285,7 @@ class Neighborhood:
 
     def _steps(self, near: Ints) -> Floats:
         """Steps in the model's input that lead to the border of the cell in the neighbour space."""
-        reference = self.index.space.rows
-        steps = steps_towards(self.rows, reference, near, self.index.metric)
+        steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
         if self.index.lengths is not None:
             steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
         return steps
