@@ -174,6 +174,7 @@ def test_rows_of_a_fold_without_the_topic_are_not_learned_from():
     model = StriveClassifier(TEXT_MODELS[1:3], cv=KFold(3)).fit(X, y)
     missing = np.isnan(model.held_out_.columns[:, 1]).any(axis=1)
     assert_array_equal(missing, np.arange(150) < 50)
+    assert_allclose(model.held_out_scores_[:, 1], np.log(10.5 / 140.5))  # ten rows of 150 have it
     assert model.final_estimators_[1] is None
 
 

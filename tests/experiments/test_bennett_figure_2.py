@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
+from sklearn.utils import Bunch
 
-from surefoot.experiments import run_experiment
+from surefoot.experiments import _text_corpora, run_experiment
 from surefoot.experiments._bennett_figure_2 import (
     STACK,
     STRIVE,
@@ -18,9 +19,9 @@ from surefoot.experiments._bennett_figure_2 import (
     Outcome,
     changes_of,
     significance,
-    topic_threshold,
 )
-from surefoot.experiments._text_corpora import Corpus, thinned, weighted_terms
+from surefoot.experiments._text_corpora import Corpus, newsgroups, rcv1, thinned, weighted_terms
+from surefoot.experiments._text_decisions import topic_threshold
 from surefoot.experiments._text_models import BernoulliLogOdds, MultinomialLogOdds, TermCount
 
 HOME = Path(os.environ.get("SUREFOOT_DATA", "")) / "reuters21578" / "reuters21578.tar.gz"
@@ -107,6 +108,44 @@ def test_largest_topics_and_every_tenth_document():
     assert_array_equal(few.y_test, y[::10][:, [1, 3, 4, 5, 6]])
 
 
+def fake_news(*, subset, **_):
+    texts = [f"oil word{i} gas" for i in range(6)] if subset == "train" else ["oil", "gas"]
+    targets = [0, 1, 2, 0, 1, 2] if subset == "train" else [2, 0]
+    return Bunch(data=texts, target=np.array(targets), target_names=["a", "b", "c"])
+
+
+def fake_rcv1(*, subset, **_):
+    n_rows = 20 if subset == "train" else 40
+    topics = np.zeros((n_rows, 3), dtype=np.uint8)
+    topics[::2, 0] = 1
+    topics[1, 1] = 1  # of the test documents that are kept none has the second topic
+    return Bunch(data=csr_array(np.eye(n_rows, 5)), target=csr_array(topics))
+
+
+def test_further_corpora_as_scikit_learn_has_them(monkeypatch):
+    monkeypatch.setattr(_text_corpora, "fetch_20newsgroups", fake_news)
+    monkeypatch.setattr(_text_corpora, "fetch_rcv1", fake_rcv1)
+    news = newsgroups()
+    assert_array_equal(news.y_train, np.tile(np.eye(3), (2, 1)))
+    assert_array_equal(news.y_test, [[0, 0, 1], [1, 0, 0]])
+    assert news.X_train.shape == (6, 2)
+    stories = rcv1()
+    assert stories.X_test.shape == (3, 5)  # every sixteenth of forty
+    assert stories.y_train.shape == (20, 1)
+
+
+def test_corpora_that_are_not_at_hand_are_named(monkeypatch):
+    def absent(**_):
+        raise OSError
+
+    monkeypatch.setattr(_text_corpora, "reuters", lambda **_: "Reuters")
+    monkeypatch.setattr(_text_corpora, "fetch_20newsgroups", absent)
+    monkeypatch.setattr(_text_corpora, "fetch_rcv1", absent)
+    found, skipped = _text_corpora.find_corpora(quick=False)
+    assert found == ["Reuters"]
+    assert [sentence.split(" skipped")[0] for sentence in skipped] == ["RCV1", "20 newsgroups"]
+
+
 @pytest.mark.data
 @pytest.mark.skipif(not HOME.exists(), reason="Reuters-21578 is not in $SUREFOOT_DATA")
 def test_figure_2_in_small(tmp_path):
@@ -126,3 +165,14 @@ def test_figure_2_in_small(tmp_path):
     assert len(read(tmp_path / "bennett-figure-2-tests.csv")) == 18
     assert len(read(tmp_path / "bennett-figure-2-selection.csv")) == 5
     assert "the paper: 4 to 18 %" in text
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not HOME.exists(), reason="Reuters-21578 is not in $SUREFOOT_DATA")
+def test_ways_of_sampling_text_in_small(tmp_path):
+    text = run_experiment("bennett-cell-text", tmp_path, quick=True)
+    rows = read(tmp_path / "bennett-cell-text.csv")
+    assert [row["sampling"] for row in rows] == ["none", "voronoi", "midpoint", "uniform"]
+    # Other samples, other columns, other decisions.
+    assert len({(row["held_out_errors"], row["test_errors"]) for row in rows}) > 1
+    assert "axis: not for sparse rows" in text

@@ -59,10 +59,10 @@ def combine(
     known = ~np.isnan(columns).any(
         axis=1
     )  # a fold in which nobody had the topic has no models of it
-    held_out = np.full(len(truth), prior := prior_log_odds(truth))
+    prior = prior_log_odds(truth)
     rows = (np.arange(len(truth)) if units is None else units)[known]
     if min(len(np.unique(rows[truth[known] == told])) for told in (0, 1)) < 2:
-        return Combination(None, None, prior, 0.0, held_out)
+        return Combination(None, None, prior, 0.0, np.full(len(truth), prior))
     table = beside(columns, passed)[known]
     fitter = CrossFitter(
         [],
@@ -73,6 +73,7 @@ def combine(
         groups=None if units is None else rows,
         sample_weight=(weight := None if sample_weight is None else sample_weight[known]),
     )
+    held_out = np.full(len(truth), np.nan)
     held_out[known] = scores = fitter.held_out().scores[:, 0]
     line = threshold
     if isinstance(threshold, str):

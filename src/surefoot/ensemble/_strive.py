@@ -97,7 +97,8 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     held_out_ : HeldOutColumns
         What the metaclassifiers learned from.
     held_out_scores_ : ndarray of shape (n_rows, n_topics)
-        What metaclassifiers that had not seen them say of these rows, before the threshold.
+        What metaclassifiers that had not seen them say of these rows, before the threshold; NaN
+        where a topic had no model.
     named_estimators_ : Bunch
         For each base model's name the fitted models, one a topic; None for a topic that all rows have, or none.
     n_features_in_ : int

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.ensemble import StriveClassifier, learn_threshold
+from surefoot.ensemble import StriveClassifier
 from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._text_corpora import Corpus, find_corpora
+from surefoot.experiments._text_decisions import meta_scores, topic_threshold
 from surefoot.experiments._text_models import base_models, reliability
 from surefoot.metrics import macro_sign_test, macro_t_test, micro_sign_test
 
@@ -28,10 +29,6 @@ TESTS: dict[str, Any] = {
     "macro t": macro_t_test,
 }
 N_LARGEST = 10
-
-# Below this a topic is assigned above the highest held-out score only; of 0, 0.1, 0.3 and 0.5 the best for
-# all three systems on training documents.
-LEAST_F1 = 0.5
 
 
 class Outcome:
@@ -127,23 +124,6 @@ def decide(strive: StriveClassifier, corpus: Corpus) -> dict[tuple[str, str], Fl
             ]
             told[objective, system] = np.nan_to_num(new, nan=-np.inf) > np.array(lines)
     return told
-
-
-def topic_threshold(scores: Floats, truth: Ints, objective: str) -> float:
-    """Learned threshold of one topic; none is assigned that no held-out document has."""
-    known = ~np.isnan(scores)
-    if not truth[known].any() or np.ptp(scores[known]) == 0:
-        return np.inf
-    return learn_threshold(scores[known], truth[known], objective, least_f1=LEAST_F1)
-
-
-def meta_scores(model: StriveClassifier, columns: Floats) -> Floats:
-    """Scores of the metaclassifiers before any threshold; NaN for a topic without one."""
-    found = np.full(columns.shape[:2], np.nan)
-    for topic, final in enumerate(model.final_estimators_):
-        if final is not None:
-            found[:, topic] = final.decision_function(columns[:, topic])
-    return found
 
 
 def by_kind(strive: StriveClassifier) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """Corpora of texts with topics, as far as they are at hand."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,10 @@ class Corpus:
         """The topics with the most training documents, in order."""
         return np.sort(np.argsort(-self.y_train.sum(axis=0), kind="stable")[:n_topics])
 
+    def only(self, topics: Ints) -> "Corpus":
+        """The same documents with some of the topics."""
+        return replace(self, y_train=self.y_train[:, topics], y_test=self.y_test[:, topics])
+
     def folds(self) -> KFold:
         """How training documents are held out: whole stretches of time, as the test documents are."""
         return KFold(N_FOLDS)
@@ -68,14 +72,15 @@ def reuters(*, quick: bool = False) -> Corpus:
 
 def thinned(corpus: Corpus) -> Corpus:
     """Every tenth document and the largest topics, to see that all works."""
-    topics, some = corpus.largest(QUICK_TOPICS), slice(None, None, QUICK_STEP)
-    return Corpus(
-        corpus.name,
-        corpus.X_train[some],
-        corpus.y_train[some][:, topics],
-        corpus.X_test[some],
-        corpus.y_test[some][:, topics],
+    some = slice(None, None, QUICK_STEP)
+    few = replace(
+        corpus,
+        X_train=corpus.X_train[some],
+        y_train=corpus.y_train[some],
+        X_test=corpus.X_test[some],
+        y_test=corpus.y_test[some],
     )
+    return few.only(corpus.largest(QUICK_TOPICS))
 
 
 def rcv1() -> Corpus:
