@@ -209,6 +209,7 @@ def test_fewer_columns_of_the_same_models():
     expected = alone.decision_function(X[100:])
     assert_allclose(stack.decision_function(X[100:]), expected, atol=1e-8)
     assert len(full.feature_names_out_) == 9  # the first keeps its own
+    assert [step.dropped for step in stack.backward_selection()] == [None]
     with pytest.raises(ValueError, match="columns has 'knn__shift_1'"):
         stack.with_columns(["knn__shift_1"])
     with pytest.raises(ValueError, match="columns is empty"):
@@ -238,7 +239,7 @@ def test_an_indicator_that_knows_where_a_model_fails_carries_the_gain():
 def test_backward_selection_by_hand():
     worth = np.array([5.0, 1.0, -2.0, 3.0])
     groups = {"a": np.array([1]), "b": np.array([2]), "c": np.array([3])}
-    steps = select_backward(4, groups, lambda chosen: worth[chosen].sum())
+    steps = select_backward(np.arange(4), groups, lambda chosen: worth[chosen].sum())
     assert [(step.dropped, step.score) for step in steps] == [
         (None, 7.0),
         ("b", 9.0),

@@ -18,14 +18,13 @@ class SelectionStep(NamedTuple):
 
 
 def select_backward(
-    n_columns: int, groups: Mapping[str, Ints], evaluate: Callable[[Ints], float]
+    chosen: Ints, groups: Mapping[str, Ints], evaluate: Callable[[Ints], float]
 ) -> list[SelectionStep]:
     """Leave out, again and again, the group whose absence costs the least; a higher score is better.
 
     The first step leaves out nothing. Columns that are in no group stay to the end.
     """
     remaining = dict(groups)
-    chosen = np.arange(n_columns)
     steps = [SelectionStep(None, tuple(remaining), evaluate(chosen))]
     while remaining:
         scores = {
