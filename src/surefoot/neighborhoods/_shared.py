@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import normalize
+from scipy.sparse import issparse
 
 from surefoot._parallel import row_batches
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
@@ -52,12 +52,22 @@ class SharedNeighborhood(Neighborhood):
         if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
         drawn = fractions.tobytes() if sampling == "uniform" and fractions is not None else b""
-        samples = self._once(
-            ("samples", sampling, n_neighbors, drawn),
-            lambda: self._samples(near, sampling, fractions),
-        )
-        scores = self.index.input.score(self.index.response, samples)
+        where = sampling, n_neighbors, drawn
+        samples = self._once(("samples", *where), lambda: self._samples(near, sampling, fractions))
+        scores = self._scores_of(samples, where)
         return scores.reshape(*near.shape, -1)
+
+    def _scores_of(self, samples: Any, where: tuple[Any, ...]) -> Floats:
+        """The model's scores of samples; those that vote on them are the same for all labels."""
+        index = self.index
+        if not index.shares_search:
+            return index.input.score(index.response, samples)
+        model = index.predictor
+        voting = self._once(
+            ("voting", model.n_neighbors_, *where),
+            lambda: model.search_.kneighbors(samples, model.n_neighbors_),
+        )
+        return index.response.as_scores(model.cached_scores(*voting))
 
     def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
         steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
@@ -141,14 +151,14 @@ def cell_weights(model: KernelKNeighborsClassifier, X: Any, near: Ints, n_sample
     It is 0 where a neighbour is not among those that vote. Votes are counted by class: here each
     neighbour is a class of its own.
     """
-    X = normalize(X) if model.kernel == "cosine" else X
+    X = model._scaled(X)  # noqa: SLF001 - of this package
     own = copy(model)
     own.classes_ = np.arange(near.shape[1])
+    count = own._sparse_cell_votes if issparse(X) else own._cell_votes  # noqa: SLF001
     weights = np.empty((X.shape[0], n_samples, near.shape[1]))
     for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
         few = near[batch]
         own._rows = model._rows[few.ravel()]  # noqa: SLF001
         own._codes = np.tile(own.classes_, len(few))  # noqa: SLF001
-        places = np.arange(few.size).reshape(few.shape)
-        weights[batch] = own._cell_votes(X[batch], places, n_samples)  # noqa: SLF001
+        weights[batch] = count(X[batch], np.arange(few.size).reshape(few.shape), n_samples)
     return weights
