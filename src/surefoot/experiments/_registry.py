@@ -7,6 +7,7 @@ from typing import Any
 from surefoot._validation import check_option
 
 EXPERIMENTS = {
+    "bennett-table-1": "what sensitivity costs a nearest-neighbour classifier of texts; needs Reuters-21578",
     "bennett-table-2": "error of recalibrated nearest neighbours on five synthetic problems (tables 2 and 3)",
     "bennett-figure-2": "stacked and striving classifiers of texts beside the SVM (figure 2); needs Reuters-21578",
     "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
