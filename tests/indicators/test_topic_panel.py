@@ -120,6 +120,15 @@ def test_indicators_with_settings_of_their_own_are_heard_alone():
     assert_allclose(found.columns[0].reshape(120, 3, -1)[:, 2], alone.columns[0], atol=1e-10)
 
 
+def test_rows_with_gaps_are_each_models_own():
+    X, y = documents()
+    rows = np.where(X.toarray() > 0.9, np.nan, X.toarray())
+    tree, asked = KINDS[2], INDICATORS[:1]
+    found = TopicCrossFitter(*grid([tree, tree], asked), rows, y, cv=folds(120)).held_out()
+    alone = cross_fit(asked, tree, rows, y[:, 0], cv=folds(120))
+    assert_allclose(found.columns[1].reshape(120, 3, -1)[:, 0], alone.columns[0], atol=1e-10)
+
+
 def test_a_fold_without_a_class_gets_one_sentence():
     X, y = documents(n_topics=1)
     y[:] = 0

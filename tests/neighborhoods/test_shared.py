@@ -84,13 +84,14 @@ def test_weights_of_neighbours_add_up_to_votes():
 def test_who_may_share():
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
     plain = LogisticRegression().fit(X, y)
-    assert may_share(plain, X)
-    assert not may_share(make_pipeline(StandardScaler(), plain).fit(X, y), X)
+    assert may_share([plain, plain], X)
+    assert not may_share([plain], np.where(X > 1, np.nan, X))
+    assert not may_share([plain, make_pipeline(StandardScaler(), plain).fit(X, y)], X)
     scaled = make_pipeline(ColumnTransformer([("scale", StandardScaler(), [0])]), plain)
-    assert not may_share(VotingClassifier([("one", scaled)]).fit(X, y), X)
+    assert not may_share([VotingClassifier([("one", scaled)]).fit(X, y)], X)
 
 
 def test_frames_are_not_shared():
     pd = pytest.importorskip("pandas")
     X, y = pd.DataFrame({"a": np.arange(20.0)}), np.arange(20) % 2
-    assert not may_share(LogisticRegression().fit(X, y), X)
+    assert not may_share([LogisticRegression().fit(X, y)], X)

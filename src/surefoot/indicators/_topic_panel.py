@@ -118,7 +118,7 @@ class TopicPanel:
                 told[name].add(value if isinstance(value, str) else id(value))
         models = [model for _, model in self._fitted(kind)]
         agree = len(told["space"]) == len(told["response"]) == 1 and len(told["metric"]) < 2
-        if not agree or not models or not all(may_share(model, X) for model in models):
+        if not agree or not models or not may_share(models, X):
             return None
         metric = next((s["metric"] for s in settings if "metric" in s), "auto")
         if metric != "auto":

@@ -1,6 +1,6 @@
 """One neighbourhood for many models of the same rows: searched, cut and sampled once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, TypeVar
 
@@ -10,7 +10,12 @@ from scipy.sparse import issparse
 
 from surefoot._parallel import row_batches
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
-from surefoot.neighborhoods._model_input import is_frame, preprocesses_inside, split_model
+from surefoot.neighborhoods._model_input import (
+    as_numbers,
+    is_frame,
+    preprocesses_inside,
+    split_model,
+)
 from surefoot.neighborhoods._neighborhood import Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._voronoi import ROWS_IN_CACHE, interpolate
@@ -99,14 +104,18 @@ class SharedNeighborhood(Neighborhood):
         return self._found[key]
 
 
-def may_share(model: Any, X: Any) -> bool:
-    """Whether a fitted model takes the rows as they are, so that its neighbourhoods are anybody's."""
+def may_share(models: Sequence[Any], X: Any) -> bool:
+    """Whether fitted models take the rows as they are, numbers without gaps, so that a neighbourhood is anybody's."""
+    if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
+        return False
+    return all(_takes_rows_as_they_are(model) for model in models)
+
+
+def _takes_rows_as_they_are(model: Any) -> bool:
     transformers, predictor = split_model(model)
     flags = getattr(predictor, "is_categorical_", None)
-    raw = flags is None or not np.any(flags)
-    return (
-        not (is_frame(X) or X.ndim == 1 or transformers or preprocesses_inside(predictor)) and raw
-    )
+    has_categories = flags is not None and np.any(flags)
+    return not (transformers or has_categories or preprocesses_inside(predictor))
 
 
 def index_for(
