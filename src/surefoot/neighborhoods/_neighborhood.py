@@ -14,6 +14,7 @@ from sklearn.utils.extmath import row_norms
 
 from surefoot._parallel import row_batches
 from surefoot._validation import check_option
+from surefoot.neighborhoods._axis import axis_samples
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._model_input import (
     ModelInput,
@@ -292,16 +293,16 @@ class Neighborhood:
 
     def _axis_scores(self, near: Ints) -> Floats:
         rows, table = self.inputs, self.index.input
-        if not isinstance(table, NumericInput) or issparse(rows):
-            raise ValueError(
-                "sampling='axis' needs a model whose input is a dense table of numbers: for sparse "
-                "or mixed columns it may be 'voronoi', 'midpoint' or 'uniform'."
+        if not isinstance(table, NumericInput):
+            raise ValueError(  # noqa: TRY004 - the value of a parameter is wrong, not its type
+                "sampling='axis' needs a model whose input is a table of numbers: for mixed columns it "
+                "may be 'voronoi', 'midpoint' or 'uniform'."
             )
-        spread = table.rows[near].std(axis=1)
-        moves = np.concatenate([np.eye(rows.shape[1]), -np.eye(rows.shape[1])])
-        samples = rows[:, None, :] + spread[:, None, :] * moves
-        scores = table.score(self.index.response, samples.reshape(-1, rows.shape[1]))
-        return scores.reshape(len(rows), len(moves), -1)
+        samples, at, place = axis_samples(rows, table.rows, near)
+        scores = np.repeat(self.scores[:, None, :], 2 * rows.shape[1], axis=1)
+        if samples.shape[0]:
+            scores[at, place] = table.score(self.index.response, samples)
+        return scores
 
 
 def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
