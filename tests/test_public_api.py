@@ -86,7 +86,6 @@ PUBLIC = {
         "VoteDisagreement",
         "SecondOpinion",
         "TopicCrossFitter",
-        "TopicModels",
         "TopicPanel",
         "TrustScore",
         "check_model",

@@ -17,10 +17,10 @@ from surefoot.indicators import (
     NeighborDisagreement,
     NeighborError,
     TopicCrossFitter,
-    TopicModels,
     TopicPanel,
     cross_fit,
 )
+from surefoot.indicators._topic_models import TopicModels
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
 
 
@@ -53,6 +53,10 @@ def grid(kinds=KINDS, indicators=INDICATORS):
     return list(indicators) * len(kinds), TopicModels(list(kinds), owners)
 
 
+def held_out(kinds, indicators, X, y):
+    return TopicCrossFitter([indicators] * len(kinds), kinds, X, y, cv=folds(len(y))).held_out()
+
+
 def folds(n_rows, n_folds=3):
     return [
         (np.flatnonzero(np.arange(n_rows) % n_folds != f), np.arange(f, n_rows, n_folds))
@@ -64,8 +68,7 @@ def folds(n_rows, n_folds=3):
 def test_every_model_of_every_topic_gets_the_columns_it_would_get_alone(as_dense):
     X, y = documents()
     X = X.toarray() if as_dense else X
-    asked, models = grid()
-    found = TopicCrossFitter(asked, models, X, y, cv=folds(120)).held_out()
+    found = held_out(KINDS, INDICATORS, X, y)
     assert found.scores.shape == (120, len(KINDS) * 3)
     for kind, estimator in enumerate(KINDS):
         for topic in range(3):
@@ -114,8 +117,7 @@ def test_a_topic_that_nobody_has_gets_no_model_and_no_number():
 def test_indicators_with_settings_of_their_own_are_heard_alone():
     X, y = documents()
     own = [LocalSensitivity(metric="euclidean", response="predict_proba"), Confidence()]
-    asked, models = grid([BernoulliNB()], own)
-    found = TopicCrossFitter(asked, models, X, y, cv=folds(120)).held_out()
+    found = held_out([BernoulliNB()], own, X, y)
     alone = cross_fit(own, BernoulliNB(), X, y[:, 2], cv=folds(120))
     assert_allclose(found.columns[0].reshape(120, 3, -1)[:, 2], alone.columns[0], atol=1e-10)
 
@@ -124,7 +126,7 @@ def test_rows_with_gaps_are_each_models_own():
     X, y = documents()
     rows = np.where(X.toarray() > 0.9, np.nan, X.toarray())
     tree, asked = KINDS[2], INDICATORS[:1]
-    found = TopicCrossFitter(*grid([tree, tree], asked), rows, y, cv=folds(120)).held_out()
+    found = held_out([tree, tree], asked, rows, y)
     alone = cross_fit(asked, tree, rows, y[:, 0], cv=folds(120))
     assert_allclose(found.columns[1].reshape(120, 3, -1)[:, 0], alone.columns[0], atol=1e-10)
 
@@ -135,5 +137,5 @@ def test_a_fold_without_a_class_gets_one_sentence():
     y[:3] = 1
     with pytest.raises(ValueError, match="training fold with one class only"):
         TopicCrossFitter(
-            [], TopicModels([BernoulliNB()], []), X, y, cv=[(np.arange(3, 120), np.arange(3))]
+            [[]], [BernoulliNB()], X, y, cv=[(np.arange(3, 120), np.arange(3))]
         ).held_out()

@@ -21,7 +21,6 @@ from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_l
 from surefoot.ensemble._topics import Topics, as_topics, deal_folds
 from surefoot.indicators import (
     TopicCrossFitter,
-    TopicModels,
     TopicPanel,
     check_rows,
     resolve_cv,
@@ -163,10 +162,9 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         kept = self._check_models()
         asked = by_model(self.indicators, list(kept))
         X, topics, sample_weight = self._check_rows(X, y, sample_weight)
-        owners = [i for i, name in enumerate(kept) for _ in asked[name]]
         fitter = TopicCrossFitter(
-            [indicator for name in kept for indicator in asked[name]],
-            TopicModels(list(kept.values()), owners),
+            [asked[name] for name in kept],
+            list(kept.values()),
             X,
             topics.indicator,
             cv=self._splits(X, topics, groups),
@@ -179,7 +177,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self.held_out_ = HeldOutColumns(found.rows, table, topics.indicator[found.rows])
         self._panel = fitter.topic_panel()
         self.named_estimators_ = Bunch(**dict(zip(kept, self._panel.models, strict=True)))
-        self._blocks = name_blocks(list(kept), owners, self._panel)
+        self._blocks = name_blocks(list(kept), fitter.owners, self._panel)
         self._units = fitter.units(found.rows)
         self._weight = None if sample_weight is None else sample_weight[found.rows]
         self._passed = _safe_indexing(X, found.rows) if self.passthrough else None

@@ -11,7 +11,7 @@ from surefoot.indicators._panel import Panel
 from surefoot.indicators._resampling_spread import ResamplingSpread
 from surefoot.indicators._rows import check_rows, check_training_rows, known_classes
 from surefoot.indicators._second_opinion import SecondOpinion
-from surefoot.indicators._topic_models import TopicCrossFitter, TopicModels
+from surefoot.indicators._topic_models import TopicCrossFitter
 from surefoot.indicators._topic_panel import TopicPanel
 from surefoot.indicators._trust_score import TrustScore
 from surefoot.indicators._vote_disagreement import VoteDisagreement
@@ -29,7 +29,6 @@ __all__ = [
     "ResamplingSpread",
     "SecondOpinion",
     "TopicCrossFitter",
-    "TopicModels",
     "TopicPanel",
     "TrustScore",
     "VoteDisagreement",

@@ -1,5 +1,6 @@
 """One model of each of several kinds for every topic, and all of them out of fold."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from surefoot.indicators._cross_fit import CrossFitter, Ints
-from surefoot.indicators._indicator import fit_model
+from surefoot.indicators._indicator import Indicator, fit_model
 from surefoot.indicators._topic_panel import TopicPanel
 from surefoot.neighborhoods import KernelKNeighborsClassifier, relabelled
 
@@ -58,9 +59,33 @@ def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) ->
 
 
 class TopicCrossFitter(CrossFitter):
-    """`CrossFitter` of `TopicModels`: scores and columns as `TopicPanel.judge` returns them."""
+    """`CrossFitter` of several kinds of models and many topics, with scores and columns as `TopicPanel.judge` has them.
+
+    Parameters
+    ----------
+    indicators : list of lists of Indicator
+        For each kind those that judge it.
+    estimators : list of classifiers
+        The kinds.
+    X, y : table and ndarray of shape (n_rows, n_topics)
+        The training rows, and zeros and ones.
+    **options : dict
+        As `CrossFitter` has them.
+    """
 
     panel_type = TopicPanel
+
+    def __init__(
+        self,
+        indicators: Sequence[Sequence[Indicator]],
+        estimators: Sequence[Any],
+        X: Any,
+        y: Ints,
+        **options: Any,
+    ) -> None:
+        self.owners = [kind for kind, several in enumerate(indicators) for _ in several]
+        models = TopicModels(list(estimators), self.owners)
+        super().__init__([i for several in indicators for i in several], models, X, y, **options)
 
     def topic_panel(self) -> TopicPanel:
         """The indicators around models of all rows."""
