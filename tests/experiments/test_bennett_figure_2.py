@@ -20,7 +20,7 @@ from surefoot.experiments._bennett_figure_2 import (
     changes_of,
     significance,
 )
-from surefoot.experiments._text_corpora import Corpus, newsgroups, rcv1, thinned, weighted_terms
+from surefoot.experiments._text_corpora import Corpus, newsgroups, rcv1, weighted_terms
 from surefoot.experiments._text_decisions import topic_threshold
 from surefoot.experiments._text_models import BernoulliLogOdds, MultinomialLogOdds, TermCount
 
@@ -103,7 +103,7 @@ def test_largest_topics_and_every_tenth_document():
     y = (rng.random((100, 7)) < np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.5])).astype(int)
     corpus = Corpus("some", csr_array(np.eye(100)), y, csr_array(np.eye(100)), y)
     assert_array_equal(corpus.largest(3), [1, 3, 5])
-    few = thinned(corpus)
+    few = corpus.thinned(10).only(corpus.largest(5))
     assert few.X_train.shape == (10, 100)
     assert_array_equal(few.y_test, y[::10][:, [1, 3, 4, 5, 6]])
 
@@ -172,7 +172,7 @@ def test_figure_2_in_small(tmp_path):
 def test_ways_of_sampling_text_in_small(tmp_path):
     text = run_experiment("bennett-cell-text", tmp_path, quick=True)
     rows = read(tmp_path / "bennett-cell-text.csv")
-    assert [row["sampling"] for row in rows] == ["none", "voronoi", "midpoint", "uniform"]
+    assert [row["sampling"] for row in rows] == ["none", "voronoi", "midpoint", "uniform", "axis"]
     # Other samples, other columns, other decisions.
     assert len({(row["held_out_errors"], row["test_errors"]) for row in rows}) > 1
-    assert "axis: not for sparse rows" in text
+    assert "of the midpoints are outside the cell" in text

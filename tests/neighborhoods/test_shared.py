@@ -39,7 +39,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("dense", [False, True])
-@pytest.mark.parametrize("sampling", ["voronoi", "midpoint", "uniform"])
+@pytest.mark.parametrize("sampling", ["voronoi", "midpoint", "uniform", "axis"])
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_sees_what_it_would_see_alone(name, sampling, dense):
     X, y = sparse_rows()

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import label_binarize
 
-from surefoot.datasets import fetch_reuters21578
+from surefoot.datasets import fetch_reuters21578, informative_tfidf
 
 Ints = NDArray[np.int64]
 
@@ -44,6 +44,17 @@ class Corpus:
         """The same documents with some of the topics."""
         return replace(self, y_train=self.y_train[:, topics], y_test=self.y_test[:, topics])
 
+    def thinned(self, step: int) -> "Corpus":
+        """One of `step` documents."""
+        some = slice(None, None, step)
+        return replace(
+            self,
+            X_train=self.X_train[some],
+            y_train=self.y_train[some],
+            X_test=self.X_test[some],
+            y_test=self.y_test[some],
+        )
+
     def folds(self) -> KFold:
         """How training documents are held out: whole stretches of time, as the test documents are."""
         return KFold(N_FOLDS)
@@ -67,20 +78,17 @@ def reuters(*, quick: bool = False) -> Corpus:
     tables = weighted_terms(found.X_train, found.X_test)
     y_train, y_test = found.y_train.toarray(), found.y_test.toarray()
     corpus = Corpus("Reuters", tables[0], y_train, tables[1], y_test)
-    return thinned(corpus) if quick else corpus
+    return corpus.thinned(QUICK_STEP).only(corpus.largest(QUICK_TOPICS)) if quick else corpus
 
 
-def thinned(corpus: Corpus) -> Corpus:
-    """Every tenth document and the largest topics, to see that all works."""
-    some = slice(None, None, QUICK_STEP)
-    few = replace(
-        corpus,
-        X_train=corpus.X_train[some],
-        y_train=corpus.y_train[some],
-        X_test=corpus.X_test[some],
-        y_test=corpus.y_test[some],
-    )
-    return few.only(corpus.largest(QUICK_TOPICS))
+def reuters_in_few_terms(n_topics: int, n_terms: int, step: int) -> Corpus:
+    """Some of Reuters' documents in the terms that say most about its largest topics."""
+    found = fetch_reuters21578(topics="largest")
+    tfidf = informative_tfidf(n_terms).fit(found.X_train, found.y_train)
+    tables = tfidf.transform(found.X_train), tfidf.transform(found.X_test)
+    y_train, y_test = found.y_train.toarray(), found.y_test.toarray()
+    corpus = Corpus("Reuters", tables[0], y_train, tables[1], y_test).thinned(step)
+    return corpus.only(corpus.largest(n_topics))
 
 
 def rcv1() -> Corpus:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from surefoot._parallel import row_batches
+from surefoot.neighborhoods._axis import axis_samples
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._model_input import (
     as_numbers,
@@ -73,6 +74,16 @@ class SharedNeighborhood(Neighborhood):
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
         )
         return index.response.as_scores(model.cached_scores(*voting))
+
+    def _axis_scores(self, near: Ints) -> Floats:
+        where = "axis", near.shape[1]
+        samples, at, place = self._once(
+            ("samples", *where), lambda: axis_samples(self.inputs, self.index.input.rows, near)
+        )
+        scores = np.repeat(self.scores[:, None, :], 2 * self.inputs.shape[1], axis=1)
+        if samples.shape[0]:
+            scores[at, place] = self._scores_of(samples, where)
+        return scores
 
     def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
         steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
