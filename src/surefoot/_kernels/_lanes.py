@@ -81,6 +81,27 @@ def raise_to(
 
 
 @lane_operation
+def lower_to(
+    typing_context: Any,  # noqa: ARG001 (numba passes it; the rest is typed by the signature)
+    smallest: Any,
+    at: Any,  # noqa: ARG001
+    values: Any,
+    values_at: Any,  # noqa: ARG001
+) -> Any:
+    """Lower `smallest[at + lane]` to `values[values_at + lane]` where that is less, for eight lanes."""
+    signature = types.void(smallest, types.intp, values, types.intp)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        smallest, values = (signature.args[0], args[0]), (signature.args[2], args[2])
+        emit = VectorEmitter(context, builder, LANES)
+        least = emit.least(emit.load(smallest, args[1]), emit.load(values, args[3]))
+        emit.store(least, smallest, args[1])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@lane_operation
 def any_above(
     typing_context: Any,  # noqa: ARG001 (numba passes it; the rest is typed by the signature)
     values: Any,

@@ -6,7 +6,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from surefoot._kernels._lanes import BLOCK, clear_block, lane_counts, lane_dots
+from surefoot._kernels._lanes import (
+    BLOCK,
+    LANES,
+    clear_block,
+    lane_counts,
+    lane_dots,
+    lower_to,
+    raise_to,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -163,17 +171,21 @@ def _fill_steps(
     products: Floats, square: float, near_squares: Floats, n_first: int, unit: bool, steps: Floats
 ) -> None:
     """Steps β_i = min |d_j|² / (2 d_i·d_j), of d_j = n_j − x: 1/β_i is largest, and never below 2."""
-    steps[:] = 2.0
+    own, bounds = np.zeros(steps.size), np.empty(steps.size)
+    for i in range(n_first):
+        own[i] = products[i, n_first] - square
+        steps[i] = 2.0
     for j in range(n_first):
         size, cross = square + near_squares[j], products[j, n_first]
         apart = size - 2.0 * cross
         binds = apart >= ZERO_SQUARE * size and apart > 0.0
         if binds and not (unit and near_squares[j] == 0.0):
             scale = 2.0 / apart
-            for i in range(n_first):
-                bound = (products[j, i] - products[i, n_first] - cross + square) * scale
-                steps[i] = bound if bound > steps[i] else steps[i]
-    for i in range(steps.size):
+            for i in range(steps.size):
+                bounds[i] = (products[j, i] - own[i] - cross) * scale
+            for lane in range(0, steps.size, LANES):
+                raise_to(steps, lane, bounds, lane)
+    for i in range(n_first):
         steps[i] = 1.0 / steps[i]
 
 
@@ -231,12 +243,13 @@ def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
     """Below and up to where the limit of each sample is."""
     n_near, width = far.shape
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
-    for j in range(n_neighbors):
-        for i in range(width):
-            high[i] = far[j, i] if far[j, i] > high[i] else high[i]
-    for j in range(n_neighbors, n_near):
-        for i in range(width):
-            low[i] = far[j, i] if far[j, i] < low[i] else low[i]
+    flat = far.reshape(-1)
+    for j in range(n_near):
+        for lane in range(0, width, LANES):
+            if j < n_neighbors:
+                raise_to(high, lane, flat, j * width + lane)
+            else:
+                lower_to(low, lane, flat, j * width + lane)
     for i in range(width):
         # Apart already, or else just below what may be the limit itself.
         low[i] = high[i] if high[i] < low[i] else low[i] - 4e-16 * abs(low[i]) - 1e-300
@@ -286,6 +299,6 @@ def _tally(
         for i in range(width):
             squares[i] = 1.0 / np.sqrt(max(squares[i], 1e-300))
         for j in range(n_near):
-            line = tally[codes[j]]
+            code = codes[j]
             for i in range(width):
-                line[i] -= far[j, i] * squares[i] if far[j, i] <= limits[i] else 0.0
+                tally[code, i] -= far[j, i] * squares[i] if far[j, i] <= limits[i] else 0.0

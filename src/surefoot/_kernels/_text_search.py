@@ -130,7 +130,7 @@ def _raise_limits(largest: Floats, n_groups: int, n_near: int, limits: Floats) -
         limits[lane] = np.nextafter(of_lane[n_groups - n_near], -np.inf)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")  # a call would cost more than the work
 def _put_row(
     sums: Floats,
     row: int,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn import get_config
@@ -25,7 +25,7 @@ FULL = 0.3
 ZERO_SQUARE = 1e-13
 
 # Queries that one thread takes at a time.
-MOST_QUERIES = 1024
+MOST_QUERIES = 2048
 
 
 def neighbor_search(rows: Any, metric: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
@@ -93,13 +93,12 @@ class SparseNeighbors:
         n_neighbors = self.n_neighbors if n_neighbors is None else n_neighbors
         X = csr_array(X)
         X = unit_rows(X) if self.unit else canonical(X)
-        batches = row_batches(X.shape[0], 16 * n_neighbors, MOST_QUERIES)
-        if effective_n_jobs(self.n_jobs) == 1:
-            parts = [self._nearest(X[batch], n_neighbors) for batch in batches]
-        else:
-            parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._nearest)(X[batch], n_neighbors) for batch in batches
-            )
+        if X.shape[0] <= MOST_QUERIES:
+            return self._nearest(X, n_neighbors)
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._nearest)(X[batch], n_neighbors)
+            for batch in row_batches(X.shape[0], 16 * n_neighbors, MOST_QUERIES)
+        )
         distances, indices = zip(*parts, strict=True)
         return np.concatenate(distances), np.concatenate(indices)
 
