@@ -51,6 +51,8 @@ def test_counts_by_hand():
     assert outcome.error_reduction("error", STRIVE, STACK) == 1.0
     expected = f1_score(outcome.truth, outcome.told["f1", SVM], average="micro")
     assert_allclose(outcome.f1("f1", SVM), expected)
+    # One of two found and one too many, in the first topic as in the second: 2/4 each.
+    assert outcome.macro_f1("f1", SVM) == 0.5
 
 
 def test_some_topics_alone():

@@ -56,9 +56,8 @@ def combine(
     sample_weight: Floats | None,
 ) -> Combination:
     """Fit a metaclassifier on columns of held-out rows, unless they are too few to hold out again."""
-    known = ~np.isnan(columns).any(
-        axis=1
-    )  # a fold in which nobody had the topic has no models of it
+    # A fold in which nobody had the topic has no models of it.
+    known = ~np.isnan(columns).any(axis=1)
     prior = prior_log_odds(truth)
     rows = (np.arange(len(truth)) if units is None else units)[known]
     if min(len(np.unique(rows[truth[known] == told])) for told in (0, 1)) < 2:

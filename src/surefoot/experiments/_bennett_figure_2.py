@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import f1_score
 
 from surefoot.ensemble import StriveClassifier
 from surefoot.experiments._progress import Progress, silent
@@ -54,6 +55,11 @@ class Outcome:
         """Micro-averaged F1."""
         false, missed, right = self.counts(objective, system)
         return 2 * right / (2 * right + false + missed)
+
+    def macro_f1(self, objective: str, system: str) -> float:
+        """Mean F1 of the topics."""
+        told = self.told[objective, system]
+        return float(f1_score(self.truth, told, average="macro", zero_division=1.0))
 
     def error_reduction(self, objective: str, system: str, reference: str = SVM) -> float:
         """Share of the reference's wrong decisions that are saved."""
@@ -148,7 +154,7 @@ def render(outcome: Outcome) -> str:
     ]
     for objective, about in OBJECTIVES.items():
         lines.append(
-            f"{about:<30}{'FP':>7}{'FN':>7}{'CP':>8}{'errors':>8}{'F1':>9}{'reduction':>11}"
+            f"{about:<30}{'FP':>7}{'FN':>7}{'CP':>8}{'errors':>8}{'F1':>9}{'macro':>9}{'reduction':>11}"
         )
         for system in (SVM, STACK, STRIVE):
             false, missed, right = outcome.counts(objective, system)
@@ -156,7 +162,7 @@ def render(outcome: Outcome) -> str:
             note = f"  (the paper: {PAPER[objective]})" if system == STRIVE else ""
             lines.append(
                 f"  {system:<28}{false:7.0f}{missed:7.0f}{right:8.0f}{false + missed:8.0f}"
-                f"{outcome.f1(objective, system):9.4f}{saved:11.1%}{note}"
+                f"{outcome.f1(objective, system):9.4f}{outcome.macro_f1(objective, system):9.4f}{saved:11.1%}{note}"
             )
         for first, second, test, value in significance(outcome, objective):
             lines.append(f"  {first} against {second}, {test}: p = {value:.3g}")
@@ -188,7 +194,17 @@ def _write_counts(path: Path, outcomes: list[Outcome]) -> None:
         names = [name.replace(" ", "_") for name in COMPONENTS]
         changes = [f"{name}_change" for name in names]
         writer.writerow(
-            ["corpus", "topics", "objective", "system", *names, *changes, "f1", "error_reduction"]
+            [
+                "corpus",
+                "topics",
+                "objective",
+                "system",
+                *names,
+                *changes,
+                "f1",
+                "macro_f1",
+                "error_reduction",
+            ]
         )
         for outcome in outcomes:
             for objective, system in outcome.told:
@@ -197,9 +213,9 @@ def _write_counts(path: Path, outcomes: list[Outcome]) -> None:
                 change = changes_of(outcome, objective, system)
                 saved = outcome.error_reduction(objective, system)
                 told = [f"{value:.0f}" for value in counts] + [f"{value:.4f}" for value in change]
-                writer.writerow(
-                    [*row, *told, f"{outcome.f1(objective, system):.4f}", f"{saved:.4f}"]
-                )
+                means = outcome.f1(objective, system), outcome.macro_f1(objective, system)
+                told += [f"{value:.4f}" for value in (*means, saved)]
+                writer.writerow([*row, *told])
 
 
 def changes_of(outcome: Outcome, objective: str, system: str) -> Floats:
