@@ -283,7 +283,7 @@ def _draw(path: Path, outcomes: list[Outcome]) -> str:
         ax.set_title(about)
         ax.margins(y=0.15)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes[0].set_ylabel("change relative to the SVM")
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False
