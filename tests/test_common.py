@@ -28,7 +28,7 @@ from surefoot import (
     TrustWeightedClassifier,
 )
 from surefoot.active_learning import ActiveLearner
-from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
+from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier, StriveClassifier
 from surefoot.error_estimation import ShrunkLogisticRegression
 from surefoot.indicators import (
     NeighborDisagreement,
@@ -100,6 +100,11 @@ INSTANCES = [
     LocalSelectionClassifier([("line", LINE), ("tree", TREE)]),
     LocalSelectionRegressor([("ridge", RIDGE)]),
     TrustWeightedClassifier([("line", LINE), ("tree", TREE)]),
+    StriveClassifier([("line", LogisticRegression()), ("tree", SMALL_TREE)], cv=3),
+    StriveClassifier(
+        [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(), cv=3
+    ),
+    StriveClassifier([("bayes", GaussianNB())], threshold="f1", passthrough=True, cv=2),
     RecalibratedClassifier(LogisticRegression(), cv=3),
     RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
     LocallyRecalibratedClassifier(LogisticRegression(), cv=3),
@@ -145,6 +150,7 @@ SEES_ROWS = (
     AbstainingClassifier,
     DeferringClassifier,
     LocalSelectionClassifier,
+    StriveClassifier,
     TrustWeightedClassifier,
 )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefoot.abstention import AbstainingClassifier, DeferringClassifier
-    from surefoot.ensemble import TrustWeightedClassifier
+    from surefoot.ensemble import StriveClassifier, TrustWeightedClassifier
     from surefoot.error_estimation import (
         IndividualErrorClassifier,
         IndividualErrorRegressor,
@@ -36,6 +36,7 @@ _HOMES = {
     "LocallyRecalibratedClassifier": "recalibration",
     "RecalibratedClassifier": "recalibration",
     "ReliabilityReport": "report",
+    "StriveClassifier": "ensemble",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
 }
@@ -55,6 +56,7 @@ __all__ = [
     "LocallyRecalibratedClassifier",
     "RecalibratedClassifier",
     "ReliabilityReport",
+    "StriveClassifier",
     "TrustWeightedClassifier",
     "__version__",
     "assess",

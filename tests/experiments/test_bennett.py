@@ -52,7 +52,7 @@ def test_ways_of_sampling_in_small(tmp_path):
 
 def test_an_unknown_experiment_is_named(tmp_path):
     with pytest.raises(
-        ValueError, match="experiment='table-9' is not known: it may be 'bennett-table-2'"
+        ValueError, match="experiment='table-9' is not known: it may be 'bennett-table-1'"
     ):
         run_experiment("table-9", tmp_path)
     assert all(about for about in EXPERIMENTS.values())

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -26,6 +26,7 @@ from sklearn.neighbors import NearestNeighbors, NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.neighborhoods import log_n_neighbors, voronoi_samples, voronoi_steps
@@ -645,10 +646,35 @@ def test_pairwise_decision_values_are_refused():
         LocalSensitivity(SVC(decision_function_shape="ovo")).fit(X, y)
 
 
-def test_axis_samples_of_sparse_rows_are_refused():
-    texts, labels = documents()
-    X = TfidfVectorizer().fit_transform(texts)
-    with pytest.raises(
-        ValueError, match="sampling='axis' needs a model whose input is a dense table"
-    ):
-        LocalSensitivity(LinearSVC(), sampling="axis").fit(X, labels).transform(X[:3])
+@pytest.mark.parametrize("sampling", ["voronoi", "midpoint", "uniform", "axis"])
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelKNeighborsClassifier(5, kernel="cosine"),
+        KernelKNeighborsClassifier(5),
+        LinearSVC(random_state=0),
+        MultinomialNB(),
+        DecisionTreeClassifier(random_state=0),
+    ],
+)
+def test_dense_rows_with_the_same_values_get_the_same_columns(sampling, metric, model):
+    rng = np.random.default_rng(0)
+    X = random_array((150, 40), density=0.25, rng=rng, format="csr")
+    y = (X[:, :5].sum(axis=1) > X[:, 5:10].sum(axis=1)).astype(int)
+    stability = LocalSensitivity(
+        model, n_neighbors=6, sampling=sampling, metric=metric, random_state=0
+    )
+    sparse = clone(stability).fit(X[:100], y[:100]).transform(X[100:])
+    dense = clone(stability).fit(X[:100].toarray(), y[:100]).transform(X[100:].toarray())
+    assert_allclose(sparse, dense, atol=1e-9)
+
+
+def test_axis_samples_of_mixed_columns_are_refused():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0] * 5, "kind": ["a", "b", "a", "a"] * 5})
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    model = make_pipeline(columns, LogisticRegression())
+    vote = VotingClassifier([("model", model)], voting="soft")
+    stability = LocalSensitivity(vote, sampling="axis")
+    with pytest.raises(ValueError, match="sampling='axis' needs a model whose input is a table"):
+        stability.fit(frame, [0, 1, 0, 1] * 5).transform(frame[:3])

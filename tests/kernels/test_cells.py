@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.sparse import random_array
 
-from surefoot._kernels import cell_votes, points_between, sparse_neighbor_dots
+from surefoot._kernels import cell_votes, points_between
 from surefoot._kernels._cells import _limit_of_smallest
 
 
@@ -69,15 +68,3 @@ def test_points_between_rows_and_their_neighbours():
     near, steps = rng.integers(0, 20, size=(6, 4)), rng.random((6, 4))
     expected = rows[:, None] + steps[:, :, None] * (reference[near] - rows[:, None])
     assert_allclose(points_between(rows, reference, near, steps), expected.reshape(24, 3))
-
-
-def test_dot_products_of_sparse_rows():
-    rng = np.random.default_rng(1)
-    X = random_array((5, 40), density=0.2, rng=rng, format="csr")
-    rows = random_array((30, 40), density=0.2, rng=rng, format="csr")
-    near = rng.integers(0, 30, size=(5, 8))
-    parts = [(a.indptr.astype(np.int64), a.indices.astype(np.int64), a.data) for a in (X, rows)]
-    cross, inner = sparse_neighbor_dots(*parts[0], *parts[1], near, 3, 40)
-    dense_x, dense = X.toarray(), rows.toarray()[near]
-    assert_allclose(cross, np.einsum("qd,qkd->qk", dense_x, dense))
-    assert_allclose(inner, np.einsum("qid,qjd->qij", dense[:, :3], dense))

@@ -1,6 +1,6 @@
 """Compiled loops: contiguous arrays in, arrays out; no validation and no randomness."""
 
-from surefoot._kernels._cells import cell_votes, points_between, sparse_neighbor_dots
+from surefoot._kernels._cells import cell_votes, points_between
 from surefoot._kernels._stumps import (
     many_class_split,
     presort_columns,
@@ -8,14 +8,18 @@ from surefoot._kernels._stumps import (
     two_class_error_split,
     two_class_gini_split,
 )
+from surefoot._kernels._text_cells import sparse_cell_steps, sparse_cell_votes
+from surefoot._kernels._text_search import nearest_rows
 
 __all__ = [
     "cell_votes",
     "many_class_split",
+    "nearest_rows",
     "points_between",
     "presort_columns",
     "side_weights",
-    "sparse_neighbor_dots",
+    "sparse_cell_steps",
+    "sparse_cell_votes",
     "two_class_error_split",
     "two_class_gini_split",
 ]

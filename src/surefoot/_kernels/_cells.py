@@ -1,4 +1,4 @@
-"""Loops over the neighbours of many queries: sparse dot products, and votes at samples in the cell."""
+"""Loops over the neighbours of many dense queries: samples in the cell, and votes at them."""
 
 import numpy as np
 from numba import njit
@@ -24,61 +24,6 @@ def points_between(rows: Floats, reference: Floats, near: Ints, steps: Floats) -
             for c in range(n_columns):
                 point[c] = rows[q, c] + step * (neighbor[c] - rows[q, c])
     return points
-
-
-@njit(cache=True, nogil=True)
-def sparse_neighbor_dots(
-    x_start: Ints,
-    x_column: Ints,
-    x_value: Floats,
-    r_start: Ints,
-    r_column: Ints,
-    r_value: Floats,
-    near: Ints,
-    n_first: int,
-    n_columns: int,
-) -> tuple[Floats, Floats]:
-    """Dot products of CSR rows: query·neighbour, and the first neighbours·all neighbours.
-
-    One row at a time is spread out over `n_columns` zeros, so a product costs the other row's
-    entries only and nothing the size of the table is made dense.
-    """
-    n_queries, n_near = near.shape
-    cross = np.zeros((n_queries, n_near))
-    inner = np.zeros((n_queries, n_first, n_near))
-    spread = np.zeros(n_columns)
-    for q in range(n_queries):
-        _add_row(spread, x_start, x_column, x_value, q)
-        for j in range(n_near):
-            cross[q, j] = _row_dot(spread, r_start, r_column, r_value, near[q, j])
-        _clear_row(spread, x_start, x_column, q)
-        for i in range(n_first):
-            _add_row(spread, r_start, r_column, r_value, near[q, i])
-            for j in range(i, n_near):
-                inner[q, i, j] = _row_dot(spread, r_start, r_column, r_value, near[q, j])
-            inner[q, i + 1 : n_first, i] = inner[q, i, i + 1 : n_first]
-            _clear_row(spread, r_start, r_column, near[q, i])
-    return cross, inner
-
-
-@njit(cache=True, nogil=True)
-def _add_row(spread: Floats, start: Ints, column: Ints, value: Floats, row: int) -> None:
-    for p in range(start[row], start[row + 1]):
-        spread[column[p]] += value[p]
-
-
-@njit(cache=True, nogil=True)
-def _clear_row(spread: Floats, start: Ints, column: Ints, row: int) -> None:
-    for p in range(start[row], start[row + 1]):
-        spread[column[p]] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def _row_dot(spread: Floats, start: Ints, column: Ints, value: Floats, row: int) -> float:
-    total = 0.0
-    for p in range(start[row], start[row + 1]):
-        total += spread[column[p]] * value[p]
-    return total
 
 
 @njit(cache=True, nogil=True)

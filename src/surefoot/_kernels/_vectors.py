@@ -44,6 +44,21 @@ class VectorEmitter:
         """The smaller of two, lane by lane."""
         return self.builder.select(self.builder.fcmp_ordered("<", first, second), first, second)
 
+    def most(self, first: Any, second: Any) -> Any:
+        """The larger of two, lane by lane."""
+        return self.builder.select(self.builder.fcmp_ordered(">", first, second), first, second)
+
+    def scaled_sum(self, sums: Any, values: Any, weights: Any) -> Any:
+        """Sums plus values times weights, lane by lane; rounded once where the processor can."""
+        scaled = self.builder.fmul(values, weights, flags=("contract",))
+        return self.builder.fadd(sums, scaled, flags=("contract",))
+
+    def counted(self, counts: Any, values: Any, limit: Any) -> Any:
+        """Counts, one more in each lane whose value is up to the limit's."""
+        within = self.builder.fcmp_ordered("<=", values, limit)
+        ones = ir.Constant(self.vector, [1.0] * self.lanes)
+        return self.builder.fadd(counts, self.builder.select(within, ones, self.zero))
+
     def squared_gap(self, x: Any, y: Any) -> Any:
         """Squared difference, lane by lane."""
         gap = self.builder.fsub(x, y)
@@ -76,8 +91,14 @@ class VectorEmitter:
 
     def any_within(self, cells: Any, limit: Any) -> Any:
         """Whether any lane is at most the limit's."""
-        within = self.builder.fcmp_ordered("<=", cells, limit)
-        mask = self.builder.bitcast(within, ir.IntType(self.lanes))
+        return self._any(self.builder.fcmp_ordered("<=", cells, limit))
+
+    def any_above(self, cells: Any, limit: Any) -> Any:
+        """Whether any lane is more than the limit's."""
+        return self._any(self.builder.fcmp_ordered(">", cells, limit))
+
+    def _any(self, lanes: Any) -> Any:
+        mask = self.builder.bitcast(lanes, ir.IntType(self.lanes))
         return self.builder.icmp_unsigned("!=", mask, mask.type(0))
 
     def _order(self, lanes: list[int]) -> Any:

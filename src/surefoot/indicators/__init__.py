@@ -1,7 +1,7 @@
 """How far one prediction can be trusted."""
 
 from surefoot.indicators._confidence import Confidence
-from surefoot.indicators._cross_fit import CrossFit, CrossFitter, cross_fit
+from surefoot.indicators._cross_fit import CrossFit, CrossFitter, cross_fit, resolve_cv
 from surefoot.indicators._indicator import Indicator, check_model, fit_model, with_fixed_seed
 from surefoot.indicators._local_sensitivity import LocalSensitivity
 from surefoot.indicators._neighbor_disagreement import NeighborDisagreement
@@ -11,6 +11,8 @@ from surefoot.indicators._panel import Panel
 from surefoot.indicators._resampling_spread import ResamplingSpread
 from surefoot.indicators._rows import check_rows, check_training_rows, known_classes
 from surefoot.indicators._second_opinion import SecondOpinion
+from surefoot.indicators._topic_models import TopicCrossFitter
+from surefoot.indicators._topic_panel import TopicPanel
 from surefoot.indicators._trust_score import TrustScore
 from surefoot.indicators._vote_disagreement import VoteDisagreement
 
@@ -26,6 +28,8 @@ __all__ = [
     "Panel",
     "ResamplingSpread",
     "SecondOpinion",
+    "TopicCrossFitter",
+    "TopicPanel",
     "TrustScore",
     "VoteDisagreement",
     "check_model",
@@ -34,5 +38,6 @@ __all__ = [
     "cross_fit",
     "fit_model",
     "known_classes",
+    "resolve_cv",
     "with_fixed_seed",
 ]

@@ -72,6 +72,9 @@ class CrossFitter:
         Parallel fits and folds.
     """
 
+    # What judges rows by the model of a part.
+    panel_type: Any = Panel
+
     def __init__(
         self,
         indicators: Sequence[Indicator],
@@ -162,7 +165,7 @@ class CrossFitter:
 
     def scorer(self, part: Ints) -> Panel:
         """A panel without indicators, which only scores."""
-        return Panel([], self.model(part), *self._rows(part), response=self.response)
+        return self.panel_type([], self.model(part), *self._rows(part), response=self.response)
 
     def units(self, rows: Ints) -> NDArray[Any] | None:
         """What must stay together of held-out rows: groups, or copies of a row that was held out twice."""
@@ -215,7 +218,9 @@ class CrossFitter:
         self._fit(list(new.values()))
         known = [self._known_scores(part) for part in new.values()]
         built = Parallel(n_jobs=self.n_jobs)(
-            delayed(_build_panel)(self.indicators, self._models[key], *settings, self.response)
+            delayed(_build_panel)(
+                self.panel_type, self.indicators, self._models[key], *settings, self.response
+            )
             for (key, part), scores in zip(new.items(), known, strict=True)
             if (settings := self._reference(part, scores))
         )
@@ -341,6 +346,12 @@ def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> Base
 
 
 def _build_panel(
-    indicators: Sequence[Indicator], model: Any, X: Any, y: Any, scores: Any, response: str
+    panel_type: Any,
+    indicators: Sequence[Indicator],
+    model: Any,
+    X: Any,
+    y: Any,
+    scores: Any,
+    response: str,
 ) -> Panel:
-    return Panel(indicators, model, X, y, response=response, held_out_scores=scores)
+    return panel_type(indicators, model, X, y, response=response, held_out_scores=scores)

@@ -1,4 +1,4 @@
-"""How well errors are foreseen, probabilities are calibrated and intervals cover: functions of arrays."""
+"""How well errors are foreseen, how probabilities and intervals hold, and who is better: functions of arrays."""
 
 from surefoot.metrics._calibration import brier_decomposition, smooth_calibration_error
 from surefoot.metrics._intervals import interval_coverage_score, interval_width, winkler_loss
@@ -9,8 +9,17 @@ from surefoot.metrics._selective import (
     excess_aurc_loss,
     risk_coverage_curve,
 )
+from surefoot.metrics._significance import (
+    SignTestResult,
+    TTestResult,
+    macro_sign_test,
+    macro_t_test,
+    micro_sign_test,
+)
 
 __all__ = [
+    "SignTestResult",
+    "TTestResult",
     "augrc_loss",
     "aurc_loss",
     "brier_decomposition",
@@ -18,6 +27,9 @@ __all__ = [
     "excess_aurc_loss",
     "interval_coverage_score",
     "interval_width",
+    "macro_sign_test",
+    "macro_t_test",
+    "micro_sign_test",
     "risk_coverage_curve",
     "smooth_calibration_error",
     "winkler_loss",

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._kernels import cell_votes
+from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import row_batches
 from surefoot._validation import check_option
 from surefoot.neighborhoods._n_neighbors import resolve_n_neighbors
+from surefoot.neighborhoods._sparse_search import csr_parts, neighbor_search, unit_rows
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,
@@ -101,9 +101,9 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         self.n_neighbors_ = min(resolve_n_neighbors(self.n_neighbors, X.shape[0]), X.shape[0])
         self.gamma_ = _resolve_gamma(self.gamma, X) if self.kernel == "rbf" else 0.0
-        self._rows = normalize(X) if self.kernel == "cosine" else X
+        self._rows = self._scaled(X)
         if not callable(self.kernel):
-            self._search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(self._rows)
+            self.search_ = neighbor_search(self._rows, self.metric, self.n_neighbors_, self.n_jobs)
         return self
 
     @property
@@ -115,9 +115,11 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         """Whether these are the training rows, so that a search elsewhere finds the same neighbours."""
         if callable(self.kernel) or rows.shape != self._rows.shape:
             return False
-        rows = normalize(rows) if self.kernel == "cosine" else rows
         if issparse(rows) != issparse(self._rows):
             return False
+        rows = self._scaled(rows)
+        if issparse(rows) and rows.data is self._rows.data:
+            return True
         # A vectoriser's fit_transform and transform may differ in the last digit.
         largest = abs(self._rows).max()
         return bool(abs(rows - self._rows).max() <= 1e-12 * largest)
@@ -151,25 +153,45 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         paper takes twice as many as vote. Returns shape (n_rows, n_samples) for two classes, else
         (n_rows, n_samples, n_classes).
         """
-        X = normalize(X) if self.kernel == "cosine" else X
+        X = self._scaled(X)
+        if issparse(X):
+            return _for_minus_against(self._sparse_cell_votes(X, near, n_samples))
         votes = np.empty((X.shape[0], n_samples, len(self.classes_)))
         for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
             votes[batch] = self._cell_votes(X[batch], near[batch], n_samples)
         return _for_minus_against(votes)
+
+    def _scaled(self, X: Any) -> Any:
+        if self.kernel != "cosine":
+            return X
+        return unit_rows(X) if issparse(X) else normalize(X)
+
+    def _sparse_cell_votes(self, X: Any, near: Ints, n_samples: int) -> Floats:
+        return sparse_cell_votes(
+            csr_parts(X),
+            csr_parts(self._rows),
+            np.ascontiguousarray(near),
+            self._codes[near],
+            X.shape[1],
+            n_samples,
+            self.gamma_,
+            min(self.n_neighbors_, near.shape[1]),
+            len(self.classes_),
+        )
 
     def _cell_votes(self, X: Any, near: Ints, n_samples: int) -> Floats:
         unit = self.kernel == "cosine"
         gram, squares = difference_products(X, self._rows, near, n_samples, unit=unit)
         steps = steps_from_products(gram, squares)
         if unit:  # a zero row is at distance one from everything, and so are its samples
-            squares[np.asarray(abs(X).sum(axis=1)).ravel() == 0.0] = -1.0
+            squares[~X.any(axis=1)] = -1.0
         n_voting = min(self.n_neighbors_, near.shape[1])
         codes = self._codes[near]
         return cell_votes(gram, squares, steps, codes, self.gamma_, n_voting, len(self.classes_))
 
     def _most_similar(self, X: Any) -> tuple[Ints, Floats]:
         if not callable(self.kernel):
-            distances, near = self._search.kneighbors(X, self.n_neighbors_)
+            distances, near = self.search_.kneighbors(X, self.n_neighbors_)
             return near, self._similarity(distances)
         similarity = np.asarray(self.kernel(X, self._rows), dtype=np.float64)
         near = np.argsort(-similarity, axis=1, kind="stable")[:, : self.n_neighbors_]

@@ -58,7 +58,7 @@ def is_frame(X: Any) -> bool:
 def as_numbers(X: Any, *, complete: bool = True) -> Any:
     """Return X as float64 array or CSR when it is numeric and, if asked, complete; else None."""
     if issparse(X):
-        values = X.astype(np.float64)
+        values = X.astype(np.float64, copy=False)
         return values if not complete or np.isfinite(values.data).all() else None
     if is_frame(X) and not all(_is_numeric(X[name]) for name in X.columns):
         return None

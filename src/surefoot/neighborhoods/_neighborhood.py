@@ -10,12 +10,12 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
 from surefoot._parallel import row_batches
 from surefoot._validation import check_option
+from surefoot.neighborhoods._axis import axis_samples
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._model_input import (
     ModelInput,
@@ -26,6 +26,7 @@ from surefoot.neighborhoods._model_input import (
 )
 from surefoot.neighborhoods._response import Response
 from surefoot.neighborhoods._space import NeighborSpace
+from surefoot.neighborhoods._sparse_search import SparseNeighbors, neighbor_search
 from surefoot.neighborhoods._voronoi import Metric, canonical_metric, steps_towards
 
 Floats = NDArray[np.float64]
@@ -107,9 +108,14 @@ class NeighborhoodIndex:
             n_neighbors = max(n_neighbors, self.predictor.n_neighbors_ * (2 if cached else 1))
         self.n_neighbors = min(n_neighbors, self.n_rows)
         self.lengths = row_norms(self.space.rows) if self.metric == "cosine" else None
-        self.search = NearestNeighbors(
-            n_neighbors=self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs
-        ).fit(self.space.rows)
+        self.search = (
+            self.predictor.search_
+            if self.shares_search
+            else neighbor_search(self.space.rows, self.metric, self.n_neighbors, self.n_jobs)
+        )
+        # As the search has them: scaled to length one, for sparse rows under the cosine.
+        searched = isinstance(self.search, SparseNeighbors)
+        self.reference = self.search.rows if searched else self.space.rows
 
     def _resolve_metric(self, metric: Metric) -> Metric:
         if metric != "auto":
@@ -217,7 +223,7 @@ class Neighborhood:
         self.inputs = index.input.encode(index._transformed(X))  # noqa: SLF001 - two halves of one thing
         if index.n_neighbors > 0:
             self.rows = index.space(X, self.inputs)
-            self.distances, self.indices = index.search.kneighbors(self.rows)
+            self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -293,24 +299,23 @@ class Neighborhood:
 
     def _steps(self, near: Ints) -> Floats:
         """Steps in the model's input that lead to the border of the cell in the neighbour space."""
-        reference = self.index.space.rows
-        steps = steps_towards(self.rows, reference, near, self.index.metric)
+        steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
         if self.index.lengths is not None:
             steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
         return steps
 
     def _axis_scores(self, near: Ints) -> Floats:
         rows, table = self.inputs, self.index.input
-        if not isinstance(table, NumericInput) or issparse(rows):
-            raise ValueError(
-                "sampling='axis' needs a model whose input is a dense table of numbers: for sparse "
-                "or mixed columns it may be 'voronoi', 'midpoint' or 'uniform'."
+        if not isinstance(table, NumericInput):
+            raise ValueError(  # noqa: TRY004 - the value of a parameter is wrong, not its type
+                "sampling='axis' needs a model whose input is a table of numbers: for mixed columns it "
+                "may be 'voronoi', 'midpoint' or 'uniform'."
             )
-        spread = table.rows[near].std(axis=1)
-        moves = np.concatenate([np.eye(rows.shape[1]), -np.eye(rows.shape[1])])
-        samples = rows[:, None, :] + spread[:, None, :] * moves
-        scores = table.score(self.index.response, samples.reshape(-1, rows.shape[1]))
-        return scores.reshape(len(rows), len(moves), -1)
+        samples, at, place = axis_samples(rows, table.rows, near)
+        scores = np.repeat(self.scores[:, None, :], 2 * rows.shape[1], axis=1)
+        if samples.shape[0]:
+            scores[at, place] = table.score(self.index.response, samples)
+        return scores
 
 
 def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:

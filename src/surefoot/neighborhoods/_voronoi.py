@@ -12,16 +12,15 @@ from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_scalar
 
-from surefoot._kernels import points_between, sparse_neighbor_dots
+from surefoot._kernels import points_between, sparse_cell_steps
 from surefoot._parallel import row_batches
+from surefoot.neighborhoods._sparse_search import canonical, csr_parts, unit_rows
 
 Floats = NDArray[np.float64]
 Metric = str | Callable[[Any, Any], float]
 
-# What rounding leaves of a zero |d|², relative to the squared lengths of the two rows it came from:
-# a difference of equal rows is off by an ulp of the rows, a difference of dot products by an ulp of the products.
-ZERO_FROM_DIFFERENCES = 1e-30
-ZERO_FROM_PRODUCTS = 1e-13
+# What rounding leaves of the zero |d|² of two equal unit rows.
+ZERO_SQUARE = 1e-30
 
 # Differences of which the squares, and their inverses, are still numbers of full precision.
 SMALLEST = 1e-70
@@ -119,11 +118,20 @@ def voronoi_samples(
 
 def steps_towards(X: Any, reference: Any, near: NDArray[np.int64], metric: Metric) -> Floats:
     """`voronoi_steps` of checked rows towards the rows of `reference` that `near` (n, k) indexes."""
+    if issparse(reference) and metric in ("euclidean", "cosine"):
+        return sparse_steps(X, reference, near, unit=metric == "cosine")
 
     def take(batch: slice) -> Any:
         return reference[near[batch].ravel()] if issparse(reference) else reference[near[batch]]
 
     return _steps_in_batches(X, take, near.shape[1], metric, tol=1e-3)
+
+
+def sparse_steps(X: Any, reference: Any, near: NDArray[np.int64], *, unit: bool) -> Floats:
+    """Steps of CSR rows from dot products alone, with `unit` between the rows scaled to length one."""
+    scaled = unit_rows if unit else canonical
+    rows, others = csr_parts(scaled(X)), csr_parts(scaled(reference))
+    return sparse_cell_steps(rows, others, np.ascontiguousarray(near), X.shape[1], unit)
 
 
 def interpolate(X: Any, reference: Any, near: NDArray[np.int64], steps: Floats) -> Any:
@@ -166,15 +174,9 @@ def difference_products(
     `near` (n, k) indexes the rows of `reference`. With `unit` both tables have rows of length one
     or zero, and zero rows get a square of −1: under the cosine they are far from everything and bind nothing.
     """
-    if issparse(reference):
-        reference, near = reference[near.ravel()], np.arange(near.size).reshape(near.shape)
-        gram, squares, sizes = _sparse_products(X, reference, near, n_first)
-        squares[squares < ZERO_FROM_PRODUCTS * sizes] = 0.0
-    else:
-        gram, squares = _dense_products(reference[near] - X[:, None, :], n_first)
-        if unit:
-            squares[squares < ZERO_FROM_DIFFERENCES] = 0.0
+    gram, squares = _dense_products(reference[near] - X[:, None, :], n_first)
     if unit:
+        squares[squares < ZERO_SQUARE] = 0.0
         squares[_squared_lengths(reference)[near] == 0.0] = -1.0
     return gram, squares
 
@@ -184,25 +186,7 @@ def _dense_products(towards: Floats, n_first: int) -> tuple[Floats, Floats]:
     return gram, np.einsum("nkd,nkd->nk", towards, towards)
 
 
-def _sparse_products(
-    X: Any, reference: Any, near: NDArray[np.int64], n_first: int
-) -> tuple[Floats, Floats, Floats]:
-    """Products and squares of differences from dot products, with the sizes their rounding depends on."""
-    x_length, n_length = _squared_lengths(X)[:, None], _squared_lengths(reference)[near]
-    cross, inner = sparse_neighbor_dots(
-        *_csr_parts(X), *_csr_parts(reference), near, n_first, reference.shape[1]
-    )
-    gram = inner - cross[:, :n_first, None] - cross[:, None, :] + x_length[:, :, None]
-    return gram, n_length - 2.0 * cross + x_length, n_length + x_length
-
-
-def _csr_parts(rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data
-
-
-def _squared_lengths(rows: Any) -> Floats:
-    if issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+def _squared_lengths(rows: Floats) -> Floats:
     return np.einsum("nd,nd->n", rows, rows)
 
 
@@ -219,22 +203,21 @@ def _steps_in_batches(
 def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
     if metric not in ("euclidean", "cosine"):
         return _bisected_steps(X, neighbors, metric, tol)
-    if metric == "euclidean" and not issparse(X):
+    n_near = _n_near(X, neighbors)
+    near = np.arange(X.shape[0] * n_near).reshape(X.shape[0], n_near)
+    if issparse(X):
+        return sparse_steps(X, neighbors, near, unit=metric == "cosine")
+    if metric == "euclidean":
         towards = neighbors - X[:, None, :]
         # Steps do not depend on the scale, but squares of very small or large numbers do.
         size = np.abs(towards).max(axis=(1, 2), keepdims=True, initial=0.0)
         if not (size.min(initial=1.0) > SMALLEST and size.max(initial=1.0) < 1 / SMALLEST):
             towards = np.divide(towards, size, out=towards, where=size > 0)
-        return steps_from_products(*_dense_products(towards, neighbors.shape[1]))
-    unit = metric == "cosine"
-    if unit:
-        X, neighbors = _unit_rows(X), _unit_rows(neighbors)
-    n_near = _n_near(X, neighbors)
-    near = np.arange(X.shape[0] * n_near).reshape(X.shape[0], n_near)
-    flat = neighbors if issparse(neighbors) else neighbors.reshape(-1, X.shape[1])
-    steps = steps_from_products(*difference_products(X, flat, near, n_near, unit=unit))
-    if unit:
-        steps[_squared_lengths(X) == 0.0] = 0.0
+        return steps_from_products(*_dense_products(towards, n_near))
+    X, neighbors = _unit_rows(X), _unit_rows(neighbors)
+    flat = neighbors.reshape(-1, X.shape[1])
+    steps = steps_from_products(*difference_products(X, flat, near, n_near, unit=True))
+    steps[_squared_lengths(X) == 0.0] = 0.0
     return steps
 
 
@@ -271,7 +254,7 @@ def _bisect_row(x: Floats, near: Floats, metric: Metric, tol: float) -> Floats:
 
 def _unit_rows(rows: Any) -> Any:
     if issparse(rows):
-        return normalize(rows)
+        return unit_rows(rows)
     largest = np.abs(rows).max(axis=-1, keepdims=True)
     flat = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
     return normalize(flat.reshape(-1, rows.shape[-1])).reshape(rows.shape)

@@ -1,0 +1,68 @@
+"""The columns that a metaclassifier sees: which indicators they come from, their order and their names."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot.indicators import Indicator, TopicPanel, with_fixed_seed
+
+Floats = NDArray[np.float64]
+
+# The block of columns that are no indicators.
+SCORES = "scores"
+
+
+def by_model(indicators: Any, names: list[str]) -> dict[str, list[Indicator]]:
+    """The indicators of each model, with their draws fixed, from none, one, several or a dict."""
+    if isinstance(indicators, Mapping):
+        if unknown := [name for name in indicators if name not in names]:
+            raise ValueError(f"indicators names {unknown[0]!r}, which is none of the estimators.")
+        return {name: _checked(indicators.get(name)) for name in names}
+    return {name: _checked(indicators) for name in names}
+
+
+def _checked(indicators: Any) -> list[Indicator]:
+    several = indicators if isinstance(indicators, (list, tuple)) else [indicators]
+    found = [indicator for indicator in several if indicators is not None]
+    for indicator in found:
+        if not isinstance(indicator, Indicator):
+            raise TypeError(
+                f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, several, "
+                "or a dict of them by the names of the estimators."
+            )
+        indicator.check_parameters()
+    return [with_fixed_seed(indicator) for indicator in found]
+
+
+def by_topic(scores: Floats, columns: list[Floats], n_topics: int) -> Floats:
+    """All columns of each topic, (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
+    n_rows = len(scores)
+    told = scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)
+    blocks = [block.reshape(n_rows, n_topics, -1) for block in columns]
+    return np.concatenate([told, *blocks], axis=2)
+
+
+def name_blocks(names: list[str], owners: list[int], panel: TopicPanel) -> dict[str, list[str]]:
+    """Names of the columns: the scores, then for each model's indicators; a name that is taken gets a number."""
+    blocks = {SCORES: [f"{name}__score" for name in names]}
+    taken = Counter(blocks[SCORES])
+    keys: Counter[str] = Counter()
+    for owner, indicator, columns in zip(
+        owners, panel.indicators, panel.column_names(), strict=True
+    ):
+        key = _numbered(f"{names[owner]}__{type(indicator).__name__}", keys)
+        blocks[key] = [_numbered(f"{names[owner]}__{column}", taken) for column in columns]
+    return blocks
+
+
+def _numbered(name: str, taken: "Counter[str]") -> str:
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}_{taken[name]}"
+
+
+def column_labels(model: Any, X: Any) -> list[str]:
+    """Names of the columns of X."""
+    return list(getattr(model, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])]))

@@ -1,0 +1,389 @@
+"""Stacking with reliability indicators (Bennett 2007, sections 4.2 and 4.3)."""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GroupKFold
+from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from surefoot._validation import check_option
+from surefoot.ensemble._backward_selection import SelectionStep, select_backward
+from surefoot.ensemble._combination import Combination, beside, combine
+from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_labels, name_blocks
+from surefoot.ensemble._topics import Topics, as_topics, deal_folds
+from surefoot.indicators import (
+    TopicCrossFitter,
+    TopicPanel,
+    check_rows,
+    resolve_cv,
+)
+from surefoot.neighborhoods import as_table
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class HeldOutColumns(NamedTuple):
+    """What base models and indicators said of training rows that they had not seen.
+
+    `rows` are positions in the training table, `columns` has shape (n_rows, n_topics, n_columns), NaN
+    where a topic had no model, and `targets` (n_rows, n_topics) of zeros and ones.
+    """
+
+    rows: Ints
+    columns: Floats
+    targets: Ints
+
+
+class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
+    """Classifier that learns from several models' outputs, and from how reliable each is, what is true.
+
+    Stacking gives a metaclassifier what the base models say of rows that they had not seen: scores
+    that behave like log-odds. Striving also tells it, by the columns of indicators, how far each of them can be
+    trusted there (Bennett 2007, section 4.2). With the default metaclassifier, a linear support
+    vector machine, it is the paper's Stack-S without indicators and its STRIVE-S with them.
+
+    Each topic of an indicator matrix `y`, and each of more than two classes, has base models and a
+    metaclassifier of its own; the rows are searched for neighbours once for all of them.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier)
+        Names and base models, as in scikit-learn's `StackingClassifier`; "drop" leaves one out.
+    indicators : indicator, list of indicators or dict of them by model, default=None
+        What the metaclassifier may know besides the scores: of every model, or of those that the
+        dict names. `LocalSensitivity(per_class=True)` has the columns of the paper.
+    final_estimator : classifier, default=None
+        The metaclassifier, cloned for each topic; the default is `LinearSVC(C=0.1)` on standardised
+        columns, cut off at the least and largest values of the held-out rows.
+    cv : int, splitter or iterable of splits, default=5
+        How rows are held out. For an indicator matrix a number of folds spreads the rarest
+        topics first.
+    passthrough : bool, default=False
+        Whether the metaclassifier also sees the columns of X.
+    threshold : {"error", "f1"} or float, default="error"
+        Score of the metaclassifier above which a topic is assigned: learned from held-out scores, topic by
+        topic, for the least error or the best F1, or given. With more than two classes in a
+        one-dimensional `y` the highest score wins, and there is no threshold.
+    n_jobs : int, default=None
+        Parallel folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels; the numbers of the columns if `y` is a matrix.
+    feature_names_out_ : ndarray of shape (n_columns,)
+        What the metaclassifiers see: `<model>__score` of each model, then `<model>__<column>` of its
+        indicators, then the columns of X if they are passed through.
+    final_estimators_ : list of classifiers
+        One a topic. None for a topic that fewer than two held-out rows have, or lack: it is always
+        answered alike.
+    thresholds_ : ndarray of shape (n_topics,)
+        Score above which each topic is assigned.
+    held_out_ : HeldOutColumns
+        What the metaclassifiers learned from.
+    held_out_scores_ : ndarray of shape (n_rows, n_topics)
+        What metaclassifiers that had not seen them say of these rows, before the threshold; NaN
+        where a topic had no model.
+    named_estimators_ : Bunch
+        For each base model's name the fitted models, one a topic; None for a topic that all rows have, or none.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Their names, where they are strings.
+
+    See Also
+    --------
+    TrustWeightedClassifier : Lets models vote, each with its trust in the row at hand.
+    surefoot.recalibration.RecalibratedClassifier : The same for a single model.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import KernelKNeighborsClassifier, LocalSensitivity
+    >>> from surefoot.datasets import make_friedman_problem
+    >>> from surefoot.ensemble import StriveClassifier
+    >>> X, y = make_friedman_problem(3, n_samples=400, random_state=0)
+    >>> models = [("knn", KernelKNeighborsClassifier()), ("bayes", GaussianNB())]
+    >>> strive = StriveClassifier(models, {"knn": LocalSensitivity(per_class=True)}).fit(X, y)
+    >>> strive.feature_names_out_.tolist()
+    ['knn__score', 'bayes__score', 'knn__shift_1', 'knn__spread_1']
+    """
+
+    classes_: NDArray[Any]
+    _panel: TopicPanel
+
+    def __init__(
+        self,
+        estimators: Any,
+        indicators: Any = None,
+        *,
+        final_estimator: Any = None,
+        cv: Any = 5,
+        passthrough: bool = False,
+        threshold: str | float = "error",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.indicators = indicators
+        self.final_estimator = final_estimator
+        self.cv = cv
+        self.passthrough = passthrough
+        self.threshold = threshold
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the base models, and metaclassifiers on what those say of held-out rows.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the models take them.
+        y : array-like of shape (n_rows,), or array-like or CSR of shape (n_rows, n_topics)
+            Class labels, or zeros and ones for each topic.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for all models and thresholds.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are never on both sides of a split.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        kept = self._check_models()
+        asked = by_model(self.indicators, list(kept))
+        X, topics, sample_weight = self._check_rows(X, y, sample_weight)
+        fitter = TopicCrossFitter(
+            [asked[name] for name in kept],
+            list(kept.values()),
+            X,
+            topics.indicator,
+            cv=self._splits(X, topics, groups),
+            groups=groups,
+            sample_weight=sample_weight,
+            n_jobs=self.n_jobs,
+        )
+        found = fitter.held_out()
+        table = by_topic(found.scores, found.columns, topics.indicator.shape[1])
+        self.held_out_ = HeldOutColumns(found.rows, table, topics.indicator[found.rows])
+        self._panel = fitter.topic_panel()
+        self.named_estimators_ = Bunch(**dict(zip(kept, self._panel.models, strict=True)))
+        self._blocks = name_blocks(list(kept), fitter.owners, self._panel)
+        self._units = fitter.units(found.rows)
+        self._weight = None if sample_weight is None else sample_weight[found.rows]
+        self._passed = _safe_indexing(X, found.rows) if self.passthrough else None
+        self._topics = topics
+        self.classes_ = topics.classes
+        return self._learn(np.arange(table.shape[2]))
+
+    def _check_models(self) -> dict[str, Any]:
+        """The models by name, without those that are dropped; one sentence for wrong parameters."""
+        names, models = self._validate_estimators()
+        if self.final_estimator is not None and not is_classifier(self.final_estimator):
+            raise TypeError(
+                f"final_estimator={self.final_estimator!r} is no classifier, and it must be one."
+            )
+        if isinstance(self.threshold, str):
+            check_option(self.threshold, "threshold", ["error", "f1"], other="a number")
+        else:
+            check_scalar(self.threshold, "threshold", Real)
+        kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
+        for name, model in kept.items():
+            if isinstance(model, FrozenEstimator):
+                raise TypeError(
+                    f"estimators has {name!r} in FrozenEstimator, but it is fitted for each fold and topic: "
+                    "it may be the classifier itself."
+                )
+        return kept
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Topics, Any]:
+        validate_data(self, X, y, skip_check_array=True)
+        X = as_table(X)
+        topics = as_topics(y)
+        check_consistent_length(X, topics.indicator)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            topics.check_weights(sample_weight)
+        return X, topics, sample_weight
+
+    def _splits(self, X: Any, topics: Topics, groups: Any) -> Any:
+        """How rows are held out, for all topics alike."""
+        y = topics.indicator
+        if topics.kind != "multilabel":
+            codes = y[:, 0] if topics.kind == "binary" else y.argmax(axis=1)
+            splitter = resolve_cv(self.cv, codes, stratified=True, groups=groups)
+            return list(splitter.split(X, codes, groups))
+        if not isinstance(self.cv, Integral):
+            return self.cv
+        n_folds = check_scalar(self.cv, "cv", Integral, min_val=2)
+        if groups is not None:
+            return GroupKFold(min(int(n_folds), len(np.unique(groups))))
+        return deal_folds(y, min(int(n_folds), len(y)))
+
+    def _learn(self, chosen: Ints) -> Self:
+        """Learn to combine the chosen columns, topic by topic."""
+        self._chosen = chosen
+        every = np.arange(self.held_out_.targets.shape[1])
+        self._combinations = self._combine(chosen, every)
+        self.final_estimators_ = [one.model for one in self._combinations]
+        self.thresholds_ = np.array([one.threshold for one in self._combinations])
+        self.held_out_scores_ = np.column_stack([one.held_out for one in self._combinations])
+        names = [name for block in self._blocks.values() for name in block]
+        passed = [] if self._passed is None else column_labels(self, self._passed)
+        self.feature_names_out_ = np.array(
+            [*np.array(names, dtype=object)[chosen], *passed], object
+        )
+        return self
+
+    def _combine(self, chosen: Ints, topics: Ints) -> list[Combination]:
+        threshold = 0.0 if self._topics.kind == "multiclass" else self.threshold
+        return [
+            combine(
+                self.final_estimator,
+                self.held_out_.columns[:, topic][:, chosen],
+                self._passed,
+                self.held_out_.targets[:, topic],
+                threshold=threshold,
+                units=self._units,
+                sample_weight=self._weight,
+            )
+            for topic in topics
+        ]
+
+    def meta_columns(self, X: Any) -> Floats:
+        """Compute what the metaclassifiers see of each row, but for the columns of X themselves.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        columns : ndarray of shape (n_rows, n_topics, n_columns_out)
+            The columns that `feature_names_out_` names; NaN for a topic without models.
+        """
+        X = check_rows(self, X)
+        columns = by_topic(*self._panel.judge(X), len(self._combinations))
+        return columns[:, :, self._chosen]
+
+    def decision_function(self, X: Any) -> Floats:
+        """Score of the metaclassifier less the threshold; above 0 speaks for a topic or class.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_topics)
+            One column a topic, in the order of `classes_`.
+        """
+        X = check_rows(self, X)
+        columns, passed = self.meta_columns(X), X if self.passthrough else None
+        scores = [
+            one.score(beside(columns[:, topic], passed)) - one.threshold
+            for topic, one in enumerate(self._combinations)
+        ]
+        return scores[0] if self._topics.kind == "binary" else np.column_stack(scores)
+
+    def predict(self, X: Any) -> Any:
+        """Topics whose score is above the threshold, or the class with the highest score.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,), or ndarray or CSR of shape (n_rows, n_topics)
+            In the form that `fit` was given.
+        """
+        scores = self.decision_function(X)
+        return self._topics.targets(scores[:, None] if scores.ndim == 1 else scores)
+
+    def with_columns(self, columns: Any) -> Self:
+        """Learn to combine the same base models by some of the columns only.
+
+        Parameters
+        ----------
+        columns : array-like of str
+            Names among `feature_names_out_`; those of the base models' scores alone make the paper's Stack-S.
+
+        Returns
+        -------
+        StriveClassifier
+            A fitted copy; its base models are those of this one.
+        """
+        check_is_fitted(self)
+        names = np.array([name for block in self._blocks.values() for name in block], dtype=object)
+        if unknown := sorted(set(columns) - set(names[self._chosen])):
+            raise ValueError(f"columns has {unknown[0]!r}: they may be among feature_names_out_.")
+        if len(columns) == 0:
+            raise ValueError("columns is empty: there must be something to combine.")
+        some = copy(self)
+        return some._learn(np.flatnonzero(np.isin(names, list(columns))))  # noqa: SLF001 - its own
+
+    def backward_selection(
+        self, groups: Mapping[str, Sequence[str]] | None = None, *, topics: Any = None
+    ) -> list[SelectionStep]:
+        """Leave out, again and again, the indicator that is missed least; higher scores are better.
+
+        Each score is the micro-averaged accuracy, or F1 with `threshold="f1"`, of the decisions on
+        held-out rows, by metaclassifiers that had not seen them.
+
+        Parameters
+        ----------
+        groups : dict of str to columns, default=None
+            What is left out together, by names among `feature_names_out_`. By default each
+            indicator of each model; the base models' scores always stay.
+        topics : array-like of int, default=None
+            Topics whose decisions count; all by default.
+
+        Returns
+        -------
+        list of SelectionStep
+            `dropped`, `remaining` and `score`; the first step leaves out nothing.
+        """
+        check_is_fitted(self)
+        names = [name for block in self._blocks.values() for name in block]
+        if groups is None:
+            groups = {key: block for key, block in self._blocks.items() if key != SCORES}
+        places = {
+            key: np.intersect1d(self._chosen, np.flatnonzero(np.isin(names, list(told))))
+            for key, told in groups.items()
+        }
+        places = {key: columns for key, columns in places.items() if len(columns)}
+        every = np.arange(len(self._combinations)) if topics is None else np.asarray(topics)
+        return select_backward(
+            self._chosen, places, lambda chosen: self._held_out_score(chosen, every)
+        )
+
+    def _held_out_score(self, chosen: Ints, topics: Ints) -> float:
+        combinations = self._combine(chosen, topics)
+        scores = np.column_stack([one.held_out - one.threshold for one in combinations])
+        truth, told = self.held_out_.targets[:, topics] == 1, scores > 0
+        if self._topics.kind == "multiclass":
+            told = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
+        if self.threshold == "f1":
+            return float(2 * (truth & told).sum() / (truth.sum() + told.sum()))
+        return float((truth == told).mean())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags

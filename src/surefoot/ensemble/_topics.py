@@ -1,0 +1,97 @@
+"""Targets as topics: zeros and ones, one column a topic."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Split = tuple[Ints, Ints]
+
+
+class Topics(NamedTuple):
+    """Targets as topics, and what is needed to turn topics back into targets.
+
+    `kind` is "binary" (one topic, the second class), "multiclass" (one a class, of which a row has one)
+    or "multilabel" (a row has any of them).
+    """
+
+    indicator: Ints
+    classes: NDArray[Any]
+    kind: str
+    dtype: Any
+    sparse: bool
+
+    def check_weights(self, sample_weight: Floats) -> None:
+        """Raise one sentence if a class of labels has no weight; a topic may go without."""
+        if self.kind == "multilabel":
+            return
+        codes = self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
+        for label, total in zip(
+            self.classes.tolist(), np.bincount(codes, sample_weight), strict=True
+        ):
+            if total == 0:
+                raise ValueError(f"sample_weight leaves class {label!r} without weight.")
+
+    def targets(self, scores: Floats) -> Any:
+        """Targets in the form that they were given, from scores of which the positive speak for a topic."""
+        if self.kind == "multiclass":
+            return self.classes[scores.argmax(axis=1)]
+        told = scores > 0
+        if self.kind == "binary":
+            return self.classes[told[:, 0].astype(np.int64)]
+        return csr_array(told.astype(self.dtype)) if self.sparse else told.astype(self.dtype)
+
+
+def as_topics(y: Any) -> Topics:
+    """Read labels, one a row, or an indicator matrix, dense or sparse."""
+    y = y if issparse(y) else np.asarray(y)
+    if y.shape[:1] == (0,):
+        raise ValueError("X and y have no rows: a minimum of two is required.")
+    if issparse(y) or (y.ndim == 2 and type_of_target(y) == "multilabel-indicator"):
+        return _indicator_topics(y)
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only, {classes.tolist()[0]!r}: a classifier needs two or more."
+        )
+    if len(classes) == 2:
+        return Topics(codes[:, None].astype(np.int64), classes, "binary", y.dtype, sparse=False)
+    indicator = (codes[:, None] == np.arange(len(classes))).astype(np.int64)
+    return Topics(indicator, classes, "multiclass", y.dtype, sparse=False)
+
+
+def _indicator_topics(y: Any) -> Topics:
+    dense = y.toarray() if issparse(y) else np.asarray(y)
+    if not np.isin(dense, (0, 1)).all():
+        raise ValueError(
+            "y is a matrix with other values than 0 and 1, which are all it may have: one column a topic."
+        )
+    indicator = dense.astype(np.int64)
+    if (indicator.min(axis=0) == indicator.max(axis=0)).all():
+        raise ValueError("y has one class only in every column: a classifier needs two or more.")
+    return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
+
+
+def deal_folds(indicator: Ints, n_folds: int) -> list[Split]:
+    """Splits that spread every topic over the folds, the rarest first, as cards are dealt.
+
+    Each row is sorted under its rarest topic; one after another they go to the folds in turn.
+    """
+    sizes = indicator.sum(axis=0)
+    rarity = np.where(indicator == 1, sizes, len(indicator) + 1)
+    rarest = np.where(indicator.any(axis=1), rarity.argmin(axis=1), -1)
+    order = np.lexsort((rarest, rarity.min(axis=1)))
+    folds = np.empty(len(indicator), dtype=np.int64)
+    folds[order] = np.arange(len(indicator)) % n_folds
+    return [
+        (np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)
+    ]

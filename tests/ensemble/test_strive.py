@@ -1,0 +1,313 @@
+"""Striving against stacking by hand, against scikit-learn's, and on rows that are hard to meet."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array, issparse
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import StackingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from surefoot import KernelKNeighborsClassifier, LocalSensitivity
+from surefoot.ensemble import StriveClassifier, learn_threshold
+from surefoot.ensemble._backward_selection import select_backward
+from surefoot.indicators import Confidence, NeighborDisagreement
+
+TEXT_MODELS = [
+    ("knn", KernelKNeighborsClassifier(7, kernel="cosine")),
+    ("svm", LinearSVC(random_state=0)),
+    ("tree", DecisionTreeClassifier(max_depth=3, random_state=0)),
+    ("bernoulli", BernoulliNB()),
+    ("multinomial", MultinomialNB()),
+]
+SENSITIVITY = LocalSensitivity(per_class=True)
+
+
+def documents(n_rows=150, n_topics=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_rows, 20)) * (rng.random((n_rows, 20)) < 0.25)
+    truth = np.random.default_rng(99).normal(size=(20, n_topics))
+    return csr_array(X), (X @ truth + 0.2 * rng.normal(size=(n_rows, n_topics)) > 0.3).astype(int)
+
+
+def two_classes(n_rows=300):
+    return make_classification(n_rows, 6, n_informative=4, flip_y=0.1, random_state=0)
+
+
+def linear_svm():
+    """The default metaclassifier."""
+    svm = LinearSVC(C=0.1, dual=False, max_iter=10_000)
+    return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)
+
+
+def test_without_indicators_it_stacks_the_out_of_fold_scores():
+    X, y = two_classes()
+    base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
+    model = StriveClassifier(base, cv=4, threshold=0.0).fit(X[:200], y[:200])
+    table = np.column_stack(
+        [cross_val_predict(m, X[:200], y[:200], cv=4, method="decision_function") for _, m in base]
+    )
+    assert_allclose(model.held_out_.columns[:, 0], table)
+    final = linear_svm().fit(table, y[:200])
+    new = np.column_stack([m.fit(X[:200], y[:200]).decision_function(X[200:]) for _, m in base])
+    assert_allclose(model.decision_function(X[200:]), final.decision_function(new))
+
+
+def test_agrees_with_scikit_learns_stacking():
+    X, y = two_classes()
+    base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
+    final = LogisticRegression()
+    ours = StriveClassifier(base, final_estimator=final, cv=4, threshold=0.0).fit(X[:200], y[:200])
+    theirs = StackingClassifier(base, final, cv=4, stack_method="decision_function")
+    expected = theirs.fit(X[:200], y[:200]).decision_function(X[200:])
+    assert_allclose(ours.decision_function(X[200:]), expected, atol=1e-9)
+
+
+def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the_row():
+    X, y = two_classes()
+    base = [("line", LogisticRegression())]
+    for objective in ("error", "f1"):
+        model = StriveClassifier(base, cv=4, threshold=objective).fit(X, y)
+        scores = cross_val_predict(
+            linear_svm(), model.held_out_.columns[:, 0], y, cv=5, method="decision_function"
+        )
+        assert_allclose(model.held_out_scores_[:, 0], scores)
+        assert model.thresholds_[0] == pytest.approx(learn_threshold(scores, y, objective))
+
+
+def test_a_given_threshold_is_subtracted():
+    X, y = two_classes()
+    at_zero, at_one = (
+        StriveClassifier([("line", LogisticRegression())], threshold=t).fit(X, y)
+        for t in (0.0, 1.0)
+    )
+    assert_allclose(at_zero.decision_function(X) - at_one.decision_function(X), 1.0)
+    assert_array_equal(at_one.predict(X), (at_zero.decision_function(X) > 1).astype(int))
+
+
+def test_topics_are_the_same_together_as_one_by_one():
+    X, y = documents()
+    cv = list(KFold(3).split(np.arange(100)))
+    together = StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=cv).fit(X[:100], y[:100])
+    scores = together.decision_function(X[100:])
+    for topic in range(3):
+        alone = StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=cv).fit(X[:100], y[:100, topic])
+        assert_allclose(scores[:, topic], alone.decision_function(X[100:]), atol=1e-8)
+
+
+def test_names_of_what_the_metaclassifier_sees():
+    X, y = documents()
+    asked = {"knn": [SENSITIVITY, LocalSensitivity(n_neighbors=5, per_class=True)]}
+    model = StriveClassifier(TEXT_MODELS[:2], asked).fit(X, y)
+    names = ["knn__score", "svm__score", "knn__shift_1", "knn__spread_1"]
+    assert model.feature_names_out_.tolist() == [*names, "knn__shift_1_2", "knn__spread_1_2"]
+    assert model.meta_columns(X[:5]).shape == (5, 3, 6)
+    assert list(model.named_estimators_) == ["knn", "svm"]
+
+
+@pytest.mark.parametrize("kind", [np.array, csr_array])
+def test_topics_come_back_as_they_were_given(kind):
+    X, y = documents()
+    model = StriveClassifier(TEXT_MODELS[1:3]).fit(X, kind(y))
+    told = model.predict(X)
+    assert issparse(told) == (kind is csr_array)
+    dense = told.toarray() if issparse(told) else told
+    assert_array_equal(dense, model.decision_function(X) > 0)
+    assert (dense == y).mean() > 0.8
+
+
+def test_dense_rows_get_the_same_answers():
+    X, y = documents()
+    asked = [LocalSensitivity(per_class=True, metric="cosine")]
+    few = [TEXT_MODELS[0], TEXT_MODELS[1], TEXT_MODELS[3], TEXT_MODELS[4]]
+    sparse = StriveClassifier(few, asked).fit(X[:100], y[:100]).decision_function(X[100:])
+    rows = X.toarray()
+    dense = StriveClassifier(few, asked).fit(rows[:100], y[:100]).decision_function(rows[100:])
+    # liblinear walks through sparse and dense rows in different order.
+    assert_allclose(dense, sparse, atol=0.05)
+    assert np.corrcoef(dense.ravel(), sparse.ravel())[0, 1] > 0.999
+
+
+def test_empty_documents_and_words_nobody_knew():
+    texts = ["wheat corn", "corn oats", "oil gas", "gas coal", "oil coal", "wheat oats"] * 5
+    y = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [1, 0]] * 5)
+    model = make_pipeline(TfidfVectorizer(), StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=3))
+    model.fit([*texts, "", ""], np.vstack([y, [[0, 0], [0, 0]]]))
+    scores = model.decision_function(["corn", "", "zinc", "coal"])
+    assert np.isfinite(scores).all()
+    assert_allclose(scores[1], scores[2])  # a text of unknown words is an empty one
+    assert_array_equal(model.predict(["corn", "", "coal"]), [[1, 0], [0, 0], [0, 1]])
+
+
+def test_a_topic_with_one_document_is_answered_alike_and_disturbs_no_other():
+    X, y = documents()
+    y[:, 1] = 0
+    y[7, 1] = 1
+    cv = list(KFold(3).split(np.arange(100)))
+    model = StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=cv).fit(X[:100], y[:100])
+    assert [final is None for final in model.final_estimators_] == [False, True, False]
+    scores = model.decision_function(X[100:])
+    # One and a half rows of 101 have it: the odds are 1.5 to 99.5.
+    assert_allclose(scores[:, 1], np.log(1.5 / 99.5))
+    others = StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=cv).fit(X[:100], y[:100][:, [0, 2]])
+    assert_allclose(scores[:, [0, 2]], others.decision_function(X[100:]), atol=1e-8)
+
+
+def test_rows_of_a_fold_without_the_topic_are_not_learned_from():
+    X, y = documents(n_topics=2)
+    y[:, 1] = 0
+    y[:20:2, 1] = 1  # all in the first of three folds, where nobody else could learn it
+    y[[60, 61], 1] = 1
+    model = StriveClassifier(TEXT_MODELS[1:3], cv=KFold(3)).fit(X, y)
+    missing = np.isnan(model.held_out_.columns[:, 1]).any(axis=1)
+    assert not missing.any()
+    y[[60, 61], 1] = 0
+    model = StriveClassifier(TEXT_MODELS[1:3], cv=KFold(3)).fit(X, y)
+    missing = np.isnan(model.held_out_.columns[:, 1]).any(axis=1)
+    assert_array_equal(missing, np.arange(150) < 50)
+    assert_allclose(model.held_out_scores_[:, 1], np.log(10.5 / 140.5))  # ten rows of 150 have it
+    assert model.final_estimators_[1] is None
+
+
+def test_more_than_two_classes_have_a_metaclassifier_each():
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = StriveClassifier([("bayes", GaussianNB()), ("line", LogisticRegression())])
+    model.fit(X[::2], labels[::2])
+    assert model.decision_function(X).shape == (150, 3)
+    assert len(model.final_estimators_) == 3
+    assert_array_equal(model.predict(X), model.classes_[model.decision_function(X).argmax(axis=1)])
+    assert model.score(X[1::2], labels[1::2]) > 0.9
+    assert_array_equal(model.thresholds_, 0.0)
+
+
+def test_passthrough_shows_the_rows_themselves():
+    X, y = documents()
+    model = StriveClassifier(TEXT_MODELS[1:2], passthrough=True, threshold=0.0).fit(X, y[:, 0])
+    assert model.feature_names_out_.tolist() == ["svm__score", *(f"x{i}" for i in range(20))]
+    table = np.hstack([model.meta_columns(X)[:, 0], X.toarray()])
+    expected = model.final_estimators_[0].decision_function(csr_array(table))
+    assert_allclose(model.decision_function(X), expected)
+
+
+def test_fewer_columns_of_the_same_models():
+    X, y = documents()
+    full = StriveClassifier(TEXT_MODELS[:3], SENSITIVITY).fit(X[:100], y[:100])
+    scores = [name for name in full.feature_names_out_ if name.endswith("__score")]
+    stack = full.with_columns(scores)
+    alone = StriveClassifier(TEXT_MODELS[:3]).fit(X[:100], y[:100])
+    assert_array_equal(stack.feature_names_out_, alone.feature_names_out_)
+    expected = alone.decision_function(X[100:])
+    assert_allclose(stack.decision_function(X[100:]), expected, atol=1e-8)
+    assert len(full.feature_names_out_) == 9  # the first keeps its own
+    assert [step.dropped for step in stack.backward_selection()] == [None]
+    with pytest.raises(ValueError, match="columns has 'knn__shift_1'"):
+        stack.with_columns(["knn__shift_1"])
+    with pytest.raises(ValueError, match="columns is empty"):
+        full.with_columns([])
+
+
+def test_an_indicator_that_knows_where_a_model_fails_carries_the_gain():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = ((X[:, 0] > 0) ^ (X[:, 1] > 1)).astype(int)
+    base = [("line", LogisticRegression())]
+    # The line misses the corner; the labels around a row do not.
+    asked = {"line": [NeighborDisagreement(n_neighbors=15), Confidence()]}
+    model = StriveClassifier(
+        base, asked, final_estimator=DecisionTreeClassifier(max_depth=4, random_state=0)
+    )
+    steps = model.fit(X, y).backward_selection()
+    assert [step.dropped for step in steps] == [
+        None,
+        "line__Confidence",
+        "line__NeighborDisagreement",
+    ]
+    assert steps[0].remaining == ("line__NeighborDisagreement", "line__Confidence")
+    assert steps[1].score > steps[2].score + 0.03
+
+
+def test_backward_selection_by_hand():
+    worth = np.array([5.0, 1.0, -2.0, 3.0])
+    groups = {"a": np.array([1]), "b": np.array([2]), "c": np.array([3])}
+    steps = select_backward(np.arange(4), groups, lambda chosen: worth[chosen].sum())
+    assert [(step.dropped, step.score) for step in steps] == [
+        (None, 7.0),
+        ("b", 9.0),
+        ("a", 8.0),
+        ("c", 5.0),
+    ]
+
+
+def test_backward_selection_over_some_topics_counts_these_only():
+    X, y = documents()
+    model = StriveClassifier(TEXT_MODELS[:2], SENSITIVITY, threshold="f1", cv=3).fit(X, y)
+    alone = model.backward_selection({"knn": ["knn__shift_1"]}, topics=[2])
+    told = model.held_out_scores_[:, 2] > model.thresholds_[2]
+    assert_allclose(alone[0].score, f1_score(model.held_out_.targets[:, 2], told))
+    assert [step.dropped for step in alone] == [None, "knn"]
+
+
+def test_columns_beyond_what_was_held_out_are_cut_off():
+    X, y = two_classes()
+    model = StriveClassifier([("line", LogisticRegression())], threshold=0.0).fit(X, y)
+    far = 1000 * np.sign(model.named_estimators_["line"][0].coef_)
+    beyond, further = model.decision_function(np.vstack([far, 2 * far]))
+    assert beyond == further
+    assert beyond >= model.decision_function(X).max()
+
+
+def test_worthless_labels_teach_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+    base = [
+        ("knn", KernelKNeighborsClassifier(5)),
+        ("tree", DecisionTreeClassifier(random_state=0)),
+    ]
+    model = StriveClassifier(base, [SENSITIVITY, NeighborDisagreement()]).fit(X, y)
+    found = [
+        abs(np.corrcoef(column, model.held_out_.targets[:, 0])[0, 1])
+        for column in model.held_out_.columns[:, 0].T
+    ]
+    assert max(found) < 0.2  # three and a half standard errors of 300 rows
+
+
+def test_groups_stay_together():
+    X, y = documents()
+    groups = np.random.default_rng(0).integers(0, 12, 150)
+    model = StriveClassifier(TEXT_MODELS[1:2], cv=3).fit(X, y, groups=groups)
+    for train, test in GroupKFold(3).split(X, groups=groups):
+        svm = LinearSVC(random_state=0).fit(X[train], y[train, 0])
+        assert_allclose(model.held_out_.columns[test, 0, 0], svm.decision_function(X[test]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "sentence"),
+    [
+        ({"threshold": "recall"}, ValueError, "threshold='recall' is not known"),
+        ({"final_estimator": Ridge()}, TypeError, "final_estimator=Ridge.. is no classifier"),
+        ({"indicators": {"nobody": SENSITIVITY}}, ValueError, "indicators names 'nobody'"),
+        ({"indicators": GaussianNB()}, TypeError, "is no indicator"),
+        ({"estimators": [("a", FrozenEstimator(GaussianNB()))]}, TypeError, "in FrozenEstimator"),
+    ],
+)
+def test_wrong_parameters_get_one_sentence(changes, kind, sentence):
+    X, y = two_classes()
+    model = StriveClassifier([("bayes", GaussianNB())]).set_params(**changes)
+    with pytest.raises(kind, match=sentence):
+        model.fit(X, y)
+
+
+def test_a_class_with_one_row_gets_one_sentence():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="one row only of class"):
+        StriveClassifier([("bayes", GaussianNB())]).fit(X, np.arange(20) == 0)
