@@ -116,7 +116,7 @@ def test_the_experiments_are_listed(run):
 
 def test_an_unknown_experiment(run):
     result = run("reproduce", "table-9")
-    assert result.sentence.startswith("There is no experiment 'table-9': it may be bennett-table-2")
+    assert result.sentence.startswith("There is no experiment 'table-9': it may be bennett-")
 
 
 def test_no_experiment(run):

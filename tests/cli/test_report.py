@@ -42,13 +42,15 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
     assert "customers.csv" in text
 
 
-def test_json_is_all_there_is_on_stdout(run, table, tmp_path, monkeypatch):
+def test_json_is_all_there_is_on_stdout(run, customers, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    table = tmp_path / "numbers.csv"
+    table.write_bytes(table_bytes(customers[["age", "plan", "spent"]], ".csv"))
     result = run("report", table, "--target", "spent", *QUICK, "--json", "--task", "regression")
     summary = json.loads(result.out)
     assert (summary["task"], summary["target"]) == ("regression", "spent")
     assert summary["data"]["n_rows"] == 120
-    assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [])
+    assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [table])
 
 
 @pytest.fixture

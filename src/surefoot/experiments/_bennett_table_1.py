@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.datasets import fetch_reuters21578, informative_tfidf
