@@ -56,7 +56,7 @@ def test_the_experiments_are_listed():
 def test_an_unknown_experiment_gets_one_sentence_and_exit_code_2():
     result = run("reproduce", "table-9")
     assert result.returncode == 2
-    assert result.stderr.startswith("There is no experiment 'table-9': it may be bennett-table-2")
+    assert result.stderr.startswith("There is no experiment 'table-9': it may be bennett-table-1")
     assert "Traceback" not in result.stderr
 
 
