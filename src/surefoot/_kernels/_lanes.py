@@ -11,7 +11,7 @@ from surefoot._kernels._vectors import VectorEmitter
 LANES = 8
 
 # Vectors of sums that stay in registers; tables for `lane_dots` are as wide as a multiple of these lanes.
-VECTORS = 4
+VECTORS = 2
 BLOCK = LANES * VECTORS
 
 
@@ -125,6 +125,7 @@ def lane_dots(
     sums: Any,
     sums_at: Any,  # noqa: ARG001
     table: Any,
+    first: Any,  # noqa: ARG001
     width: Any,  # noqa: ARG001
     places: Any,
     columns: Any,
@@ -134,20 +135,20 @@ def lane_dots(
 ) -> Any:
     """Set `sums[sums_at + lane]` to Σ `values[p] * table[places[columns[p]] + lane]`, start ≤ p < stop.
 
-    `places` are int64, and there are `width` lanes, a multiple of `BLOCK`.
+    `places` are int64, and the lanes go from `first` to `width`, both multiples of `BLOCK`.
     """
     whole = types.intp
-    signature = types.void(sums, whole, table, whole, places, columns, values, whole, whole)
+    signature = types.void(sums, whole, table, whole, whole, places, columns, values, whole, whole)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         sums, table, places, columns, values = (
-            (signature.args[i], args[i]) for i in (0, 2, 4, 5, 6)
+            (signature.args[i], args[i]) for i in (0, 2, 5, 6, 7)
         )
-        sums_at, width, start, stop = (args[i] for i in (1, 3, 7, 8))
+        sums_at, first, width, start, stop = (args[i] for i in (1, 3, 4, 8, 9))
         number = width.type
         emit = VectorEmitter(context, builder, LANES)
         totals = [cgutils.alloca_once(builder, emit.vector) for _ in range(VECTORS)]  # type: ignore[no-untyped-call]
-        with cgutils.for_range_slice(builder, number(0), width, number(BLOCK)) as (at, _):
+        with cgutils.for_range_slice(builder, first, width, number(BLOCK)) as (at, _):
             for total in totals:
                 builder.store(emit.zero, total)
             with cgutils.for_range_slice(builder, start, stop, number(1)) as (p, _):

@@ -131,7 +131,11 @@ def _fill_products(
     )
     for j in range(n_near):
         start, stop = starts[near[q, j]], starts[near[q, j] + 1]
-        lane_dots(flat, j * width, lanes, width, places, columns, values, start, stop)
+        # Of two first neighbours the product is known from the other one.
+        first = j // BLOCK * BLOCK if j < n_first else 0
+        lane_dots(flat, j * width, lanes, first, width, places, columns, values, start, stop)
+        for i in range(first):
+            products[j, i] = products[i, j]
     for u in range(n_used):
         places[used[u]] = 0
 

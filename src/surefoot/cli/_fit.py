@@ -39,7 +39,7 @@ def run_fit(
         save_model(model, out)
     error = float(np.mean(model.held_out_.errors))
     found = {
-        "model": str(out.resolve()),
+        "model": str(out),
         "task": rows.task,
         "target": rows.target,
         "n_rows": len(rows.y),
@@ -50,5 +50,9 @@ def run_fit(
 
 def in_words(task: str, error: float, out: Path) -> str:
     """How wrong the model is on rows that it has not seen, and where it is."""
-    told = f"Off by {error:.3g} on average" if task == "regression" else f"Wrong on {error:.1%}"
-    return f"{told} of rows that it has not seen.\nThe model: {out.resolve()}"
+    told = (
+        f"Off by {error:.3g} on average"
+        if task == "regression"
+        else f"Wrong on {error:.1%} of rows"
+    )
+    return f"{told}, by rows that it had not seen.\nThe model: {out}"

@@ -84,8 +84,11 @@ def find_rows(request: Request, task: str) -> Rows:
     if request.data is not None:
         return read_rows(request.data, request.target, task, request.groups)
     X, y = make_subscriptions(random_state=0)
-    target = request.target or str(y.name)
-    return take_apart(X.assign(**{str(y.name): y}), target, task, request.groups, "the example")
+    table = X.assign(**{str(y.name): y})
+    if request.target is None:
+        chosen = "classification" if task == "auto" else task
+        return take_apart(table, str(y.name), chosen, request.groups, "the example")
+    return take_apart(table, request.target, task, request.groups, "the example")
 
 
 def write_page(report: ReliabilityReport, page: Path) -> None:
@@ -100,7 +103,7 @@ def in_words(summary: dict[str, Any], results: Results) -> str:
     """The verdict, and where the rest is."""
     verdict = summary["verdict"]
     written = [
-        f"{what}: {path.resolve()}"
+        f"{what}: {path}"
         for what, path in (("The page", results.page), ("Every row", results.scores))
         if path
     ]

@@ -57,7 +57,7 @@ def run_score(
     rows = pd.DataFrame({"row": np.arange(len(X))})
     write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
     found = {
-        "scores": str(out.resolve()),
+        "scores": str(out),
         "n_rows": len(judged),
         "n_trusted": int(judged["trust"].sum()),
         "n_novel": int(judged["novel"].sum()),

@@ -11,7 +11,7 @@ EXPERIMENTS = {
     "bennett-table-2": "error of recalibrated nearest neighbours on five synthetic problems (tables 2 and 3)",
     "bennett-figure-2": "stacked and striving classifiers of texts beside the SVM (figure 2); needs Reuters-21578",
     "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
-    "bennett-cell-text": "the same on Reuters-21578, with a striving classifier; needs its archive",
+    "bennett-cell-text": "the same for classifiers of texts that are combined; needs Reuters-21578",
     "bennett-sampling": "whether samples must stay in the cell to tell errors on texts; needs Reuters-21578",
     "buza-figure-4": "which models foresee which models' errors (section 3); needs three UCI sets",
     "buza-table-2": "a number of neighbours for every time series, with bad hubs (section 4); needs the UCR sets",

@@ -75,9 +75,9 @@ def base_models() -> list[tuple[str, Any]]:
     ]
 
 
-def reliability(sampling: str = "voronoi") -> dict[str, list[Indicator]]:
+def reliability() -> dict[str, list[Indicator]]:
     """The indicators of each: sensitivity where the texts themselves are the input, and confidence."""
-    sensitivity = LocalSensitivity(per_class=True, sampling=sampling, random_state=0)
+    sensitivity = LocalSensitivity(per_class=True)
     both: list[Indicator] = [sensitivity, Confidence()]
     return {
         "knn": [*both, NeighborDistance(n_neighbors=(1, 10)), TermCount()],

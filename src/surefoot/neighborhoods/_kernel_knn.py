@@ -58,6 +58,8 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         Neighbours that vote.
     gamma_ : float
         Width of the kernel in use; 0 unless `kernel="rbf"`.
+    search_ : object
+        Exact search among the training rows, with `kneighbors(X, n_neighbors)`; not for a callable kernel.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)

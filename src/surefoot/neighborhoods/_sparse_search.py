@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 # Share of cells with a value from which scikit-learn's dense products overtook the inverted index
 # when both were timed (benchmarks/bench_text.py).
-FULL = 0.3
+FULL = 0.25
 
 # What rounding leaves of a zero squared distance, relative to the squared lengths.
 ZERO_SQUARE = 1e-13
