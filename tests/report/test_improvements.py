@@ -22,7 +22,7 @@ from surefoot.report.improvements._put_right import brier_scores
 from surefoot.report.improvements._trial import Trial
 
 SELECTION, LABELS = "Another model where it is better", "Labels for the most doubtful rows"
-RICHER, ROWS = "A richer model or other columns", "More rows"
+RICHER, ROWS = "Another kind of model everywhere", "More rows"
 PROBABILITIES, CORRECTION = "Recalibrated probabilities", "Correction by the expected error"
 AVERAGING = "Averaging many fits"
 KEYS = {"name", "verdict", "gain", "low", "high", "unit", "sentence", "rows"}

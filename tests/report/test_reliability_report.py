@@ -2,7 +2,7 @@
 
 import errno
 import json
-from pathlib import Path
+import os
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -87,6 +89,39 @@ def test_sparse_rows_have_a_page():
     assert summary["regions"]["items"] == []
 
 
+@pytest.mark.parametrize("kind", [list, pd.Series])
+def test_texts_have_a_page(kind):
+    draw = np.random.default_rng(0)
+    texts = [" ".join(draw.choice(["good", "bad", "odd", "old"], 5)) for _ in range(80)]
+    labels = np.array(["bad" in text for text in texts])
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    summary = ReliabilityReport(model, kind(texts), labels).summarize()
+    assert summary["data"]["n_columns"] == 1
+    assert "not in texts" in summary["regions"]["sentence"]
+
+
+def test_lists_and_a_column_of_targets_are_tables_too():
+    X, y = make_classification(60, 4, flip_y=0.2, random_state=0)
+    report = ReliabilityReport(
+        LogisticRegression(), X.tolist(), y.tolist(), X_unlabelled=csr_array(X[:9])
+    )
+    assert report.summarize()["data"]["n_without_target"] == 9
+
+
+def test_labels_that_javascript_cannot_tell_apart_become_positions():
+    X, y = make_classification(60, 4, flip_y=0.2, random_state=0)
+    frame = pd.DataFrame(X, index=2**60 + np.arange(60))
+    assert_array_equal(ReliabilityReport(GaussianNB(), frame, y).to_frame()["row"], np.arange(60))
+
+
+def test_gaps_of_nullable_columns_are_gaps():
+    X, y = make_classification(100, 3, n_redundant=0, flip_y=0.2, random_state=0)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    frame["n"] = pd.Series(np.arange(100), dtype="Int64").mask(np.arange(100) < 9)
+    model = HistGradientBoostingClassifier(max_iter=5, random_state=0)
+    assert len(ReliabilityReport(model, frame, y).to_frame()) == 100
+
+
 def test_many_classes_have_a_page(tmp_path):
     X, y = load_iris(return_X_y=True)
     report = ReliabilityReport(GaussianNB(), X, load_iris().target_names[y])
@@ -134,7 +169,18 @@ def test_a_page_replaces_the_old_one_at_once(tmp_path):
     old.write_bytes(b"old")
     assert write_whole(old, b"new") == old
     assert old.read_bytes() == b"new"
-    assert Path(old).stat().st_mode & 0o777 == 0o644
+
+
+def test_a_page_has_the_rights_of_the_old_one_or_of_new_files(tmp_path):
+    old, new = tmp_path / "old.html", tmp_path / "new.html"
+    old.write_bytes(b"old")
+    old.chmod(0o600)
+    write_whole(old, b"new")
+    assert old.stat().st_mode & 0o777 == 0o600
+    before = os.umask(0o027)
+    write_whole(new, b"new")
+    os.umask(before)
+    assert new.stat().st_mode & 0o777 == 0o640
 
 
 def test_the_model_is_called_by_its_own_name():

@@ -14,10 +14,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
+from surefoot.abstention import threshold_for_risk
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._judged import judge
@@ -126,6 +127,9 @@ def test_a_given_risk_is_the_one_shown(classified):
     assert answer["promises"][answer["chosen"]]["max_risk"] == 0.123
     none = describe_answering(replace(classified, max_risk=1e-6))
     assert none["chosen"] is None
+    told = " ".join(give_verdict(replace(classified, max_risk=1e-6), none, [])["sentences"])
+    assert "A risk of 0.0001 % cannot be promised;" in told
+    assert "can, for" in told
 
 
 def test_orders_are_compared_with_the_uncertainty_of_the_rows(classified):
@@ -145,14 +149,61 @@ def test_a_tenth_of_the_rows_by_hand(classified):
 
 def test_the_verdict_says_so_where_surefoot_adds_nothing(classified):
     answer = describe_answering(classified)
-    answer["augrc"] |= {"high": 1.02}
-    found = give_verdict(classified, answer, [])
-    assert found["adds"] is False
-    assert any("no more here than the model itself" in told for told in found["sentences"])
-    answer["augrc"] |= {"high": 0.98}
-    sure = give_verdict(classified, answer, [])
-    assert sure["adds"] is True
-    assert not any("no more here" in told for told in sure["sentences"])
+    cases = {
+        (0.9, 1.02): (None, "adds nothing that shows"),
+        (1.01, 1.2): (False, "its own confidence is the better guide"),
+        (0.8, 0.98): (True, None),
+    }
+    for (low, high), (adds, told) in cases.items():
+        answer["augrc"] |= {"low": low, "high": high}
+        found = give_verdict(classified, answer, [])
+        assert found["adds"] is adds
+        words = " ".join(found["sentences"])
+        assert ("guide" not in words) if told is None else (told in words)
+
+
+def test_a_regressor_is_told_whether_estimates_beat_chance(regressed):
+    answer = describe_answering(regressed)
+    assert answer["augrc"]["high"] < 1  # the noise is on one side only
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(200, 2)), draw.normal(size=200)
+    aimless = judged_rows(LinearRegression(), X, y)
+    found = give_verdict(aimless, describe_answering(aimless), [])
+    assert not found["adds"]
+    assert any("than chance" in told for told in found["sentences"])
+
+
+def test_a_model_that_hardly_errs_may_answer_every_row():
+    X = np.linspace(-1, 1, 400)[:, None]
+    y = X[:, 0] > 0
+    y[300] = False
+    judged = judged_rows(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, y)
+    answer = describe_answering(judged)
+    promise = answer["promises"][answer["chosen"]]
+    # One wrong of 400: Clopper and Pearson's bound is 1.2 %.
+    assert promise["max_risk"] == 0.02
+    assert promise["coverage"] == 1
+    told = give_verdict(judged, answer, [])
+    assert "It may answer every row: at most 2 % of the answers are wrong" in " ".join(
+        told["sentences"]
+    )
+
+
+def test_promises_count_groups_not_rows():
+    draw = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 50)
+    bad = np.repeat(draw.uniform(size=12) < 0.3, 50)  # a group is wrong as a whole
+    scores = draw.uniform(size=600)
+    alone = threshold_for_risk(scores, bad, bad.mean() + 0.05)
+    together = threshold_for_risk(scores, bad, bad.mean() + 0.05, groups=groups)
+    assert alone.n_answered > 0
+    assert together.n_answered == 0  # 12 groups say little
+
+
+def test_a_constant_guess_is_named_beside_the_model(classified):
+    [first, _, _] = give_verdict(classified, describe_answering(classified), [])["figures"]
+    share = max((classified.truth == label).mean() for label in ("yes", "no"))
+    assert f"{100 * share:.0f} %" in first["about"]
 
 
 def test_reliability_agrees_with_scikit_learn():
@@ -187,7 +238,15 @@ def test_overconfident_probabilities_are_mended():
     found = describe_probabilities(judged_rows(GaussianNB(), X, y))
     off = found["smooth_calibration_error"]
     assert off["after"] < 0.5 * off["before"]
-    assert "mends" in found["sentence"]
+    assert "after recalibration, by" in found["sentence"]
+
+
+def test_true_probabilities_are_not_blamed_for_chance():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(300, 1))
+    y = draw.uniform(size=300) < 1 / (1 + np.exp(-X[:, 0]))
+    found = describe_probabilities(judged_rows(LogisticRegression(), X, y))
+    assert "no further than true ones might be" in found["sentence"]
 
 
 def test_a_model_without_probabilities_says_so():
@@ -244,7 +303,7 @@ def test_a_large_table_is_shown_in_part(classified, monkeypatch):
 
 def test_the_band_is_the_prediction_and_how_it_changes(regressed, classified):
     shift, spread = regressed.stability.T
-    told = regressed.sure.held_out_.predictions
+    told = LinearRegression().fit(regressed.X, regressed.y).predict(regressed.X)
     assert_allclose(stability_band(regressed)[:, 1], told + shift)
     assert_allclose(np.ptp(stability_band(regressed), axis=1), 4 * spread)
     sure = stability_band(classified)[:, 1]
@@ -274,5 +333,24 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
     answer = describe_answering(judged)
     found = give_verdict(judged, answer, [])
     assert found["headline"] == "Right 100 % of the time."
-    assert "no mistake on 100 rows" in found["sentences"][0].replace(" ", " ")
-    assert answer["chosen"] is None
+    assert "no mistake on 100 rows" in found["sentences"][0]
+    assert answer["promises"][answer["chosen"]] == {
+        "max_risk": 0.03,
+        "coverage": 1.0,
+        "limit": 0.0,
+    } | {"limit": float(judged.estimated.max())}  # 3 of 100 rows without an error: 0.97¹⁰⁰ < 0.05
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"max_risk": 0}, "max_risk == 0, must be > 0"),
+        ({"max_risk": 5.0}, "max_risk == 5.0, must be < 1"),
+        ({"confidence": 95}, "confidence == 95, must be < 1"),
+        ({"cv": RepeatedStratifiedKFold(n_splits=2, n_repeats=2)}, "more than once"),
+    ],
+)
+def test_settings_that_make_no_sense_are_one_sentence(settings, sentence):
+    X, y = make_classification(60, 4, random_state=0)
+    with pytest.raises(ValueError, match=sentence):
+        judged_rows(GaussianNB(), X, y, **settings)

@@ -44,9 +44,12 @@ NOTHING = Threshold(np.inf, 0, 0.0)
 # Rows that a mean of errors of any size must have before it is tested by its normal limit.
 LEAST_TESTED = 50
 
+# And groups of rows.
+LEAST_GROUPS = 10
+
 
 def threshold_for_risk(
-    scores: Any, errors: Any, max_risk: float, confidence: float = 0.95
+    scores: Any, errors: Any, max_risk: float, confidence: float = 0.95, *, groups: Any = None
 ) -> Threshold:
     """Threshold that answers the most rows with a mean error of at most `max_risk`.
 
@@ -70,6 +73,8 @@ def threshold_for_risk(
         Mean error of the answered rows that is not to be exceeded.
     confidence : float, default=0.95
         Probability, over draws of the held-out rows, with which it is not.
+    groups : array-like of shape (n_rows,), default=None
+        What was drawn as a whole, such as the rows of one person: the test is then Student's, of the groups.
 
     Returns
     -------
@@ -88,13 +93,15 @@ def threshold_for_risk(
     (86, 3.0)
     """
     candidates = every_threshold(scores, errors)
-    is_share = bool(np.isin(errors, (0, 1)).all())
+    is_share = bool(np.isin(errors, (0, 1)).all()) and groups is None
     starts, share = starting_points(len(scores), max_risk, 1 - confidence, is_share=is_share)
     # A start inside a run of equal scores belongs to the threshold that answers the whole run.
     places = np.searchsorted(candidates.n_answered, starts)
     gained = np.bincount(places, minlength=len(candidates.scores)) * np.float64(share)
-    test = binomial_test if is_share else student_test
-    p_values = test(candidates, max_risk)
+    if groups is not None:
+        p_values = group_test(scores, errors, groups, max_risk)
+    else:
+        p_values = (binomial_test if is_share else student_test)(candidates, max_risk)
     rejected = np.flatnonzero(fallback_test(p_values, gained))
     return candidates.at(rejected[-1]) if rejected.size else NOTHING
 
@@ -112,6 +119,35 @@ def student_test(candidates: Thresholds, max_risk: float) -> Floats:
     distance = np.where(mean < max_risk, -np.inf, np.inf)
     distance = np.divide(mean - max_risk, spread, out=distance, where=spread > 0)
     return np.where(n_rows < LEAST_TESTED, 1.0, student.cdf(distance, np.maximum(n_rows - 1, 1)))
+
+
+def group_test(scores: Any, errors: Any, groups: Any, max_risk: float) -> Floats:
+    """The same for rows that come in groups, at each distinct score, by the groups' sums of errors.
+
+    Of the answered rows of a group, d is the sum of error − max_risk; the sum of all d is compared with
+    its standard error over groups.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-scores, kind="stable")
+    codes = np.unique(groups, return_inverse=True)[1][order].tolist()
+    excess = (np.asarray(errors, dtype=np.float64)[order] - max_risk).tolist()
+    sums = [0.0] * (max(codes) + 1)
+    seen: set[int] = set()
+    squares, total, found = 0.0, 0.0, []
+    for code, value in zip(codes, excess, strict=True):
+        squares += 2 * sums[code] * value + value**2
+        sums[code] += value
+        total += value
+        seen.add(code)
+        found.append((total, squares, len(seen)))
+    totals, squared, n_groups = np.array(found).T
+    centered = np.maximum(squared - totals**2 / n_groups, 1e-300)
+    distance = totals / np.sqrt(centered * n_groups / np.maximum(n_groups - 1, 1))
+    p_values = np.where(
+        n_groups < LEAST_GROUPS, 1.0, student.cdf(distance, np.maximum(n_groups - 1, 1))
+    )
+    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
+    return p_values[ends]
 
 
 def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Threshold:

@@ -82,6 +82,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         The fitted error estimator; None if one was given and every held-out row was right, or every one wrong.
     held_out_ : HeldOut
         Rows that were held out, with predictions, errors and estimates that did not see them.
+    n_splits_ : int
+        How many times rows were held out.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float

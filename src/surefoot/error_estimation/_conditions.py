@@ -25,7 +25,7 @@ class Condition(NamedTuple):
     def __str__(self) -> str:
         if self.relation == "is missing":
             return f"{self.name} is missing"
-        told = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+        told = f"{self.value + 0.0:g}" if isinstance(self.value, float) else str(self.value)
         return f"{self.name} {self.relation} {told}"
 
     def holds(self, table: Any) -> Mask:

@@ -126,6 +126,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         held_out = folds.held_out()
         self._panel = folds.panel()
         self.estimator_ = folds.model(folds.deployed)
+        self.n_splits_ = len(folds.splits)
         self.reference_rows_ = folds.reference_rows()
         self.novelty_threshold_ = float(np.quantile(held_out.columns[-1][:, 0], 1 - NOVEL_SHARE))
         self._learn(folds, held_out)

@@ -84,6 +84,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     held_out_ : HeldOut
         Rows that were held out, with predictions (corrected if those of `predict` are), errors and
         estimates by models, corrections and estimators that did not see them.
+    n_splits_ : int
+        How many times rows were held out.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float

@@ -62,7 +62,8 @@ def as_numbers(X: Any, *, complete: bool = True) -> Any:
         return values if not complete or np.isfinite(values.data).all() else None
     if is_frame(X) and not all(_is_numeric(X[name]) for name in X.columns):
         return None
-    values = np.asarray(X)
+    # A nullable column with gaps would be objects, and these lose that they are numbers.
+    values = X.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X)
     if values.dtype.kind not in "biufO":
         return None
     try:

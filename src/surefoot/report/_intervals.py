@@ -30,6 +30,7 @@ def describe_intervals(judged: Judged) -> dict[str, Any] | None:
     constant = [_finite(2 * conformal_quantile(judged.errors, c)) for c in CONFIDENCES]
     return {
         "confidence": list(CONFIDENCES),
+        "interval_confidence": judged.confidence,
         "coverage": (counts / len(judged.rows)).tolist(),
         "low": low.tolist(),
         "high": high.tolist(),

@@ -2,19 +2,25 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 from sklearn.utils.validation import _num_samples
 
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.neighborhoods import margin, top_class
+from surefoot.neighborhoods import as_table, margin, top_class
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+# Numbers beyond it are not the same in JavaScript.
+LARGEST_LABEL = 2**53
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,28 @@ class Judged:
         return self.sure.predict_stability(_safe_indexing(self.X, self.rows))
 
     @property
+    def unit_codes(self) -> Ints:
+        """What each held-out row was drawn with: its group, or itself alone."""
+        if self.groups is None:
+            return np.arange(len(self.rows))
+        return np.unique(self.groups[self.rows], return_inverse=True)[1]
+
+    @property
+    def held_out_groups(self) -> NDArray[Any] | None:
+        """Groups of the held-out rows, if there are any."""
+        return None if self.groups is None else self.groups[self.rows]
+
+    @property
+    def n_models(self) -> int:
+        """Fits that judged the rows: one for each part that was held out, none of a model that is used as it is."""
+        return 0 if isinstance(self.sure.estimator, FrozenEstimator) else self.sure.n_splits_
+
+    @cached_property
+    def deployed_predictions(self) -> NDArray[Any]:
+        """What the model that is deployed says of the held-out rows."""
+        return np.asarray(self.sure.estimator_.predict(_safe_indexing(self.X, self.rows)))
+
+    @property
     def novel(self) -> NDArray[np.bool_]:
         """Rows that are unlike the others."""
         return self.sure.held_out_.columns[-1][:, 0] > self.sure.novelty_threshold_
@@ -101,7 +129,8 @@ class Judged:
 def row_labels(X: Any) -> Ints:
     """What rows are called: by a pandas index of whole numbers, each once, else by their position."""
     found: NDArray[Any] = np.asarray(X.index) if hasattr(X, "iloc") else np.empty(0)
-    if found.dtype.kind in "iu" and len(np.unique(found)) == len(found):
+    is_whole = found.dtype.kind in "iu" and len(np.unique(found)) == len(found)
+    if is_whole and (len(found) == 0 or np.abs(found).max() < LARGEST_LABEL):
         return found
     return np.arange(_num_samples(X))
 
@@ -120,6 +149,17 @@ def judge(
     n_jobs: int | None,
 ) -> Judged:
     """Fit the model, and learn from held-out rows how wrong it is on each."""
+    X, y = as_table(X), column_or_1d(y)
+    check_scalar(confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither")
+    if max_risk is not None:
+        most = 1 if is_classifier(estimator) else np.inf
+        check_scalar(
+            max_risk, "max_risk", Real, min_val=0, max_val=most, include_boundaries="neither"
+        )
+    if isinstance(cv, Integral) and groups is None and not is_classifier(estimator):
+        cv = KFold(
+            min(int(cv), len(y)), shuffle=True, random_state=random_state
+        )  # tables may be sorted
     kind = IndividualErrorClassifier if is_classifier(estimator) else IndividualErrorRegressor
     sure = kind(
         estimator,
@@ -128,5 +168,7 @@ def judge(
         random_state=random_state,
         n_jobs=n_jobs,
     ).fit(X, y, groups=groups)
+    if len(np.unique(sure.held_out_.rows)) < len(sure.held_out_.rows):
+        raise ValueError("cv holds a row out more than once, and a report counts each row once.")
     known = None if groups is None else np.asarray(groups)
-    return Judged(sure, X, np.asarray(y), known, confidence, max_risk, random_state)
+    return Judged(sure, X, y, known, confidence, max_risk, random_state)

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 
 LEAST_IN_A_BIN = 40
 MOST_BINS = 12
+N_DRAWS = 40
 
 
 def describe_probabilities(judged: Judged) -> dict[str, Any] | None:
@@ -29,21 +30,27 @@ def describe_probabilities(judged: Judged) -> dict[str, Any] | None:
             "sentence": "The rows lack a class that the model knows: its probabilities cannot be checked."
         }
     after = recalibrated_probabilities(
-        told.scores, judged.truth, groups=_of_rows(judged), random_state=judged.random_state
+        told.scores,
+        judged.truth,
+        groups=judged.held_out_groups,
+        random_state=judged.random_state,
     )
     forecasts = {
         name: as_forecast(probabilities, judged.truth, classes)
         for name, probabilities in (("before", told.probabilities), ("after", after))
     }
-    squares = {name: (chance - came) ** 2 for name, (chance, came) in forecasts.items()}
+    off = {
+        name: smooth_calibration_error(came, chance) for name, (chance, came) in forecasts.items()
+    }
+    by_chance = error_of_truth(forecasts["before"][0], judged.random_state)
     return {
         **{name: reliability(*forecast) for name, forecast in forecasts.items()},
-        "smooth_calibration_error": {
-            name: smooth_calibration_error(came, chance)
-            for name, (chance, came) in forecasts.items()
+        "smooth_calibration_error": off,
+        "brier": {
+            name: float(brier_scores(chances, judged.truth, classes).mean())
+            for name, chances in (("before", told.probabilities), ("after", after))
         },
-        "brier": {name: float(values.mean()) for name, values in squares.items()},
-        "sentence": _sentence(forecasts, squares["before"] - squares["after"], classes),
+        "sentence": _sentence(off, by_chance, classes),
     }
 
 
@@ -71,19 +78,24 @@ def reliability(chance: Floats, came: Floats) -> dict[str, list[float]]:
     }
 
 
-def _sentence(forecasts: dict[str, Any], saved: Floats, classes: Any) -> str:
+def error_of_truth(chance: Floats, random_state: int) -> float:
+    """The calibration error that true probabilities like these stay below in 95 % of draws of as many rows."""
+    draw = np.random.default_rng(random_state)
+    errors = [
+        smooth_calibration_error(draw.random(len(chance)) < chance, chance) for _ in range(N_DRAWS)
+    ]
+    return float(np.quantile(errors, 0.95))
+
+
+def brier_scores(chances: Floats, truth: NDArray[Any], classes: NDArray[Any]) -> Floats:
+    """Brier score of each row, halved for two classes."""
+    scores = ((chances - (truth[:, None] == classes)) ** 2).sum(axis=1)
+    return np.asarray(scores / 2 if len(classes) == 2 else scores)
+
+
+def _sentence(off: dict[str, float], by_chance: float, classes: Any) -> str:
     of = f"of {classes[1]!s}" if len(classes) == 2 else "of the predicted class"
-    off = {name: smooth_calibration_error(c, p) for name, (p, c) in forecasts.items()}
-    reach = 1.96 * saved.std() / np.sqrt(len(saved))
-    if saved.mean() > reach:
-        verdict = f"Recalibration mends that: {percent(off['after'])}."
-    elif saved.mean() < -reach:
-        verdict = "Recalibration would make them worse."
-    else:
-        verdict = "Recalibration would not help."
-    told = f"Its probabilities {of} are off by {percent(off['before'])} on average"
-    return f"{told} (smooth calibration error). {verdict}"
-
-
-def _of_rows(judged: Judged) -> NDArray[Any] | None:
-    return None if judged.groups is None else judged.groups[judged.rows]
+    told = f"Its probabilities {of} are off by {percent(off['before'])} on average (smooth calibration error)"
+    if off["before"] <= by_chance:
+        return f"{told}, no further than true ones might be on so many rows."
+    return f"{told}; after recalibration, by {percent(off['after'])}."

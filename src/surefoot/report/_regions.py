@@ -39,15 +39,19 @@ def describe_regions(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, A
 
 def find_regions(judged: Judged) -> list[ErrorRegion]:
     """Rules for high errors, checked on rows they were not found on; none without a table or with few rows."""
-    n_rows = len(judged.rows)
-    if n_rows < LEAST_ROWS or issparse(judged.X) or judged.errors.sum() == 0:
+    if len(judged.rows) < LEAST_ROWS or not is_readable(judged.X) or judged.errors.sum() == 0:
         return []
     return find_error_regions(
         _safe_indexing(judged.X, judged.rows),
         judged.errors,
-        groups=None if judged.groups is None else judged.groups[judged.rows],
+        groups=judged.held_out_groups,
         random_state=judged.random_state,
     )
+
+
+def is_readable(X: Any) -> bool:
+    """Whether the table has columns that a person can read, neither sparse ones nor texts alone."""
+    return not issparse(X) and X.ndim == 2 if hasattr(X, "ndim") else hasattr(X, "columns")
 
 
 def draw_map(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, Any]:
@@ -94,8 +98,12 @@ def _sentence(regions: list[ErrorRegion], judged: Judged) -> str:
         return "It made no mistake on rows that it had not seen."
     if len(judged.rows) < LEAST_ROWS:
         return f"{len(judged.rows)} rows are too few to look for rules."
+    if not is_readable(judged.X):
+        return (
+            "Rules are sought in columns that a person can read, and not in texts or sparse rows."
+        )
     if not regions:
-        return "No short rule was found for where it fails: its mistakes are spread over the table."
+        return "No short rule for where it fails stood the check on rows that it was not found on."
     worst = regions[0]
     how = "wrong {}" if judged.is_classifier else "off by {} on average"
     show = percent if judged.is_classifier else number

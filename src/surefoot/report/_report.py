@@ -12,9 +12,10 @@ from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
 
 from surefoot.report._answer import describe_answering
-from surefoot.report._intervals import describe_intervals
+from surefoot.report._intervals import SHOWN, describe_intervals
 from surefoot.report._judged import Judged, judge, row_labels
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
@@ -55,7 +56,8 @@ class ReliabilityReport:
     X_unlabelled : like X, default=None
         Rows without a target: the next to be labelled are chosen among them.
     max_risk : float, default=None
-        The risk to be kept: share of wrong answers, or mean error. None about halves that of answering all rows.
+        The risk to be kept: share of wrong answers, or mean error. None is one that can be: about half, or for a
+        regressor four fifths, of that of answering all rows.
     confidence : float, default=0.95
         Of promises and intervals of figures.
     max_reference_rows : int, default=20_000
@@ -155,7 +157,8 @@ class ReliabilityReport:
         """
         import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        judged, limit = self._judged, _limit(self._summary["answer"])
+        limit = _limit(self._summary["answer"])
+        judged = self._judged
         shift, spread = judged.stability.T
         columns = {
             "row": judged.labels[judged.rows],
@@ -172,7 +175,7 @@ class ReliabilityReport:
         if limit is not None:
             columns["trust"] = judged.estimated <= limit
         if not judged.is_classifier:
-            columns["low"], columns["high"] = judged.sure.held_out_intervals(0.9).T
+            columns["low"], columns["high"] = judged.sure.held_out_intervals(SHOWN).T
         return pd.DataFrame(columns)
 
     def _repr_html_(self) -> str:
@@ -263,11 +266,11 @@ class ReliabilityReport:
 
     def _describe_data(self, judged: Judged) -> dict[str, Any]:
         shares = Counter(judged.y.tolist()) if judged.is_classifier else {}
-        unlabelled = 0 if self.X_unlabelled is None else len(self.X_unlabelled)
+        unlabelled = 0 if self.X_unlabelled is None else _num_samples(self.X_unlabelled)
         return {
             "name": self.name or "the table",
             "n_rows": len(judged.y),
-            "n_columns": int(judged.sure.n_features_in_),
+            "n_columns": int(getattr(judged.sure, "n_features_in_", 1)),  # texts have one
             "n_without_target": unlabelled,
             "classes": [
                 {"label": str(label), "share": shares[label] / len(judged.y)}
@@ -283,7 +286,9 @@ def _limit(answer: dict[str, Any]) -> float | None:
 
 def model_name(estimator: Any) -> str:
     """The name of the model itself, without what stands around it."""
-    while isinstance(estimator, (Pipeline, FrozenEstimator)):
+    while isinstance(estimator, (Pipeline, FrozenEstimator)) or hasattr(
+        estimator, "refit"
+    ):  # a search
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator.estimator
     return type(estimator).__name__
 
@@ -296,9 +301,16 @@ def write_whole(path: Path, content: bytes) -> Path:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        Path(beside).chmod(0o644)
+        Path(beside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         Path(beside).replace(path)
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
     return path
+
+
+def _umask() -> int:
+    """What the user takes away from the rights of new files; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

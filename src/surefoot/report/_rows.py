@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.report._figures import number
+from surefoot.report._intervals import SHOWN
 from surefoot.report._judged import Judged
 
 Floats = NDArray[np.float64]
@@ -102,7 +103,7 @@ def stability_band(judged: Judged) -> Floats:
     predicted class against the runner-up.
     """
     shift, spread = judged.stability.T
-    now = judged.lead if judged.is_classifier else judged.sure.held_out_.predictions
+    now = judged.lead if judged.is_classifier else judged.deployed_predictions
     ends = np.column_stack([now + shift + reach * spread for reach in (-2, 0, 2)])
     return expit(ends) if judged.is_classifier else ends
 
@@ -138,7 +139,7 @@ def _nearest(judged: Judged, rows: Ints) -> Ints:
 def _intervals(judged: Judged) -> Floats | None:
     if not isinstance(judged.sure, IndividualErrorRegressor):
         return None
-    return judged.sure.held_out_intervals(0.9)
+    return judged.sure.held_out_intervals(SHOWN)
 
 
 def _table(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
@@ -172,13 +173,13 @@ def plain(value: Any) -> Any:
 
 
 def _sentence(n_shown: int, n_sampled: int, n_total: int, judged: Judged, n_columns: int) -> str:
-    told = f"All {number(n_total)} rows, the least trustworthy first."
+    told = f"All {number(n_total)} rows that were judged, the least trustworthy first."
     if n_shown < n_total:
         told = (
             f"The {number(n_shown - n_sampled)} least trustworthy rows, then {number(n_sampled)} others drawn at "
             f"random, of {number(n_total)}; --scores writes them all to a file."
         )
-    n_all = judged.X.shape[1] if getattr(judged.X, "ndim", 2) == 2 else 0
+    n_all = judged.X.shape[1] if len(judged.X.shape) == 2 else 0
     if 0 < n_columns < n_all:
         told += f" The first {n_columns} of {number(n_all)} columns are shown."
     return f"{told} Each was judged by a model that had not seen it."

@@ -1,10 +1,11 @@
-"""How sure one can be of a share that was counted."""
+"""How sure one can be of a share that was counted, or of a mean."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
 
@@ -16,3 +17,13 @@ def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple
     middle = (hits + z**2 / 2) / (rows + z**2)
     reach = z / (rows + z**2) * np.sqrt(hits * (rows - hits) / rows + z**2 / 4)
     return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+
+
+def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float, float]:
+    """Student's interval of a mean of rows that were drawn in units, such as groups, numbered from 0."""
+    mean = float(values.mean())
+    sums = np.bincount(units, values - mean)
+    freedom = max(len(sums) - 1, 1)
+    spread = np.sqrt(len(sums) / freedom * float(sums @ sums)) / len(values)
+    reach = float(student.ppf((1 + confidence) / 2, freedom)) * spread
+    return mean - reach, mean + reach

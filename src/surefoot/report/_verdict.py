@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from surefoot.report._answer import Selection
 from surefoot.report._figures import number, percent
 from surefoot.report._judged import Judged
-from surefoot.report._shares import wilson_interval
+from surefoot.report._shares import mean_interval, wilson_interval
 
 # The share of rows that a person is thought to check.
 CHECKED = 0.1
@@ -17,27 +16,31 @@ CHECKED = 0.1
 def give_verdict(judged: Judged, answer: dict[str, Any], improvements: list[Any]) -> dict[str, Any]:
     """Words and three figures, from what the other sections found."""
     caught, own = caught_by_checking(judged)
-    adds = knows_more(answer)
-    sentences = [_about_checking(judged, caught, own), *_about_adding(judged, adds)]
-    sentences += [_about_answering(answer, judged), *_about_improving(improvements)]
+    helping = [found["sentence"] for found in improvements if found["verdict"] == "helps"]
+    sentences = [
+        _about_checking(judged, caught, own),
+        _about_knowing(judged, answer),
+        _about_answering(judged, answer),
+        *helping[:1],
+    ]
     return {
         "headline": _headline(judged),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
             _how_good(judged),
-            _how_well_it_knows(caught, own, judged),
-            _what_to_do(answer, judged),
+            _how_well_it_knows(judged, caught, own),
+            _what_to_do(judged, answer),
         ],
-        "adds": adds,
+        "adds": knows_more(answer),
     }
 
 
 def knows_more(answer: dict[str, Any]) -> bool | None:
-    """Whether the report orders rows better than the model's own confidence, beyond chance; None without one."""
+    """Whether the report orders rows better than own confidence, or chance; None if that cannot be told."""
     found = answer["augrc"]
-    if found["own"] is None:
+    if found["ratio"] is None or found["low"] <= 1 <= found["high"]:
         return None
-    return found["high"] is not None and found["high"] < 1
+    return bool(found["high"] < 1)
 
 
 def caught_by_checking(judged: Judged) -> tuple[float, float | None]:
@@ -46,6 +49,11 @@ def caught_by_checking(judged: Judged) -> tuple[float, float | None]:
     if judged.own is None:
         return float(found), None
     return float(found), float(Selection(judged.errors, judged.own).caught(1 - CHECKED))
+
+
+def show_risk(judged: Judged, risk: float) -> str:
+    """A risk as it is promised: not rounded below itself."""
+    return f"{100 * risk:g} %" if judged.is_classifier else number(risk)
 
 
 def _headline(judged: Judged) -> str:
@@ -61,93 +69,100 @@ def _about_checking(judged: Judged, caught: float, own: float | None) -> str:
             f"It made no mistake on {n_rows} rows that it had not seen: there is nothing to flag."
         )
     what = "its mistakes" if judged.is_classifier else "all that it is off"
-    sentence = (
-        f"If a person checked the {percent(CHECKED)} of rows flagged below, they would meet "
-        f"{percent(caught)} of {what}"
-    )
-    by = ", by chance " + percent(CHECKED)
+    by = f", by chance {percent(CHECKED)}"
     if own is not None:
         by = f"; by the model's own confidence, {percent(own)}"
-    return f"{sentence}{by}."
-
-
-def _about_adding(judged: Judged, adds: bool | None) -> list[str]:
-    if adds is not False or judged.errors.sum() == 0:
-        return []
-    return [
-        "surefoot knows no more here than the model itself: its own confidence is as good a guide to its mistakes."
-    ]
-
-
-def _about_answering(answer: dict[str, Any], judged: Judged) -> str:
-    if answer["chosen"] is None:
-        if judged.errors.sum() == 0:
-            return ""
-        return (
-            "There is no share of the rows for which a lower risk can be promised: let a person look, or "
-            "improve it first."
-        )
-    promise = answer["promises"][answer["chosen"]]
-    kept = (
-        f"at most {percent(promise['max_risk'])} of the answers are wrong"
-        if judged.is_classifier
-        else f"the answers are off by at most {number(promise['max_risk'])} on average"
-    )
     return (
-        f"Let it answer the {percent(promise['coverage'])} of rows that it knows best, and have a person look at the "
-        f"others: {kept}, with {percent(answer['confidence'])} confidence."
+        f"If a person checked the {percent(CHECKED)} of rows that are listed first below, they would meet "
+        f"{percent(caught)} of {what}{by}."
     )
 
 
-def _about_improving(improvements: list[Any]) -> list[str]:
-    helping = [found["sentence"] for found in improvements if found["verdict"] == "helps"]
-    return helping[:1]
+def _about_knowing(judged: Judged, answer: dict[str, Any]) -> str:
+    """Where surefoot is no better guide, or cannot be told to be one, the verdict says so."""
+    adds = knows_more(answer)
+    if adds or judged.errors.sum() == 0:
+        return ""
+    if judged.own is None:
+        if adds is None:
+            return "Whether these estimates know more of its errors than chance cannot be told from these rows."
+        return "These estimates know less of its errors than chance: do not use them."
+    if adds is None:
+        n_wrong = number(int(np.count_nonzero(judged.errors)))
+        return (
+            "Which of the two is the better guide cannot be told here: surefoot adds nothing that shows on "
+            f"{n_wrong} mistakes."
+        )
+    return "surefoot knows less here than the model itself: its own confidence is the better guide."
+
+
+def _about_answering(judged: Judged, answer: dict[str, Any]) -> str:
+    confidence = f"with {percent(answer['confidence'])} confidence"
+    if answer["chosen"] is not None:
+        promise = answer["promises"][answer["chosen"]]
+        risk = show_risk(judged, promise["max_risk"])
+        kept = f"the answers are off by at most {risk} on average, {confidence}."
+        if judged.is_classifier:
+            kept = f"at most {risk} of the answers are wrong, {confidence}."
+        if promise["coverage"] == 1:
+            return f"It may answer every row: {kept}"
+        return (
+            f"Let it answer the {percent(promise['coverage'])} of rows that it knows best, and have a person look at "
+            f"the others: {kept}"
+        )
+    other = next((found for found in answer["promises"] if found["coverage"] > 0), None)
+    if judged.max_risk is not None and other is not None:
+        return (
+            f"A risk of {show_risk(judged, judged.max_risk)} cannot be promised; "
+            f"{show_risk(judged, other['max_risk'])} can, for {percent(other['coverage'])} of the rows, {confidence}."
+        )
+    return f"{number(len(judged.errors))} rows with so many errors are too few to promise a risk, {confidence}."
 
 
 def _how_good(judged: Judged) -> dict[str, str]:
-    n_rows = len(judged.errors)
+    n_rows, show = len(judged.errors), percent if judged.is_classifier else number
+    low, high = mean_interval(judged.errors, judged.unit_codes, judged.confidence)
+    if judged.is_classifier and judged.groups is None:
+        ends = wilson_interval(judged.errors.sum(), n_rows, judged.confidence)
+        low, high = float(ends[0]), float(ends[1])
     if judged.is_classifier:
-        n_right = n_rows - judged.errors.sum()
-        low, high = wilson_interval(n_right, n_rows, judged.confidence)
-        return {
-            "value": percent(n_right / n_rows),
-            "label": "right",
-            "about": f"{percent(float(low))} to {percent(float(high))}, {percent(judged.confidence)} confidence",
-        }
-    mean = judged.errors.mean()
-    reach = norm.ppf((1 + judged.confidence) / 2) * judged.errors.std(ddof=1) / np.sqrt(n_rows)
+        low, high = max(0.0, 1 - high), min(1.0, 1 - low)
+    mean = float(judged.errors.mean())
     return {
-        "value": number(mean),
-        "label": "mean error",
-        "about": f"{number(mean - reach)} to {number(mean + reach)}, {percent(judged.confidence)} confidence",
+        "value": show(1 - mean if judged.is_classifier else mean),
+        "label": "right" if judged.is_classifier else "mean error",
+        "about": f"{show(low)} to {show(high)}, {percent(judged.confidence)} confidence; {_baseline(judged)}",
     }
 
 
-def _how_well_it_knows(caught: float, own: float | None, judged: Judged) -> dict[str, str]:
+def _baseline(judged: Judged) -> str:
+    """What a model would reach that always says the same."""
+    if not judged.is_classifier:
+        return f"always the median: {number(np.abs(judged.truth - np.median(judged.truth)).mean())}"
+    labels, counts = np.unique(judged.truth, return_counts=True)
+    return f"always “{labels[counts.argmax()]}”: {percent(counts.max() / counts.sum())}"
+
+
+def _how_well_it_knows(judged: Judged, caught: float, own: float | None) -> dict[str, str]:
     what = "mistakes" if judged.is_classifier else "error"
     by = f"by chance {percent(CHECKED)}" if own is None else f"by its own confidence {percent(own)}"
     if judged.errors.sum() == 0:
         return {"value": "–", "label": "of its mistakes found", "about": "it made none"}
     return {
         "value": percent(caught),
-        "label": f"of the {what} in the {percent(CHECKED)} flagged",
+        "label": f"of the {what} in the {percent(CHECKED)} listed first",
         "about": by,
     }
 
 
-def _what_to_do(answer: dict[str, Any], judged: Judged) -> dict[str, str]:
+def _what_to_do(judged: Judged, answer: dict[str, Any]) -> dict[str, str]:
     if answer["chosen"] is None:
-        value = "100 %" if judged.errors.sum() == 0 else "0 %"
-        return {
-            "value": value,
-            "label": "may be answered",
-            "about": "no lower risk can be promised",
-        }
+        return {"value": "–", "label": "may be answered", "about": "no risk can be promised"}
     promise = answer["promises"][answer["chosen"]]
-    show = percent if judged.is_classifier else number
-    kept = "at most {} wrong" if judged.is_classifier else "mean error at most {}"
+    risk = show_risk(judged, promise["max_risk"])
+    kept = f"at most {risk} wrong" if judged.is_classifier else f"mean error at most {risk}"
     return {
         "value": percent(promise["coverage"]),
         "label": "may be answered",
-        "about": f"{kept.format(show(promise['max_risk']))}, {percent(answer['confidence'])} confidence",
+        "about": f"{kept}, {percent(answer['confidence'])} confidence",
     }

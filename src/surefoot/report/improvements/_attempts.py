@@ -61,7 +61,7 @@ class Attempts:
             cls.LABELS,
             "More rows",
             "Averaging many fits",
-            "A richer model or other columns",
+            "Another kind of model everywhere",
         ]
 
     def steps(self) -> list[Callable[[], Found]]:
@@ -101,8 +101,7 @@ class Attempts:
         start, asked, drawn = np.stack([self._label_once() for _ in range(n_draws)], axis=1)
         gain, by_chance = trial.gain(start, asked), trial.gain(start, drawn)
         why = "least sure" if trial.classifies else "expected to be furthest off"
-        n_all = len(trial.everything.y)
-        less = f"; with all {n_all:,} the gain would be smaller" if n_all > len(trial.drawn) else ""
+        less = f"; from all {len(trial.everything.y):,} on it is likely smaller"
         return trial.describe(
             gain,
             f"With a quarter more labels, for the rows where it is {why}, it would {trial.change(gain)}; "
@@ -147,7 +146,7 @@ class Attempts:
                 f"Bias and noise make up {percent(1 - self.variance_share)} of its error. {found['sentence']}"
             )
         if found["verdict"] == "would not help" and trial.relevant > 0:
-            found["sentence"] += " What is left is noise, or takes other columns."
+            found["sentence"] += " What is left may be noise, or take other columns."
         return found
 
     @cached_property

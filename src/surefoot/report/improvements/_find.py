@@ -84,7 +84,7 @@ def find_improvements(
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
     >>> y = (X**2).sum(axis=1) < 0.6
     >>> found = find_improvements(LogisticRegression(), X, y, task="classification", random_state=0)
-    >>> {improvement["name"]: improvement["verdict"] for improvement in found}["A richer model or other columns"]
+    >>> {improvement["name"]: improvement["verdict"] for improvement in found}["Another kind of model everywhere"]
     'helps'
     """
     random = check_random_state(random_state)

@@ -115,6 +115,8 @@ def _candidates(task: str, seed: int) -> dict[str, tuple[str, Any]]:
 
 def _kind(predictor: Any) -> str:
     """Which of the candidates the model itself is of the kind of, or "other"."""
+    while hasattr(predictor, "estimator"):  # a search, or a model around another
+        predictor = predictor.estimator
     name, module = type(predictor).__name__, type(predictor).__module__
     if "Forest" in name or "ExtraTrees" in name:
         return "forest"

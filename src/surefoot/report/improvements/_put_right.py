@@ -9,6 +9,7 @@ from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.indicators import LocalSensitivity
 from surefoot.metrics import smooth_calibration_error
 from surefoot.recalibration import RecalibratedClassifier
+from surefoot.report._probabilities import as_forecast, brier_scores
 from surefoot.report.improvements._gain import NotMeasurableError, describe, paired_gain
 from surefoot.report.improvements._trial import Trial
 
@@ -24,7 +25,9 @@ def recalibrate(trial: Trial) -> dict[str, Any]:
         raise NotMeasurableError("The model gives no probabilities that could be put right.")
     own = np.asarray(trial.model.predict_proba(trial.test_rows))
     plain, local = (_recalibrated(trial, what) for what in (None, LocalSensitivity()))
-    before, after, stable = (brier_scores(trial, told) for told in (own, plain, local))
+    before, after, stable = (
+        brier_scores(told, trial.test_targets, trial.model.classes_) for told in (own, plain, local)
+    )
     units = trial.table.groups_of(trial.test)
     gain, name, chances = paired_gain(before, after, units), "Recalibration", plain
     if paired_gain(after, stable, units).low > 0:
@@ -60,13 +63,6 @@ def correct(trial: Trial) -> dict[str, Any]:
     )
 
 
-def brier_scores(trial: Trial, chances: Floats) -> Floats:
-    """Brier score of each test row, halved for two classes; that of classes unknown to the model aside."""
-    truth = trial.test_targets[:, None] == trial.model.classes_
-    scores = ((chances - truth) ** 2).sum(axis=1)
-    return np.asarray(scores / 2 if chances.shape[1] == 2 else scores)
-
-
 def _recalibrated(trial: Trial, indicators: Any) -> Floats:
     model = RecalibratedClassifier(
         trial.table.estimator, indicators, cv=trial.folds, n_jobs=trial.n_jobs
@@ -75,8 +71,5 @@ def _recalibrated(trial: Trial, indicators: Any) -> Floats:
 
 
 def _calibration_error(trial: Trial, chances: Floats) -> float:
-    """Of the second of two classes, else of the predicted one."""
-    classes, truth = trial.model.classes_, trial.test_targets
-    if len(classes) == 2:
-        return smooth_calibration_error(truth == classes[1], chances[:, 1])
-    return smooth_calibration_error(truth == classes[chances.argmax(axis=1)], chances.max(axis=1))
+    chance, came = as_forecast(chances, trial.test_targets, trial.model.classes_)
+    return smooth_calibration_error(came, chance)

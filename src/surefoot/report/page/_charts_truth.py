@@ -53,6 +53,7 @@ def held_chart(intervals: dict[str, Any]) -> Chart:
         for promised, held, low, high in zip(*(intervals[name] for name in names), strict=True)
     ]
     about = [f"{promised} promised, {held} held" for promised, held, _ in rows]
+    told = percent(intervals["interval_confidence"])
     points = dots(
         data(**{name: intervals[name] for name in names}, about=about),
         axis("confidence", "promised", domain=ends),
@@ -64,8 +65,8 @@ def held_chart(intervals: dict[str, Any]) -> Chart:
         "The share of rows whose value lies in their interval, against the share promised. "
         "On the diagonal, the promise is kept.",
         diagonal(ends[0]) + points,
-        {"head": ["Promised", "Held", "95 % interval"], "rows": rows},
-        [{"class": "dot surefoot", "label": "held, with its 95 % interval"}],
+        {"head": ["Promised", "Held", f"{told} interval"], "rows": rows},
+        [{"class": "dot surefoot", "label": f"held, with its {told} interval"}],
     )
 
 
