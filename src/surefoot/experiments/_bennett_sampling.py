@@ -19,7 +19,7 @@ from surefoot.neighborhoods import SAMPLINGS
 Floats = NDArray[np.float64]
 
 N_FEATURES, N_NEIGHBORS = 900, 29
-# One column at a time makes hundreds of samples a text: every fourth test text is enough.
+# One column at a time makes hundreds of samples a text: every fourth test text must do.
 EVERY, QUICK_EVERY, QUICK_TOPICS = 4, 100, 2
 
 MODELS = {
