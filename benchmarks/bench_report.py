@@ -54,7 +54,7 @@ def make_table(n_rows=N_ROWS):
 
 
 def measure(command):
-    """Processor seconds, seconds until something is seen on the terminal, and peak memory in GiB of a process."""
+    """Processor seconds, seconds on the clock in all and to the first thing shown, peak memory in GiB."""
     ours, theirs = pty.openpty()
     began, seen = time.perf_counter(), None
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -69,7 +69,8 @@ def measure(command):
     os.close(ours)
     if process.returncode:
         sys.exit(b"".join(shown)[-2000:].decode(errors="replace"))
-    return used.ru_utime + used.ru_stime, seen, used.ru_maxrss / GIB
+    spent = used.ru_utime + used.ru_stime
+    return spent, time.perf_counter() - began, seen, used.ru_maxrss / GIB
 
 
 def read(terminal):
@@ -81,13 +82,13 @@ def read(terminal):
 
 
 def compare(path, target, folder):
-    """Time a report against a cross-validation of the same model on the same table."""
+    """A report, and a cross-validation of the same model on the same table: what `measure` says; size in MB."""
     python = [sys.executable, "-c"]
     command = [*python, "from surefoot.cli import main; main()", "report", path]
     page = folder / "report.html"
-    theirs, _, _ = measure([*python, CROSS_VALIDATE, path, target])
-    ours, seen, peak = measure([*command, "--target", target, "--out", str(page)])
-    return ours, theirs, seen, peak, page.stat().st_size / 1e6
+    theirs = measure([*python, CROSS_VALIDATE, path, target])
+    ours = measure([*command, "--target", target, "--out", str(page)])
+    return ours, theirs, page.stat().st_size / 1e6
 
 
 if __name__ == "__main__":
@@ -95,18 +96,18 @@ if __name__ == "__main__":
         folder = Path(name)
         tables = list(pairwise(sys.argv[1:]))[::2]
         for path, target in tables:
-            ours, theirs, seen, peak, size = compare(path, target, folder)
+            (spent, _, _, peak), (theirs, *_), size = compare(path, target, folder)
             print(
-                f"{Path(path).name:<28} report {ours:6.1f} s, {ours / theirs:5.1f} × cross-validation, "
+                f"{Path(path).name:<28} report {spent:6.1f} s, {spent / theirs:5.1f} × cross-validation, "
                 f"{peak:.2f} GiB, page {size:.2f} MB"
             )
         if not tables:
             make_table().to_parquet(folder / "table.parquet", index=False)
-            ours, theirs, seen, peak, size = compare(
-                str(folder / "table.parquet"), "target", folder
-            )
-            print(f"report {ours:.0f} s, cross-validation {theirs:.0f} s")
-            report("report / 5-fold cross-validation", ours / theirs, "at most", 8)
+            ours, theirs, size = compare(str(folder / "table.parquet"), "target", folder)
+            (spent, took, seen, peak), (their_spent, their_took, *_) = ours, theirs
+            print(f"report {spent:.0f} s of the processor, cross-validation {their_spent:.0f} s")
+            report("report / 5-fold cross-validation", spent / their_spent, "at most", 8)
+            report("the same by the clock", took / their_took, "at most", 8)
             report("peak memory of the report, GiB", peak, "at most", 3)
             report("seconds to the first progress", seen, "at most", 2)
             report("size of the page, MB", size, "at most", 3)
