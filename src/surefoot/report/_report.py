@@ -60,7 +60,7 @@ class ReliabilityReport:
         regressor four fifths, of that of answering all rows.
     confidence : float, default=0.95
         Of promises and intervals of figures.
-    max_reference_rows : int, default=20_000
+    max_reference_rows : int, default=10_000
         Most rows in which neighbours are searched.
     random_state : int, default=0
         Draws everything that is drawn.
@@ -93,7 +93,7 @@ class ReliabilityReport:
         X_unlabelled: Any = None,
         max_risk: float | None = None,
         confidence: float = 0.95,
-        max_reference_rows: int = 20_000,
+        max_reference_rows: int = 10_000,
         random_state: int = 0,
         n_jobs: int | None = None,
         name: str | None = None,
