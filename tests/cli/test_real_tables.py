@@ -17,21 +17,22 @@ needs_data = pytest.mark.skipif(
 @needs_data
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("file", "target", "task", "n_rows", "n_columns"),
+    ("file", "target", "task", "n_columns"),
     [
-        ("tabular/classification/german_credit.csv.gz", "target", "classification", 1000, 20),
-        ("uci/winequality-red.csv", "quality", "regression", 1599, 11),
+        ("tabular/classification/german_credit.csv.gz", "target", "classification", 20),
+        ("uci/winequality-red.csv", "quality", "regression", 11),
     ],
     ids=["german_credit", "wine"],
 )
-def test_the_target_is_all_that_is_asked_for(run, write, file, target, task, n_rows, n_columns):
+def test_the_target_is_all_that_is_asked_for(run, write, file, target, task, n_columns):
     content = (HOME / file).read_bytes()
-    path = write(gzip.decompress(content) if file.endswith(".gz") else content)
+    lines = (gzip.decompress(content) if file.endswith(".gz") else content).splitlines(True)
+    path = write(b"".join(lines[:251]))  # whole tables are in benchmarks/bench_report.py
     result = run("report", path, "--target", target, "--json")
     assert result.code == 0
     summary = json.loads(result.out)
     assert (summary["task"], summary["target"]) == (task, target)
-    assert (summary["data"]["n_rows"], summary["data"]["n_columns"]) == (n_rows, n_columns)
+    assert (summary["data"]["n_rows"], summary["data"]["n_columns"]) == (250, n_columns)
     assert summary["answer"]["risk"]["surefoot"][-1] == pytest.approx(
         summary["answer"]["overall_risk"]
     )
