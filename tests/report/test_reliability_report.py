@@ -19,8 +19,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from surefoot._files import write_whole
 from surefoot.report import ReliabilityReport
-from surefoot.report._report import model_name, write_whole
+from surefoot.report._report import model_name
 
 
 @pytest.fixture(scope="module")

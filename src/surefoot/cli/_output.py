@@ -24,7 +24,7 @@ def check_output(path: Path | None, *suffixes: str) -> None:
 
 def write_output(path: Path, content: bytes) -> None:
     """Put a file in its place when it is whole; one sentence if that fails, and an older one is kept."""
-    from surefoot.report._report import write_whole  # noqa: PLC0415 - keeps --help fast
+    from surefoot._files import write_whole  # noqa: PLC0415 - keeps --help fast
 
     try:
         write_whole(path, content)

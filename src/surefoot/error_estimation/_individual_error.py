@@ -123,8 +123,9 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        held_out = folds.held_out()
         self._panel = folds.panel()
+        folds.lay_out_like(self._panel)
+        held_out = folds.held_out()
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
         self.reference_rows_ = folds.reference_rows()

@@ -1,10 +1,11 @@
 """The row itself, for an error estimator that is to see it."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot.indicators import Indicator
@@ -17,7 +18,8 @@ class Row(Indicator):
     """The columns of the row in the neighbour space, complete and scaled, and the prediction if asked for.
 
     No indicator of trust by itself: it lets an error estimator find the parts of the data where the model
-    errs. Sparse rows have too many columns for that and are refused, or left out if `optional`.
+    errs. Sparse rows have too many columns for that and are refused, or left out if `optional`. `layout` names the
+    columns: a fold that lacks a category lacks its column, which is then 0.
     """
 
     def __init__(
@@ -28,12 +30,14 @@ class Row(Indicator):
         optional: bool = False,
         space: Any = "scaled",
         metric: Any = "auto",
+        layout: list[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.prediction = prediction
         self.optional = optional
         self.space = space
         self.metric = metric
+        self.layout = layout
 
     def needed_neighbors(self, n_rows: int) -> int:
         """One, to have a space."""
@@ -43,12 +47,26 @@ class Row(Indicator):
         """The row, after the prediction if that is asked for."""
         told = [neighborhood.scores[:, :1]] if self.prediction else []
         if not issparse(neighborhood.rows):
-            return np.hstack([*told, neighborhood.rows])
+            return np.hstack([*told, self._laid_out(neighborhood.rows)])
         if not self.optional:
             raise ValueError(
                 "passthrough=True needs dense rows: sparse ones have too many columns."
             )
         return np.hstack([*told, np.empty((len(neighborhood), 0))])
+
+    def laid_out_like(self, fitted: Self) -> Self:
+        """A copy that gives the columns of another one, fitted on other rows, in its order."""
+        return clone(self).set_params(layout=fitted.index_.coordinate_names())
+
+    def _laid_out(self, rows: Floats) -> Floats:
+        if self.layout is None:
+            return rows
+        place = {name: i for i, name in enumerate(self.index_.coordinate_names())}
+        found = np.zeros((len(rows), len(self.layout)))
+        for i, name in enumerate(self.layout):
+            if name in place:
+                found[:, i] = rows[:, place[name]]
+        return found
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Nothing: a row says nothing of its prediction."""
@@ -58,6 +76,6 @@ class Row(Indicator):
         """Names of the columns."""
         check_is_fitted(self)
         rows = self.index_.space.rows
-        n_columns = 0 if issparse(rows) else rows.shape[1]
+        n_columns = 0 if issparse(rows) else len(self.layout or rows.T)
         names = ["prediction"] * self.prediction + [f"column_{i}" for i in range(n_columns)]
         return np.array(names, dtype=object)

@@ -158,6 +158,11 @@ class CrossFitter:
         """The indicators around the model of a part; of all rows that a new row may meet by default."""
         return self._build_panels([self.deployed if part is None else part])[0]
 
+    def lay_out_like(self, panel: Panel) -> None:
+        """Give all panels that are still to be built the columns of this one."""
+        pairs = zip(self.indicators, panel.indicators, strict=True)
+        self.indicators = [indicator.laid_out_like(fitted) for indicator, fitted in pairs]
+
     def model(self, part: Ints) -> Any:
         """The model of a part, fitted when it is first asked for."""
         self._fit([part])

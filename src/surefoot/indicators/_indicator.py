@@ -65,6 +65,10 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """Samples made around each row, which bound the rows of a batch: none, unless overridden."""
         return 0
 
+    def laid_out_like(self, fitted: Self) -> Self:
+        """Give the columns of one that is fitted, in its order: as it is, unless they depend on the rows."""
+        return self
+
     def index_settings(self) -> dict[str, Any]:
         """Parameters of this indicator that its index is built with."""
         return {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}

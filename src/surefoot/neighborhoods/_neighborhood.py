@@ -141,6 +141,18 @@ class NeighborhoodIndex:
         self.transformers, self.predictor = split_model(model)
         self.response.model = self.predictor
 
+    def coordinate_names(self) -> list[str]:
+        """Names of the columns of the neighbour space: one built of other rows may have others, or another order."""
+        named = (
+            self.transformers[-1:] if self.space.transformer is None else [self.space.transformer]
+        )
+        try:
+            names = [name for step in named for name in step.get_feature_names_out()]
+        except AttributeError:  # a step that does not name what it makes
+            names = []
+        n_columns = int(self.space.rows.shape[1])
+        return names if len(names) == n_columns else [f"column_{i}" for i in range(n_columns)]
+
     def training_inputs(self) -> Any:
         """The training rows as the model's last step takes them; kept where neighbours are asked for."""
         return self.input.as_model_sees(self.input.rows)

@@ -92,7 +92,7 @@ def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
         OneHotEncoder(
             handle_unknown="infrequent_if_exist", max_categories=100, sparse_output=False
         ),
-        FunctionTransformer(_half_a_difference_each),
+        FunctionTransformer(_half_a_difference_each, feature_names_out="one-to-one"),
     )
     return ColumnTransformer(
         [

@@ -1,7 +1,5 @@
 """The report on a model: what it is worth, row by row, and what to do about it."""
 
-import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -14,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
+from surefoot._files import write_whole
 from surefoot.report._answer import describe_answering
 from surefoot.report._intervals import SHOWN, describe_intervals
 from surefoot.report._judged import Judged, judge, row_labels
@@ -291,26 +290,3 @@ def model_name(estimator: Any) -> str:
     ):  # a search
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator.estimator
     return type(estimator).__name__
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file beside the one it replaces, then put it in its place: a full disk leaves the old one."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    return path
-
-
-def _umask() -> int:
-    """What the user takes away from the rights of new files; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
