@@ -14,11 +14,11 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from surefoot.report._probabilities import brier_scores
 from surefoot.report.improvements import find_improvements
 from surefoot.report.improvements._attempts import Attempts
 from surefoot.report.improvements._gain import Gain, paired_gain
 from surefoot.report.improvements._models import other_models, transform_once
-from surefoot.report.improvements._put_right import brier_scores
 from surefoot.report.improvements._trial import Trial
 
 SELECTION, LABELS = "Another model where it is better", "Labels for the most doubtful rows"
@@ -90,7 +90,8 @@ def test_brier_scores_are_those_of_scikit_learn():
     trial = trial_of(LogisticRegression(), X, y)
     chances = trial.model.predict_proba(trial.test_rows)
     expected = brier_score_loss(trial.test_targets, chances[:, 1])
-    assert brier_scores(trial, chances).mean() == pytest.approx(expected)
+    found = brier_scores(chances, trial.test_targets, trial.model.classes_)
+    assert found.mean() == pytest.approx(expected)
 
 
 def test_noise_copied_by_a_neighbor_is_averaged_away():
@@ -209,7 +210,7 @@ def test_whether_more_rows_help_is_measured_on_the_whole_table():
     X, y = circle(1000)
     told = found(DecisionTreeClassifier(random_state=0), X, y, max_rows=100)
     assert "With all 960 rows" in told[ROWS]["sentence"]
-    assert "with all 1,000 the gain would be smaller" in told[LABELS]["sentence"]
+    assert "from all 1,000 on it is likely smaller" in told[LABELS]["sentence"]
     for name in (SELECTION, PROBABILITIES, AVERAGING, RICHER):
         assert "That is with 60 rows to learn from; with all 1,000" in told[name]["sentence"]
 

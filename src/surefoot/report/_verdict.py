@@ -73,7 +73,7 @@ def _about_checking(judged: Judged, caught: float, own: float | None) -> str:
     if own is not None:
         by = f"; by the model's own confidence, {percent(own)}"
     return (
-        f"If a person checked the {percent(CHECKED)} of rows that are listed first below, they would meet "
+        f"If a person checked the {percent(CHECKED)} of rows with the highest estimated error, they would meet "
         f"{percent(caught)} of {what}{by}."
     )
 
@@ -150,7 +150,7 @@ def _how_well_it_knows(judged: Judged, caught: float, own: float | None) -> dict
         return {"value": "–", "label": "of its mistakes found", "about": "it made none"}
     return {
         "value": percent(caught),
-        "label": f"of the {what} in the {percent(CHECKED)} listed first",
+        "label": f"of the {what} in the {percent(CHECKED)} in most doubt",
         "about": by,
     }
 
