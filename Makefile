@@ -23,7 +23,7 @@ demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
 test: .venv/dev  ## the whole suite, docstring examples included
-	$(BIN)/python -m pytest --numprocesses 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
 check: .venv/dev  ## style, types, layers
 	$(BIN)/ruff check
