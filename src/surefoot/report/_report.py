@@ -156,8 +156,7 @@ class ReliabilityReport:
         """
         import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        limit = _limit(self._summary["answer"])
-        judged = self._judged
+        judged, limit = self._judged, _limit(self._answer)
         shift, spread = judged.stability.T
         columns = {
             "row": judged.labels[judged.rows],
@@ -203,12 +202,16 @@ class ReliabilityReport:
         )
 
     @cached_property
+    def _answer(self) -> dict[str, Any]:
+        return describe_answering(self._judged)
+
+    @cached_property
     def _summary(self) -> dict[str, Any]:
         started, steps = time.perf_counter(), self._steps()
         next(steps)
         judged = self._judged
         next(steps)
-        answer = describe_answering(judged)
+        answer = self._answer
         next(steps)
         probabilities, intervals = describe_probabilities(judged), describe_intervals(judged)
         next(steps)
