@@ -1,7 +1,15 @@
 """Checks that more than one package makes of what a user passes."""
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
+
+from sklearn.utils import check_scalar
+
+
+def check_share(value: Any, name: str) -> None:
+    """Raise one sentence unless `value` is a number above 0 and below 1."""
+    check_scalar(value, name, Real, min_val=0, max_val=1, include_boundaries="neither")
 
 
 def check_option(value: Any, name: str, options: Sequence[str], other: str = "") -> None:

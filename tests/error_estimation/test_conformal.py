@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from surefoot.error_estimation._conformal import check_confidence, cv_plus_intervals, cv_plus_sets
+from surefoot._validation import check_share
+from surefoot.error_estimation._conformal import cv_plus_intervals, cv_plus_sets
 
 CONFIDENCES = st.sampled_from([0.1, 0.5, 0.75, 0.8, 0.9, 0.95])
 
@@ -100,4 +101,4 @@ def test_intervals_and_sets_of_a_split_promise_the_same():
 @pytest.mark.parametrize("confidence", [0, 1, -0.1, 1.5, "high"])
 def test_what_is_no_confidence_gets_one_sentence(confidence):
     with pytest.raises((ValueError, TypeError), match="confidence"):
-        check_confidence(confidence)
+        check_share(confidence, "confidence")

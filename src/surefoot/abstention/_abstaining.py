@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, check_scalar, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from surefoot._validation import check_share
 from surefoot.abstention._judge import (
     check_indicator,
     fit_judged_model,
@@ -273,14 +274,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         for name in ("max_risk", "confidence"):
             if getattr(self, name) is not None:
-                check_scalar(
-                    getattr(self, name),
-                    name,
-                    Real,
-                    min_val=0,
-                    max_val=1,
-                    include_boundaries="neither",
-                )
+                check_share(getattr(self, name), name)
         if self.coverage is not None:
             check_scalar(
                 self.coverage, "coverage", Real, min_val=0, max_val=1, include_boundaries="right"

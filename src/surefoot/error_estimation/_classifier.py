@@ -9,7 +9,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
-from surefoot.error_estimation._conformal import check_confidence, cv_plus_sets
+from surefoot._validation import check_share
+from surefoot.error_estimation._conformal import cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
 from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
 from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
@@ -190,7 +191,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         sets : ndarray of bool of shape (n_rows, n_classes)
             True for the classes in the set.
         """
-        check_confidence(confidence)
+        check_share(confidence, "confidence")
         X = check_rows(self, X)
         new = [class_strangeness(panel.judge(X)[0]) for panel in self._fold_scorers]
         return cv_plus_sets(new, self._held_out_strangeness, confidence)

@@ -2,21 +2,14 @@
 
 from collections.abc import Sequence
 from math import floor
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_scalar
 
 Floats = NDArray[np.float64]
 
 # After so many, a range is no wider than the numbers can tell.
 HALVINGS = 60
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise one sentence unless this is a share above 0 and below 1."""
-    check_scalar(confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither")
 
 
 def conformal_quantile(scores: Floats, confidence: float) -> float:

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._validation import check_option
+from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import (
-    check_confidence,
     conformal_quantile,
     cv_plus_intervals,
 )
@@ -201,7 +200,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         intervals : ndarray of shape (n_rows, 2)
             Lower and upper ends; infinite where there are too few rows to promise as much.
         """
-        check_confidence(confidence)
+        check_share(confidence, "confidence")
         X = check_rows(self, X)
         centers, scales = [], []
         for fold in self._folds:
@@ -227,7 +226,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             Lower and upper ends.
         """
         check_is_fitted(self)
-        check_confidence(confidence)
+        check_share(confidence, "confidence")
         told, splits = self.held_out_, self._held_out_splits
         scales = np.sqrt(told.estimated_errors) if self.loss == "squared" else told.estimated_errors
         sizes = np.sqrt(told.errors) if self.loss == "squared" else told.errors

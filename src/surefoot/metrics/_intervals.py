@@ -1,11 +1,11 @@
 """How often prediction intervals hold the truth, and how narrow they are."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length, check_scalar
+from sklearn.utils import check_array, check_consistent_length
 
+from surefoot._validation import check_share
 from surefoot.metrics._vectors import Floats, check_vector, check_weights, weighted_mean
 
 
@@ -109,9 +109,7 @@ def winkler_loss(
     >>> round(winkler_loss([3.0, 4.0], [[1, 5], [5, 9]], confidence=0.8), 6)
     9.0
     """
-    check_scalar(
-        confidence, "confidence", Real, min_val=0.0, max_val=1.0, include_boundaries="neither"
-    )
+    check_share(confidence, "confidence")
     truth, lower, upper = _check_truth(y_true, intervals)
     miss = np.maximum(0.0, np.maximum(lower - truth, truth - upper))
     loss = upper - lower + 2.0 / (1.0 - confidence) * miss

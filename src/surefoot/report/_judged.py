@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 from sklearn.utils.validation import _num_samples
 
+from surefoot._validation import check_share
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.neighborhoods import as_table, margin, top_class
 
@@ -150,7 +151,7 @@ def judge(
 ) -> Judged:
     """Fit the model, and learn from held-out rows how wrong it is on each."""
     X, y = as_table(X), column_or_1d(y)
-    check_scalar(confidence, "confidence", Real, min_val=0, max_val=1, include_boundaries="neither")
+    check_share(confidence, "confidence")
     if max_risk is not None:
         most = 1 if is_classifier(estimator) else np.inf
         check_scalar(
