@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
+from surefoot._search import FullNeighbors, SparseNeighbors
 from surefoot.experiments._bennett_table_1 import (
     COSINE,
     EUCLIDEAN,
@@ -26,7 +27,6 @@ from surefoot.experiments._bennett_table_1 import (
     make_methods,
     reuters,
 )
-from surefoot.neighborhoods._sparse_search import FullNeighbors, SparseNeighbors
 from timing import report
 
 N_TEXTS, N_TERMS, N_QUERIES, TERMS_A_TEXT = 200_000, 50_000, 1_000, 60

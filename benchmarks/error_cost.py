@@ -17,10 +17,10 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import NearestNeighbors
 
 from error_detection import encoded, halves, models
+from surefoot._models import Response
 from surefoot.datasets import list_tabular
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.neighborhoods import Neighborhood
-from surefoot.neighborhoods._response import Response
 from timing import report
 
 N_NEIGHBORS = 30

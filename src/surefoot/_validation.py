@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
-from sklearn.utils import check_scalar
+import numpy as np
+from sklearn.utils import check_array, check_scalar
+
+from surefoot._sklearn_private import check_sample_weight
+from surefoot._typing import Floats
 
 
 def check_share(value: Any, name: str) -> None:
@@ -20,3 +24,32 @@ def check_option(value: Any, name: str, options: Sequence[str], other: str = "")
     if not (isinstance(value, str) and value in options):
         allowed = ", ".join(repr(option) for option in options) + (f" or {other}" if other else "")
         raise ValueError(f"{name}={value!r} is not known: it may be {allowed}.")
+
+
+def check_vector(values: Any, name: str) -> Floats:
+    """Finite numbers, one a row."""
+    vector = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1:
+        raise ValueError(f"{name} has shape {vector.shape}: it may be one number a row.")
+    return vector
+
+
+def check_binary(values: Any, name: str) -> Floats:
+    """Zeros and ones, one a row."""
+    vector = check_vector(values, name)
+    if not np.isin(vector, (0.0, 1.0)).all():
+        raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
+    return vector
+
+
+def check_weights(sample_weight: Any, vector: Floats) -> Floats:
+    """Weights of the rows, none below 0 and not all 0; by default they are 1."""
+    return check_sample_weight(sample_weight, vector, dtype=np.float64, ensure_non_negative=True)
+
+
+def weighted_mean(values: Floats, weights: Floats) -> float:
+    """Mean of what has a weight, infinite values among it."""
+    counted = weights > 0
+    return float(np.average(values[counted], weights=weights[counted]))

@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
+from surefoot._model_files import load_model
 from surefoot.abstention import threshold_for_risk
 from surefoot.cli._app import run as run_command
-from surefoot.cli._model_files import load_model
 from surefoot.cli._tables import table_bytes
 
 

@@ -12,8 +12,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skops.io import dump, get_untrusted_types
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._model_files import TRUSTED, load_model, save_model
+from surefoot._model_files import TRUSTED, ModelFileError, load_model, save_model
 from surefoot.cli._models import build_model
 
 ALWAYS = ["predict", "predict_error", "predict_stability", "predict_novelty"]
@@ -60,7 +59,7 @@ def test_the_list_holds_what_the_models_need_and_nothing_else(saved):
 
 
 def mistake(path):
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(ModelFileError) as caught:
         load_model(path)
     return str(caught.value).replace(str(path), "FILE")
 
@@ -111,7 +110,7 @@ def test_no_such_model(tmp_path):
 
 
 def test_an_unknown_model():
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(ModelFileError) as caught:
         build_model("tree", "classification", 0)
     assert str(caught.value) == (
         "--estimator tree is not known: it may be boosting, forest, logistic, svm, knn, or a .skops file."

@@ -11,16 +11,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from surefoot._crossfit import CrossFitter, Panel
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import (
     Confidence,
-    CrossFitter,
     LocalSensitivity,
     NeighborDisagreement,
     NeighborDistance,
     NeighborError,
-    Panel,
     SecondOpinion,
     TrustScore,
 )

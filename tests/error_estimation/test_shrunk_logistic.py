@@ -8,7 +8,8 @@ from scipy.special import expit, logit
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
-from surefoot.error_estimation import ShrunkLogisticRegression, smoothed_targets
+from surefoot._models import smoothed_targets
+from surefoot.error_estimation import ShrunkLogisticRegression
 from surefoot.error_estimation._shrunk_logistic import LEVEL, LIGHT, PENALTIES, fit_logistic
 
 

@@ -143,7 +143,7 @@ def test_the_linear_path_scores_rows_and_neighbours_but_no_sample(monkeypatch):
     stability = LocalSensitivity(LogisticRegression(), n_neighbors=10).fit(X, y)
     scored, score = [], stability.index_.response.__class__.__call__
     monkeypatch.setattr(
-        "surefoot.neighborhoods._response.Response.__call__",
+        "surefoot._models._response.Response.__call__",
         lambda self, rows: scored.append(len(rows)) or score(self, rows),
     )
     stability.transform(X[:8])

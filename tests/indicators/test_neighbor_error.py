@@ -11,7 +11,8 @@ from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from surefoot.indicators import NeighborError, Panel
+from surefoot._crossfit import Panel
+from surefoot.indicators import NeighborError
 
 
 def rows(n_rows=200):

@@ -18,7 +18,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import LocalSensitivity, RecalibratedClassifier
-from surefoot.indicators import Panel, ResamplingSpread
+from surefoot._crossfit import Panel
+from surefoot.indicators import ResamplingSpread
 from surefoot.resampling import jackknife
 
 

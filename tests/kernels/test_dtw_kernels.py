@@ -15,7 +15,7 @@ from surefoot._kernels._dtw_bounds import (
 )
 from surefoot._kernels._dtw_simd import LANES
 from surefoot._kernels._dtw_strips import strip_cost
-from surefoot.neighborhoods._series import lay_out_list
+from surefoot._search import lay_out_list
 
 VALUES = st.integers(-50, 50).map(lambda value: value / 8)
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.svm import SVC
 
 from surefoot import KernelKNeighborsClassifier, LocallyRecalibratedClassifier
-from surefoot.error_estimation import smoothed_targets
+from surefoot._models import smoothed_targets
 from surefoot.recalibration._local import fit_lines, gaussian_weights
 
 

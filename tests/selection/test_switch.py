@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from surefoot.error_estimation import ask_chosen
+from surefoot._crossfit import ask_chosen
 from surefoot.selection._switch import Switch, learn_switch
 
 

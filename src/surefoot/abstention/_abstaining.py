@@ -12,6 +12,9 @@ from sklearn.utils import _safe_indexing, check_scalar, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from surefoot._crossfit import check_rows, check_training_rows
+from surefoot._models import check_model
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.abstention._judge import (
     check_indicator,
@@ -26,11 +29,6 @@ from surefoot.abstention._risk_control import (
     upper_bound,
     why_nothing,
 )
-from surefoot.indicators import check_model, check_rows, check_training_rows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def _has_probabilities(self: Any) -> bool:

@@ -9,17 +9,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import Bunch, check_scalar
 from sklearn.utils.metaestimators import available_if
 
-from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
-from surefoot.error_estimation import (
-    JudgedEnsemble,
+from surefoot._crossfit import (
+    CrossFitter,
     ask_chosen,
+    check_rows,
     check_same_rows,
+    check_training_rows,
     common_classes,
 )
-from surefoot.indicators import CrossFitter, check_rows, check_training_rows
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from surefoot._typing import Floats, Mask
+from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
+from surefoot.error_estimation import JudgedEnsemble
 
 DEFAULT_BUDGET = 0.2
 

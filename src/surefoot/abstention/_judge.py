@@ -3,20 +3,17 @@
 from numbers import Real
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_scalar
 
+from surefoot._crossfit import CrossFitter
+from surefoot._models import fit_model
+from surefoot._typing import Floats, Ints
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.indicators import CrossFitter, Indicator, fit_model
+from surefoot.indicators import Indicator
 from surefoot.resampling import HoldoutSplit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 # Of the rows to learn from, for an indicator that asks how the model did on rows it had not seen.
 FOLDS = 5

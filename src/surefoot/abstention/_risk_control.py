@@ -4,12 +4,10 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta, binom
 from scipy.stats import t as student
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._typing import Floats, Ints, Mask
 
 
 class Threshold(NamedTuple):
@@ -194,7 +192,7 @@ def starting_points(
     return np.array(starts[::-1]), level / len(starts)
 
 
-def fallback_test(p_values: Floats, gained: Floats) -> NDArray[np.bool_]:
+def fallback_test(p_values: Floats, gained: Floats) -> Mask:
     """Which of an ordered list of hypotheses are rejected by Wiens' fallback procedure.
 
     Each is tested at the level it gained plus that of the one before, if that one was rejected.

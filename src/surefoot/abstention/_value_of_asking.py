@@ -9,10 +9,8 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.error_estimation import learner_folds
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats
 
 # As much as the learner can be told to leave out: from hardly any shrinkage to hardly any slope.
 STRENGTHS = np.logspace(-1, 5, 13)

@@ -3,15 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import _safe_indexing
 
+from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # The batch is chosen among so many times as many of the most doubtful rows.
 CANDIDATES = 5

@@ -21,13 +21,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d, validate_data
 
+from surefoot._models import as_table
+from surefoot._typing import Floats, Ints
 from surefoot.active_learning._query import query
 from surefoot.active_learning._stopping import MOST_WATCHED, Watch
 from surefoot.active_learning._strategies import check_strategy
-from surefoot.neighborhoods import as_table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def _estimator_has(name: str) -> Any:

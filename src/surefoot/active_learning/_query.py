@@ -4,16 +4,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from surefoot._models import as_table
+from surefoot._typing import Ints
 from surefoot.active_learning._batches import choose_batch
 from surefoot.active_learning._strategies import Situation, check_strategy, doubts
 from surefoot.indicators import Indicator
-from surefoot.neighborhoods import as_table
-
-Ints = NDArray[np.int64]
 
 
 def query(

@@ -12,12 +12,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, check_scalar
 
+from surefoot._models import as_table
+from surefoot._typing import Floats, Ints
 from surefoot.active_learning._query import query
 from surefoot.active_learning._strategies import check_strategy
-from surefoot.neighborhoods import as_table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

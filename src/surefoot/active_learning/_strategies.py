@@ -11,12 +11,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from surefoot._refits import bootstrap_models
+from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Confidence, Indicator, LocalSensitivity, VoteDisagreement
-from surefoot.resampling import bootstrap_models
 
-Floats = NDArray[np.float64]
 Doubt = Callable[["Situation"], Floats]
 
 # Members of the committee that is formed where the model has none of its own.

@@ -6,8 +6,8 @@ import numpy as np
 from pandas.api.types import infer_dtype
 from skrub import to_datetime
 
+from surefoot._words import listed
 from surefoot.cli._console import remark
-from surefoot.cli._mistakes import listed
 
 
 def leave_out_useless(X: Any) -> Any:

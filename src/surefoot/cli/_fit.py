@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot._model_files import model_content
 from surefoot.cli._console import working
 from surefoot.cli._given_model import rows_and_model
-from surefoot.cli._model_files import save_model
-from surefoot.cli._output import check_output
+from surefoot.cli._output import check_output, write_output
 from surefoot.cli._rows import read_rows
 from surefoot.cli._threads import threads_for
 
@@ -36,7 +36,7 @@ def run_fit(
     with working("Learning, and learning where it errs"), threads_for(len(rows.y)):
         model.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
-        save_model(model, out)
+        write_output(out, model_content(model))
     error = float(np.mean(model.held_out_.errors))
     found = {
         "model": str(out),

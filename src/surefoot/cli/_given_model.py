@@ -11,9 +11,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot._model_files import ModelFileError, load_model
+from surefoot._words import listed, plural
 from surefoot.cli._console import remark
-from surefoot.cli._mistakes import Mistake, listed, one_sentence_of, plural
-from surefoot.cli._model_files import load_model
+from surefoot.cli._mistakes import Mistake, one_sentence_of
 from surefoot.cli._models import build_model
 from surefoot.cli._rows import Rows
 
@@ -30,9 +31,17 @@ def rows_and_model(
     return match_rows(model, find_rows(task), path)
 
 
+def load_file(path: Path) -> Any:
+    """Model from a skops file; what is wrong with the file is the user's to put right."""
+    try:
+        return load_model(path)
+    except ModelFileError as error:
+        raise Mistake(str(error)) from error
+
+
 def load_given(path: Path, task: str) -> tuple[Any, str]:
     """The model of a skops file, without surefoot's own around it, and its task."""
-    model = load_model(path)
+    model = load_file(path)
     if isinstance(model, (IndividualErrorClassifier, IndividualErrorRegressor)):
         model = model.estimator_
     if not (is_classifier(model) or is_regressor(model)):

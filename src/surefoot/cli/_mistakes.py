@@ -6,6 +6,8 @@ from difflib import get_close_matches
 
 import typer
 
+from surefoot._words import listed
+
 
 class Mistake(typer.TyperException):
     """Something that the user can put right, in one sentence."""
@@ -21,12 +23,6 @@ def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
     return Mistake(f"{where} has no column {name!r}: {hint}")
 
 
-def reason(error: OSError) -> str:
-    """What the system says of it, as part of a sentence."""
-    text = error.strerror or str(error)
-    return text[:1].lower() + text[1:].rstrip(".")
-
-
 @contextmanager
 def one_sentence_of(what: str) -> Iterator[None]:
     """Say in one sentence that a model refuses the rows, in the first of its own words."""
@@ -35,17 +31,3 @@ def one_sentence_of(what: str) -> Iterator[None]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
-
-
-def listed(names: Iterable[object], most: int = 8) -> str:
-    """Names in a row, the rest of a long list counted."""
-    every = [repr(name) for name in names]
-    more = [f"{len(every) - most} more"] if len(every) > most else []
-    shown = [*every[:most], *more]
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def plural(number: int, thing: str) -> str:
-    """A number of things: "1 row", "2,000 rows", "3 classes"."""
-    many = f"{thing}es" if thing.endswith("s") else f"{thing}s"
-    return f"{number:,} {thing if number == 1 else many}"

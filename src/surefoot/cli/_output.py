@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-from surefoot.cli._mistakes import Mistake, reason
+from surefoot._words import reason
+from surefoot.cli._mistakes import Mistake
 
 
 def check_output(path: Path | None, *suffixes: str) -> None:

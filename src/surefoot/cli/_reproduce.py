@@ -4,8 +4,9 @@ from pathlib import Path
 
 from joblib import parallel_config
 
+from surefoot._words import reason
 from surefoot.cli._console import progress_bar
-from surefoot.cli._mistakes import Mistake, reason
+from surefoot.cli._mistakes import Mistake
 from surefoot.experiments import EXPERIMENTS, run_experiment
 
 

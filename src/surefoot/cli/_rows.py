@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
+from surefoot._words import listed, plural
 from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
-from surefoot.cli._mistakes import Mistake, listed, plural, unknown_column
+from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._tables import read_table
 from surefoot.cli._target import as_labels, as_numbers, check_enough, choose_task
 

@@ -12,12 +12,12 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot._words import plural
 from surefoot.abstention import threshold_for_risk
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
-from surefoot.cli._given_model import known_columns
-from surefoot.cli._mistakes import Mistake, one_sentence_of, plural, unknown_column
-from surefoot.cli._model_files import load_model
+from surefoot.cli._given_model import known_columns, load_file
+from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
 from surefoot.cli._output import check_output, write_output
 from surefoot.cli._rows import check_confidence, check_risk
 from surefoot.cli._tables import read_table, table_bytes
@@ -71,7 +71,7 @@ def run_score(
 
 def load_sure(path: Path) -> Sure:
     """A model that `surefoot fit` saved; one sentence for any other."""
-    model = load_model(path)
+    model = load_file(path)
     if not isinstance(model, (IndividualErrorClassifier, IndividualErrorRegressor)):
         raise Mistake(f"{path} holds a {type(model).__name__}, not what `surefoot fit` saves.")
     return model

@@ -7,7 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from surefoot.cli._mistakes import Mistake, listed, plural, reason
+from surefoot._words import listed, plural, reason
+from surefoot.cli._mistakes import Mistake
 
 DELIMITERS = ",;\t|"
 

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.cli._mistakes import Mistake, listed, plural
+from surefoot._typing import Floats, Ints
+from surefoot._words import listed, plural
+from surefoot.cli._mistakes import Mistake
 
 # Rows of each class, and rows in all, that are needed to hold some out.
 LEAST_PER_CLASS = 5
@@ -34,7 +36,7 @@ def choose_task(target: Any, task: str) -> str:
     return "regression"
 
 
-def has_one_peak(counts: NDArray[np.int64]) -> bool:
+def has_one_peak(counts: Ints) -> bool:
     """Whether counts rise to one peak and fall after it, but for chance, and are not all about the same."""
     peak = int(np.argmax(counts))
     steps = np.diff(counts) * np.where(np.arange(len(counts) - 1) < peak, 1, -1)
@@ -75,7 +77,7 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     return labels
 
 
-def as_numbers(target: Any, name: str) -> NDArray[np.float64]:
+def as_numbers(target: Any, name: str) -> Floats:
     """Numbers as an array, or one sentence if they cannot be learned."""
     if target.dtype.kind not in "biuf":
         raise Mistake(

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from surefoot._typing import Ints
 
 
 class SelectionStep(NamedTuple):

@@ -17,12 +17,14 @@ from sklearn.utils import (
 )
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     column_or_1d,
     validate_data,
 )
 
+from surefoot._models import as_table
+from surefoot._sklearn_private import check_sample_weight
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.ensemble._rounds import VARIANTS, Boosted, DiscreteRound, boost
 from surefoot.ensemble._weak_learners import (
@@ -31,9 +33,7 @@ from surefoot.ensemble._weak_learners import (
     StumpFactory,
     takes_weights,
 )
-from surefoot.neighborhoods import as_table
 
-Floats = NDArray[np.float64]
 CRITERIA = ("gini", "error")
 
 
@@ -153,7 +153,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         self._boost(X, codes, weights)
         return self
 
-    def _boost(self, X: Any, codes: NDArray[np.int64], weights: Floats) -> None:
+    def _boost(self, X: Any, codes: Ints, weights: Floats) -> None:
         n_classes = len(self.classes_)
         self._one_for_all = self.variant == "discrete" or n_classes == 2
         targets = [codes] if self._one_for_all else [1 * (codes == c) for c in range(n_classes)]
@@ -254,7 +254,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """Class of each row after the last round."""
         return self._decide(self.decision_function(X))
 
-    def member_codes(self, X: Any) -> NDArray[np.int64]:
+    def member_codes(self, X: Any) -> Ints:
         """What the learner of each round predicts, shape (n_rows, n_rounds): positions in `classes_`."""
         if not self._one_for_all:
             raise ValueError(
@@ -327,5 +327,5 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
 
 def _start_weights(sample_weight: Any, X: Any) -> Floats:
     """Weights that add up to 1."""
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return np.asarray(weights / weights.sum())

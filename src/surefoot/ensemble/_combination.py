@@ -10,11 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
+from surefoot._crossfit import CrossFitter, Panel
+from surefoot._typing import Floats, Ints
 from surefoot.ensemble._threshold import learn_threshold
-from surefoot.indicators import CrossFitter, Panel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Folds that the scores come from which a threshold is learned on.
 FOLDS = 5

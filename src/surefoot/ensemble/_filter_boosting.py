@@ -25,10 +25,8 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot.neighborhoods import as_table
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from surefoot._models import as_table
+from surefoot._typing import Ints, Mask
 
 # Sets count as alike in size when the largest is at most this many times the smallest.
 ALIKE = 1.25
@@ -238,7 +236,7 @@ class _Sets(NamedTuple):
         return max(self.sizes) / max(min(self.sizes), 0.5)
 
 
-def flip_coins(right: Bools, most: int, random: Any) -> Ints:
+def flip_coins(right: Mask, most: int, random: Any) -> Ints:
     """Positions picked by coin flips: heads takes the next wrong one, tails the next right one.
 
     Ends when `most` are picked, or when there is none of the kind that the coin asks for. Where all

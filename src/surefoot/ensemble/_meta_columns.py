@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefoot.indicators import Indicator, TopicPanel, with_fixed_seed
-
-Floats = NDArray[np.float64]
+from surefoot._crossfit import TopicPanel, with_fixed_seed
+from surefoot._typing import Floats
+from surefoot.indicators import Indicator
 
 # The block of columns that are no indicators.
 SCORES = "scores"

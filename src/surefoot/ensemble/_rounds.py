@@ -9,13 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
+from surefoot._typing import Floats, Ints
 from surefoot.ensemble._weak_learners import LearnerFactory, WeakLearner
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 VARIANTS = ("discrete", "real", "gentle", "modest")
 

@@ -8,27 +8,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, is_classifier
-from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
+from surefoot._models import as_table
+from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
+from surefoot._splits import resolve_cv
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.ensemble._backward_selection import SelectionStep, select_backward
 from surefoot.ensemble._combination import Combination, beside, combine
 from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_labels, name_blocks
 from surefoot.ensemble._topics import Topics, as_topics, deal_folds
-from surefoot.indicators import (
-    TopicCrossFitter,
-    TopicPanel,
-    check_rows,
-    resolve_cv,
-)
-from surefoot.neighborhoods import as_table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class HeldOutColumns(NamedTuple):
@@ -43,7 +37,7 @@ class HeldOutColumns(NamedTuple):
     targets: Ints
 
 
-class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
+class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     """Classifier that learns from several models' outputs, and from how reliable each is, what is true.
 
     Stacking gives a metaclassifier what the base models say of rows that they had not seen: scores
@@ -211,7 +205,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         topics = as_topics(y)
         check_consistent_length(X, topics.indicator)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
+            sample_weight = check_sample_weight(
                 sample_weight, X, dtype=np.float64, ensure_non_negative=True
             )
             topics.check_weights(sample_weight)

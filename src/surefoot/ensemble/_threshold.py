@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from surefoot._validation import check_option
-from surefoot.metrics._vectors import check_binary, check_vector, check_weights
+from surefoot._validation import check_binary, check_option, check_vector, check_weights
 
 
 def learn_threshold(

@@ -9,9 +9,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Split = tuple[Ints, Ints]
+from surefoot._typing import Floats, Ints, Split
 
 
 class Topics(NamedTuple):

@@ -9,11 +9,10 @@ from scipy.special import logit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_scalar
 
+from surefoot._crossfit import check_rows
+from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.error_estimation import JudgedEnsemble
-from surefoot.indicators import check_rows
-
-Floats = NDArray[np.float64]
 
 
 class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):

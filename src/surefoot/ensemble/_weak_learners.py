@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -16,10 +15,8 @@ from surefoot._kernels import (
     two_class_error_split,
     two_class_gini_split,
 )
-from surefoot.indicators import fit_model
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._models import fit_model
+from surefoot._typing import Floats, Ints
 
 
 class WeakLearner(Protocol):

@@ -9,10 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
+from surefoot._typing import Floats
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
-
-Floats = NDArray[np.float64]
 
 
 def assess(

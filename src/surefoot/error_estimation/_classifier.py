@@ -9,6 +9,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
+from surefoot._crossfit import CrossFit, CrossFitter, check_rows, known_classes
+from surefoot._models import margin
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
@@ -16,19 +19,12 @@ from surefoot.error_estimation._error_probability import ErrorProbability, check
 from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
 from surefoot.indicators import (
     Confidence,
-    CrossFit,
-    CrossFitter,
     Indicator,
     LocalSensitivity,
     NeighborDisagreement,
     NeighborDistance,
     SecondOpinion,
-    check_rows,
-    known_classes,
 )
-from surefoot.neighborhoods import margin
-
-Floats = NDArray[np.float64]
 
 
 def _model_has(name: str) -> Any:
@@ -170,13 +166,13 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         predicted = np.searchsorted(self.classes_, self.estimator_.predict(X))
         return self._cost_factor * expected_cost(self._costs, scores, predicted, wrong)
 
-    def predict_correct(self, X: Any) -> NDArray[np.bool_]:
+    def predict_correct(self, X: Any) -> Mask:
         """Whether each prediction is more likely right than wrong."""
         X = check_rows(self, X)
         _, columns = self._panel.judge(X)
         return self._error(self._table(columns)) < 0.5
 
-    def predict_set(self, X: Any, confidence: float = 0.9) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Classes that cannot be ruled out for each row; fewer is more certain.
 
         Parameters
@@ -289,7 +285,7 @@ def _tells_own_confidence(indicator: Indicator) -> bool:
     return isinstance(indicator, Confidence) and not indicator.per_class
 
 
-def true_class_strangeness(scores: Floats, codes: NDArray[np.int64]) -> Floats:
+def true_class_strangeness(scores: Floats, codes: Ints) -> Floats:
     """How far the true class of each row is behind the best other one."""
     return class_strangeness(scores)[np.arange(len(codes)), codes]
 

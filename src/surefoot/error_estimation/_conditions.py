@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-Mask = NDArray[np.bool_]
+from surefoot._typing import Floats, Ints, Mask
 
 # Places between the values of a column where it is divided, and values that a category may have.
 MOST_CUTS = 9
@@ -41,7 +41,7 @@ class Condition(NamedTuple):
         return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
 
 
-def list_conditions(table: Any, rows: NDArray[np.int64]) -> list[tuple[Condition, Mask]]:
+def list_conditions(table: Any, rows: Ints) -> list[tuple[Condition, Mask]]:
     """Every condition worth trying, with the rows (of those given) that it holds for."""
     part = _safe_indexing(table, rows)
     names = list(table.columns) if hasattr(table, "columns") else list(range(table.shape[1]))
@@ -100,7 +100,7 @@ def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
     return missing + [(sign, cut) for cut in _cuts(known) for sign in ("<=", ">")]
 
 
-def _cuts(values: NDArray[np.float64]) -> list[float]:
+def _cuts(values: Floats) -> list[float]:
     """Values that divide the column into parts of about equal size, as round as that allows."""
     if len(np.unique(values)) <= MOST_CUTS + 1:
         distinct = np.unique(values)

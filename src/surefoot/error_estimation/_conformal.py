@@ -4,18 +4,11 @@ from collections.abc import Sequence
 from math import floor
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats, Mask
 
 # After so many, a range is no wider than the numbers can tell.
 HALVINGS = 60
-
-
-def conformal_quantile(scores: Floats, confidence: float) -> float:
-    """What a new score, drawn like these, stays below with `confidence`; infinite if they are too few to say."""
-    rank = floor((1 - confidence) * (len(scores) + 1) + 1e-9)
-    return float(np.partition(scores, len(scores) - rank)[-rank]) if rank > 0 else np.inf
 
 
 def cv_plus_intervals(
@@ -68,7 +61,7 @@ def kth_largest(
 
 def cv_plus_sets(
     strangeness: Sequence[Floats], held_out_strangeness: Sequence[Floats], confidence: float
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Sets of classes, shape (n_rows, n_classes), from one fit a fold.
 
     `strangeness[k]` of shape (n_rows, n_classes) is how unlike each class fit k finds each row, and

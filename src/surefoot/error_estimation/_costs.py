@@ -3,16 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.utils import check_array
 
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats, Ints
 
 
-def expected_cost(
-    costs: Floats, scores: Floats, predicted: NDArray[np.int64], wrong: Floats
-) -> Floats:
+def expected_cost(costs: Floats, scores: Floats, predicted: Ints, wrong: Floats) -> Floats:
     """Expected cost of each prediction if it is wrong with the given probability.
 
     If it is wrong, the other classes are as likely, relative to each other, as the model has them.

@@ -6,14 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold
 
+from surefoot._models import fit_model
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
-from surefoot.indicators import fit_model
-
-Floats = NDArray[np.float64]
-
-FOLDS = 5
 
 # A calibration has two weights and many rows: the penalty decides nothing.
 NEGLIGIBLE_PENALTY = 1e6
@@ -31,7 +28,7 @@ class ErrorProbability:
         self.n_own = n_own
         self.random_state = random_state
 
-    def fit(self, table: Floats, wrong: NDArray[np.int64], weight: Any, groups: Any) -> Self:
+    def fit(self, table: Floats, wrong: Ints, weight: Any, groups: Any) -> Self:
         """Fit on out-of-fold columns and what came of them."""
         self.calibrator_ = None
         if self.learner is None:
@@ -51,7 +48,7 @@ class ErrorProbability:
         self.held_out_ = self.calibrator_.predict_proba(said[:, None])[:, 1]
         return self
 
-    def _fit_constant(self, wrong: NDArray[np.int64], n_rows: int) -> Self:
+    def _fit_constant(self, wrong: Ints, n_rows: int) -> Self:
         """Without a right and a wrong row there is nothing to tell apart: the rule of succession."""
         self.fitted_ = None
         self.held_out_ = np.full(n_rows, (wrong.sum() + 1) / (len(wrong) + 2))
@@ -100,11 +97,3 @@ def out_of_fold(
                 fit_model(clone(learner), table[train], target[train], part), table[test]
             )
     return found
-
-
-def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Any:
-    """Folds of meta-training rows; those of one group, such as copies of a row, stay together."""
-    if groups is not None and (n_groups := len(np.unique(groups))) > 1:
-        return GroupKFold(min(FOLDS, n_groups)).split(range(n_rows), groups=groups)
-    folds = KFold(min(FOLDS, n_rows), shuffle=True, random_state=random_state)
-    return folds.split(range(n_rows))

@@ -5,15 +5,12 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import hypergeom, ttest_1samp
 from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
 
+from surefoot._models import as_table
+from surefoot._typing import Floats, Ints, Mask
 from surefoot.error_estimation._conditions import Condition, list_conditions
-from surefoot.neighborhoods import as_table
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Rules that are refined at each length, and rows that rules are searched on.
 BEAM = 20
@@ -112,7 +109,7 @@ def find_error_regions(
     return sorted(kept, key=lambda region: -region.error)
 
 
-def _halves(n_rows: int, groups: Any, random_state: Any) -> tuple[NDArray[np.int64], Mask]:
+def _halves(n_rows: int, groups: Any, random_state: Any) -> tuple[Ints, Mask]:
     """Rows to search on, at most so many, and the mask of rows to check on."""
     draw = check_random_state(random_state)
     units = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]

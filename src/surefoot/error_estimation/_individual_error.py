@@ -14,21 +14,17 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from surefoot.error_estimation._row import Row
-from surefoot.indicators import (
+from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
-    Indicator,
-    LocalSensitivity,
-    NeighborDistance,
-    check_model,
     check_rows,
     check_training_rows,
     with_fixed_seed,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._models import check_model
+from surefoot._typing import Floats, Ints, Mask
+from surefoot.error_estimation._row import Row
+from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 
 # What is said of stability where no indicator says it.
 SENSITIVITY = LocalSensitivity(n_neighbors=10)
@@ -138,7 +134,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         X = check_rows(self, X)
         return np.asarray(self.estimator_.predict(X))
 
-    def predict_novelty(self, X: Any) -> NDArray[np.bool_]:
+    def predict_novelty(self, X: Any) -> Mask:
         """Whether each row is unlike anything seen: further from its neighbours than training rows are.
 
         The mean distance to the ten nearest training rows is compared with that of held-out training

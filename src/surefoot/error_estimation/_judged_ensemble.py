@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
+from surefoot._crossfit import check_same_rows, common_classes
+from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
+from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
-
-Floats = NDArray[np.float64]
 
 
 class HeldOutErrors(NamedTuple):
@@ -24,13 +24,13 @@ class HeldOutErrors(NamedTuple):
     that had not seen the row either; `rows` are its positions in the training table.
     """
 
-    rows: NDArray[np.int64]
+    rows: Ints
     predictions: NDArray[Any]
     errors: Floats
     estimated_errors: Floats
 
 
-class JudgedEnsemble(_BaseHeterogeneousEnsemble):
+class JudgedEnsemble(HeterogeneousEnsemble):
     """Base of ensembles that ask how wrong each of their models will be on each row.
 
     `_fit_judges` wraps each model in an estimator of its errors, all on the same folds, and
@@ -88,7 +88,7 @@ class JudgedEnsemble(_BaseHeterogeneousEnsemble):
         self.held_out_ = stack_held_out([judge.held_out_ for judge in self.judges_])
         if is_classifier(self):
             self.classes_ = common_classes(self.estimators_)
-        return _check_sample_weight(sample_weight, X, dtype=np.float64)[self.held_out_.rows]
+        return check_sample_weight(sample_weight, X, dtype=np.float64)[self.held_out_.rows]
 
     def _estimate_errors(self, X: Any) -> Floats:
         """Estimated error of each row, one column a model."""
@@ -106,23 +106,3 @@ def stack_held_out(parts: list[Any]) -> HeldOutErrors:
             for name in ("predictions", "errors", "estimated_errors")
         ),
     )
-
-
-def check_same_rows(parts: list[NDArray[np.int64]]) -> None:
-    """Raise one sentence unless the same rows were held out for all models."""
-    if not all(np.array_equal(rows, parts[0]) for rows in parts):
-        raise ValueError(
-            "Other rows were held out for one model than for another: all must have the same cv."
-        )
-
-
-def common_classes(models: list[Any]) -> NDArray[Any]:
-    """Classes of models that all know the same ones."""
-    classes = models[0].classes_
-    for model in models:
-        if not np.array_equal(model.classes_, classes):
-            raise ValueError(
-                f"estimators know different classes, {classes.tolist()} and {model.classes_.tolist()}: "
-                "they must know the same."
-            )
-    return classes

@@ -3,18 +3,15 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from surefoot._models import fit_model
+from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._error_probability import answer, out_of_fold
-from surefoot.indicators import fit_model
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Fewer rows in a fold say nothing of its level.
 LEAST_LEVELLED = 20

@@ -7,27 +7,15 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._crossfit import CrossFit, CrossFitter, Panel, check_rows
+from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
-from surefoot.error_estimation._conformal import (
-    conformal_quantile,
-    cv_plus_intervals,
-)
+from surefoot.error_estimation._conformal import cv_plus_intervals
 from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
 from surefoot.error_estimation._judgement import Judgement
 from surefoot.error_estimation._row import Row
-from surefoot.indicators import (
-    CrossFit,
-    CrossFitter,
-    Indicator,
-    NeighborDisagreement,
-    NeighborDistance,
-    Panel,
-    SecondOpinion,
-    check_rows,
-)
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
+from surefoot.metrics import conformal_quantile
 
 
 class FoldFit(NamedTuple):

@@ -8,10 +8,9 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._typing import Floats
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood
-
-Floats = NDArray[np.float64]
 
 
 class Row(Indicator):

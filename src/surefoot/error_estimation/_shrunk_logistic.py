@@ -11,9 +11,11 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-Floats = NDArray[np.float64]
+from surefoot._models import smoothed_targets
+from surefoot._sklearn_private import check_sample_weight
+from surefoot._typing import Floats
 
 # Penalties, in rows' worth of evidence a row, strongest first: the first leaves own confidence alone.
 PENALTIES = 10.0 ** np.arange(1, -6, -1)
@@ -73,7 +75,7 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         """Fit on columns and 0/1 targets; rows of one group stay in one fold."""
         check_scalar(self.n_own, "n_own", Integral, min_val=0)
         X, y = validate_data(self, X, y, dtype=np.float64)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         self.classes_ = two_classes(y)
         y = (y == self.classes_[1]).astype(np.int64)
         # Neither the columns' weights nor their penalty can be learned from a single error.
@@ -174,12 +176,6 @@ def two_classes(y: NDArray[Any]) -> NDArray[Any]:
 def with_ones(rows: Floats) -> Floats:
     """Put a column of ones before the others."""
     return np.column_stack([np.ones(len(rows)), rows])
-
-
-def smoothed_targets(y: Any, weight: Floats) -> Floats:
-    """Platt's targets, the rule of succession within each kind: no error seen is no proof of none."""
-    n_wrong, n_right = weight[y == 1].sum(), weight[y == 0].sum()
-    return np.where(y == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (n_right + 2))
 
 
 def fit_logistic(

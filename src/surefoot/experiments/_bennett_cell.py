@@ -17,7 +17,7 @@ from surefoot.experiments._friedman_runs import (
 )
 from surefoot.experiments._progress import Progress, silent
 from surefoot.indicators import LocalSensitivity
-from surefoot.neighborhoods import SAMPLINGS, log_n_neighbors, voronoi_steps
+from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
 from surefoot.recalibration import RecalibratedClassifier
 
 ALL_RUNS, QUICK_RUNS = 30, 2
@@ -39,7 +39,7 @@ def share_outside(problem: int) -> float:
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """Compare the ways of sampling, write `bennett-cell.csv`, and return the table as text."""
     n_runs = QUICK_RUNS if quick else ALL_RUNS
-    methods = {name: partial(recalibrated_with, name) for name in SAMPLINGS}
+    methods = {name: partial(recalibrated_with, name) for name in Neighborhood.SAMPLINGS}
     errors = friedman_errors(methods, n_runs, "ways of sampling", progress, quick=quick)
     table = [
         {
@@ -51,7 +51,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
             "midpoints_outside": round(share_outside(problem), 3),
         }
         for p, problem in enumerate(PROBLEMS)
-        for name, runs in zip(SAMPLINGS, errors[p].T, strict=True)
+        for name, runs in zip(Neighborhood.SAMPLINGS, errors[p].T, strict=True)
     ]
     path = out / "bennett-cell.csv"
     with path.open("w", newline="") as file:

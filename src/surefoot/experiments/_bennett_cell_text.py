@@ -15,7 +15,7 @@ from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._text_corpora import Corpus, reuters_in_few_terms
 from surefoot.experiments._text_decisions import meta_scores
 from surefoot.experiments._text_models import MultinomialLogOdds
-from surefoot.neighborhoods import SAMPLINGS, log_n_neighbors, voronoi_steps
+from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
 
 Floats = NDArray[np.float64]
 
@@ -55,13 +55,16 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """
     size = (QUICK_TOPICS, QUICK_TERMS, QUICK_STEP) if quick else (N_TOPICS, N_TERMS, STEP)
     corpus = reuters_in_few_terms(*size)
-    asked = [LocalSensitivity(per_class=True, sampling=s, random_state=0) for s in SAMPLINGS]
+    asked = [
+        LocalSensitivity(per_class=True, sampling=s, random_state=0) for s in Neighborhood.SAMPLINGS
+    ]
     strive = StriveClassifier(models(), asked, cv=corpus.folds())
     strive.fit(corpus.X_train, corpus.y_train)
     columns = strive.meta_columns(corpus.X_test)
+    names = ("none", *Neighborhood.SAMPLINGS)
     table = [
         measure(strive, columns, corpus, name)
-        for name in progress(("none", *SAMPLINGS), total=1 + len(SAMPLINGS), label="samplings")
+        for name in progress(names, total=len(names), label="samplings")
     ]
     path = out / "bennett-cell-text.csv"
     with path.open("w", newline="") as file:
@@ -84,7 +87,7 @@ def chosen_columns(sampling: str) -> list[str]:
     kept = [f"{name}__score" for name, _ in models()]
     if sampling == "none":
         return kept
-    place = SAMPLINGS.index(sampling)
+    place = Neighborhood.SAMPLINGS.index(sampling)
     behind = "" if place == 0 else f"_{place + 1}"
     told = [f"{name}__{kind}_1{behind}" for name, _ in models() for kind in ("shift", "spread")]
     return kept + told

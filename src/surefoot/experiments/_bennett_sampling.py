@@ -14,7 +14,7 @@ from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.datasets import fetch_reuters21578, informative_tfidf
 from surefoot.experiments._progress import Progress, silent
 from surefoot.metrics import error_auroc_score
-from surefoot.neighborhoods import SAMPLINGS
+from surefoot.neighborhoods import Neighborhood
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def judged(
     """Of each way of sampling, which decisions are wrong and how far each is trusted."""
     ways = {
         s: LocalSensitivity(model, n_neighbors=N_NEIGHBORS, sampling=s, random_state=0)
-        for s in SAMPLINGS
+        for s in Neighborhood.SAMPLINGS
     }
     for name, indicator in {**ways, WITHOUT: Confidence(model)}.items():
         fitted = indicator.fit(X_train, y_train)
@@ -86,7 +86,7 @@ def report(table: list[Any], names: list[str], n_texts: int, path: Path) -> str:
         f"Error AUROC, mean over topics, {n_texts} test texts each (± standard error of the difference to voronoi)"
     ]
     for model in MODELS:
-        found = {name: _of(rows, model, name) for name in (*SAMPLINGS, WITHOUT)}
+        found = {name: _of(rows, model, name) for name in (*Neighborhood.SAMPLINGS, WITHOUT)}
         for name, values in found.items():
             gap = values - found["voronoi"]
             error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan

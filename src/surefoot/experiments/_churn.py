@@ -17,10 +17,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from surefoot._crossfit import cross_fit
 from surefoot.datasets import fetch_churn, make_friedman_problem
 from surefoot.ensemble import BoostingClassifier
 from surefoot.experiments._progress import Progress, silent
-from surefoot.indicators import Confidence, LocalSensitivity, VoteDisagreement, cross_fit
+from surefoot.indicators import Confidence, LocalSensitivity, VoteDisagreement
 
 Floats = NDArray[np.float64]
 Task = tuple[str, Floats, NDArray[Any], Floats, NDArray[Any]]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from surefoot._search import drop_own, restrict_lists
 from surefoot.neighborhoods import DTWNeighbors
-from surefoot.neighborhoods._lists import drop_own, restrict_lists
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

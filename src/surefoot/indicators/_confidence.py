@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from scipy.special import entr, expit, logit, softmax
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._models import margin, top_class
+from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
-from surefoot.neighborhoods import Neighborhood, margin, top_class
-
-Floats = NDArray[np.float64]
+from surefoot.neighborhoods import Neighborhood
 
 
 class Confidence(Indicator):
@@ -90,7 +90,7 @@ def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
 
 
 def _refuse_regressors(neighborhood: Neighborhood) -> None:
-    if neighborhood.index.response.method == "predict":
+    if neighborhood.index.response.is_regression:
         raise ValueError(
             "Confidence needs a classifier: a regressor states no confidence of its own."
         )

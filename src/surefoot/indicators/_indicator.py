@@ -1,27 +1,21 @@
 """The contract of an indicator: columns about a prediction, and one number that says how far to trust it."""
 
 from abc import ABC, abstractmethod
-from copy import copy
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn import get_config
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.pipeline import Pipeline
-from sklearn.utils import check_consistent_length, check_random_state, get_tags
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import (
-    _check_sample_weight,
     check_is_fitted,
     validate_data,
 )
 
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, as_table
-
-Floats = NDArray[np.float64]
+from surefoot._models import as_table, check_model, fit_model
+from surefoot._sklearn_private import check_sample_weight
+from surefoot._typing import Floats
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 SETTINGS = ("space", "metric", "response")
 
@@ -102,7 +96,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         if y is not None:
             check_consistent_length(X, y)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         model = fit_model(self.estimator, X, y, sample_weight)
         index = NeighborhoodIndex(
             model,
@@ -167,61 +161,3 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             tags.input_tags = inner.input_tags
             tags.target_tags.required = inner.target_tags.required
         return tags
-
-
-def with_fixed_seed(indicator: Indicator) -> Indicator:
-    """A copy whose `random_state`, if it has one, is a number: attached to several models, it draws alike.
-
-    Its other parameters are the same objects, so that indicators that share a space still share a search.
-    """
-    fixed = copy(indicator)
-    if "random_state" in fixed.get_params(deep=False):
-        seed = check_random_state(fixed.get_params()["random_state"]).randint(
-            np.iinfo(np.int32).max
-        )
-        fixed.set_params(random_state=seed)
-    return fixed
-
-
-def check_model(estimator: Any) -> None:
-    """Raise one sentence unless this is an instance with a `fit`."""
-    if not hasattr(estimator, "fit") or isinstance(estimator, type):
-        raise TypeError(
-            f"estimator={estimator!r} is no model: it may be a scikit-learn classifier or regressor, "
-            "or a fitted one in FrozenEstimator."
-        )
-
-
-def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    """Fit a clone of the model; a `FrozenEstimator` is used as it is.
-
-    Weights go to the model itself, or to the last step of a pipeline.
-    """
-    check_model(estimator)
-    if isinstance(estimator, FrozenEstimator):
-        check_is_fitted(estimator.estimator)
-        return estimator
-    model = clone(estimator)
-    if sample_weight is None:
-        return model.fit(X, y)
-    name = weight_parameter(model)
-    return model.fit(X, y, **{name: sample_weight})
-
-
-def weight_parameter(model: Any) -> str:
-    """Name under which `model.fit` takes weights, or one sentence that it takes none.
-
-    A pipeline hands them to its last step, a search to its model; with metadata routing enabled both
-    do so by themselves.
-    """
-    routed = get_config()["enable_metadata_routing"]
-    if isinstance(model, Pipeline) and not routed:
-        name, last = model.steps[-1]
-        return f"{name}__{weight_parameter(last)}"
-    if isinstance(model, (GridSearchCV, RandomizedSearchCV)) and not routed:
-        return weight_parameter(model.estimator)
-    parameters = signature(model.fit).parameters
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    if "sample_weight" not in parameters and not takes_any:
-        raise ValueError(f"sample_weight was given, but {model!r} takes none.")
-    return "sample_weight"

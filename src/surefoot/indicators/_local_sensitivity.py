@@ -7,20 +7,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._models import margin, top_class
+from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
-from surefoot.neighborhoods import (
-    SAMPLINGS,
-    Neighborhood,
-    NeighborhoodIndex,
-    canonical_metric,
-    margin,
-    resolve_n_neighbors,
-    top_class,
-)
-
-Floats = NDArray[np.float64]
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Keeps a model that is constant in the cell from dividing by zero, without reordering others.
 TINY_SPREAD = 1e-12
@@ -130,7 +123,7 @@ class LocalSensitivity(Indicator):
 
     def check_parameters(self) -> None:
         """Raise one sentence for a wrong parameter, before a model is fitted."""
-        check_option(self.sampling, "sampling", SAMPLINGS)
+        check_option(self.sampling, "sampling", Neighborhood.SAMPLINGS)
         resolve_n_neighbors(self.n_neighbors, 2)
         if self.metric != "auto":
             canonical_metric(self.metric)
@@ -151,7 +144,7 @@ class LocalSensitivity(Indicator):
         if self.per_class:
             change = around - neighborhood.scores[:, None, :]
             return np.hstack([change.mean(axis=1), change.std(axis=1)])
-        if neighborhood.index.response.method == "predict":
+        if neighborhood.index.response.is_regression:
             return describe_change(around[:, :, 0] - neighborhood.scores)
         top = top_class(neighborhood.scores)
         change = margin(around, top) - margin(neighborhood.scores, top)[:, None]
@@ -161,7 +154,7 @@ class LocalSensitivity(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean lead in the cell over its spread; for a regressor minus the root mean squared change."""
         around = self._sample_scores(neighborhood)
-        if neighborhood.index.response.method == "predict":
+        if neighborhood.index.response.is_regression:
             found = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
         else:
             leads = margin(around, top_class(neighborhood.scores))
@@ -172,11 +165,11 @@ class LocalSensitivity(Indicator):
         """Names of the columns."""
         check_is_fitted(self)
         response = self.index_.response
-        if self.per_class and response.method != "predict":
+        if self.per_class and not response.is_regression:
             return class_column_names(["shift", "spread"], self.index_.predictor.classes_)
         if self.per_class:
             return np.array(["shift", "spread"], dtype=object)
-        names = ["shift", "spread", "worst"] + ["flips"] * (response.method != "predict")
+        names = ["shift", "spread", "worst"] + ["flips"] * (not response.is_regression)
         return np.array(names, dtype=object)
 
     def _sample_scores(self, neighborhood: Neighborhood) -> Floats:

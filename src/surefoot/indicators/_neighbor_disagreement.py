@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.indicators._neighbor_indicator import NeighborIndicator, is_regression, nearness
-from surefoot.neighborhoods import Neighborhood, top_class
-
-Floats = NDArray[np.float64]
+from surefoot._models import top_class
+from surefoot._typing import Floats
+from surefoot.indicators._neighbor_indicator import NeighborIndicator, nearness
+from surefoot.neighborhoods import Neighborhood
 
 
 class NeighborDisagreement(NeighborIndicator):
@@ -57,7 +57,7 @@ class NeighborDisagreement(NeighborIndicator):
         for count in self.counts(neighborhood.index.n_rows):
             labels = neighborhood.labels[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
-            if is_regression(neighborhood):
+            if neighborhood.index.response.is_regression:
                 gap = (weights * labels).sum(axis=1) - neighborhood.scores[:, 0]
                 found += [gap, labels.std(axis=1)]
             else:
@@ -69,14 +69,14 @@ class NeighborDisagreement(NeighborIndicator):
         """Minus the weighted disagreement, or minus the size of the gap, over the most neighbours."""
         columns = self.columns(neighborhood)
         most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
-        if is_regression(neighborhood):
+        if neighborhood.index.response.is_regression:
             return -np.abs(columns[:, 2 * most])
         return -columns[:, 2 * most + 1]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.response.method == "predict":
+        if self.index_.response.is_regression:
             return self.count_names(["gap", "spread"])
         return self.count_names(["disagreement", "weighted_disagreement"])
 

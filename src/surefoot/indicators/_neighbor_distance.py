@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._typing import Floats
 from surefoot.indicators._neighbor_indicator import NeighborIndicator
 from surefoot.neighborhoods import Neighborhood
-
-Floats = NDArray[np.float64]
 
 # The logarithm of no distance at all: below that of any other.
 NO_DISTANCE = 1e-12

@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.indicators._cross_fit import CrossFitter
-from surefoot.indicators._neighbor_indicator import NeighborIndicator, is_regression, nearness
-from surefoot.neighborhoods import Neighborhood, top_class
-
-Floats = NDArray[np.float64]
+from surefoot._models import fit_model, top_class
+from surefoot._splits import resolve_cv
+from surefoot._typing import Floats, Ints
+from surefoot.indicators._neighbor_indicator import NeighborIndicator, nearness
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class NeighborError(NeighborIndicator):
@@ -80,17 +83,9 @@ class NeighborError(NeighborIndicator):
                 "NeighborError cannot tell which rows a frozen model was trained on, and its errors on those "
                 "are none: estimator may be a model to fit, or the indicator part of an action."
             )
-        folds = CrossFitter(
-            [],
-            self.estimator,
-            X,
-            np.asarray(y),
-            cv=self.cv,
-            sample_weight=sample_weight,
-            response=self.index_settings().get("response", "auto"),
-            n_jobs=self.n_jobs,
+        return out_of_fold_scores(
+            self.estimator, X, np.asarray(y), self.cv, sample_weight, self.n_jobs
         )
-        return folds.held_out_scores(folds.everything)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Two columns for each number of neighbours."""
@@ -99,7 +94,7 @@ class NeighborError(NeighborIndicator):
         for count in self.counts(neighborhood.index.n_rows):
             near = errors[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
-            if is_regression(neighborhood):
+            if neighborhood.index.response.is_regression:
                 found += [(weights * near).sum(axis=1), (weights * np.abs(near)).sum(axis=1)]
             else:
                 found += [near.mean(axis=1), (weights * near).sum(axis=1)]
@@ -113,7 +108,7 @@ class NeighborError(NeighborIndicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.response.method == "predict":
+        if self.index_.response.is_regression:
             return self.count_names(["residual", "absolute_residual"])
         return self.count_names(["error", "weighted_error"])
 
@@ -125,7 +120,7 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
         return neighborhood.neighbor_scores[
             :, :, 0
         ]  # raises the sentence that says what is missing
-    if is_regression(neighborhood):
+    if neighborhood.index.response.is_regression:
         errors = index.labels - index.held_out_scores[:, 0]
     else:
         told = np.asarray(index.predictor.classes_)[top_class(index.held_out_scores)]
@@ -134,3 +129,37 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
     return np.where(known, errors, errors[known].mean() if known.any() else 0.0)[
         neighborhood.indices
     ]
+
+
+def out_of_fold_scores(
+    estimator: Any, X: Any, y: NDArray[Any], cv: Any, weight: Floats | None, n_jobs: int | None
+) -> Floats:
+    """Mean score of each row by the models of the folds that held it out; NaN where there is none.
+
+    A fold whose training rows lack a class has no model.
+    """
+    classifies = is_classifier(estimator)
+    labels = np.unique(y)
+    splits = [
+        (train, test)
+        for train, test in resolve_cv(cv, y, stratified=classifies).split(X, y)
+        if not classifies or len(np.unique(y[train])) == len(labels)
+    ]
+    scores = Parallel(n_jobs=n_jobs)(
+        delayed(_fold_scores)(estimator, X, y, weight, train, test) for train, test in splits
+    )
+    n_scores = len(labels) if classifies and len(labels) > 2 else 1
+    total, count = np.zeros((len(y), n_scores)), np.zeros((len(y), 1))
+    for (_, test), part in zip(splits, scores, strict=True):
+        total[test] += part
+        count[test] += 1
+    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+
+def _fold_scores(
+    estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None, train: Ints, test: Ints
+) -> Floats:
+    rows, labels = _safe_indexing(X, train), y[train]
+    model = fit_model(estimator, rows, labels, None if weight is None else weight[train])
+    index = NeighborhoodIndex(model, rows, labels, n_neighbors=0)
+    return np.concatenate(index.map(lambda near: near.scores, _safe_indexing(X, test), 0))

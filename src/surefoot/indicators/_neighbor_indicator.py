@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
-from surefoot.neighborhoods import Neighborhood, canonical_metric, resolve_n_neighbors
-
-Floats = NDArray[np.float64]
 
 # A neighbour at no distance weighs as one at this share of the mean distance does.
 NEAREST = 1e-3
@@ -66,8 +65,3 @@ def nearness(distances: Floats) -> Floats:
     floor = NEAREST * distances.mean(axis=1, keepdims=True)
     weights = 1 / np.maximum(distances, np.where(floor > 0, floor, 1.0))
     return weights / weights.sum(axis=1, keepdims=True)
-
-
-def is_regression(neighborhood: Neighborhood) -> bool:
-    """Whether the model predicts numbers."""
-    return neighborhood.index.response.method == "predict"

@@ -10,20 +10,18 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._validation import check_option
-from surefoot.indicators._confidence import class_column_names
-from surefoot.indicators._indicator import Indicator
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-from surefoot.resampling import (
+from surefoot._refits import (
     bootstrap_models,
     exact_leave_one_out,
     infinitesimal_jackknife,
     jackknife_variance,
     tree_answers,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._typing import Floats
+from surefoot._validation import check_option
+from surefoot.indicators._confidence import class_column_names
+from surefoot.indicators._indicator import Indicator
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 METHODS = ("auto", "bootstrap")
 

@@ -16,12 +16,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
-from surefoot.indicators._neighbor_indicator import is_regression
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-Floats = NDArray[np.float64]
 Opinions = Sequence[tuple[str, Any]]
 
 
@@ -116,7 +115,7 @@ class SecondOpinion(Indicator):
         opinions = self.opinions
         if opinions is None:
             opinions = default_opinions(index, self.random_state)
-        elif index.response.method != "predict":
+        elif not index.response.is_regression:
             _check_probabilities(opinions)
         rows = index.space.rows
         self.opinions_ = [(name, clone(model).fit(rows, index.labels)) for name, model in opinions]
@@ -126,7 +125,7 @@ class SecondOpinion(Indicator):
         """What each model says of the prediction."""
         found: list[Floats] = []
         for _, opinion in self.opinions_:
-            if is_regression(neighborhood):
+            if neighborhood.index.response.is_regression:
                 found.append(opinion.predict(neighborhood.rows) - neighborhood.scores[:, 0])
                 if members := _members(opinion):
                     told = [member.predict(neighborhood.rows) for member in members]
@@ -138,7 +137,7 @@ class SecondOpinion(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean log-odds of the predicted class, or minus the mean size of the gaps."""
         columns = self.columns(neighborhood)
-        if not is_regression(neighborhood):
+        if not neighborhood.index.response.is_regression:
             return columns.mean(axis=1)
         gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
         return -np.abs(columns[:, gaps]).mean(axis=1)
@@ -146,7 +145,7 @@ class SecondOpinion(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.response.method != "predict":
+        if not self.index_.response.is_regression:
             return np.array([f"{name}_log_odds" for name, _ in self.opinions_], dtype=object)
         kinds = [(n, ["gap", "spread"] if _members(m) else ["gap"]) for n, m in self.opinions_]
         return np.array([f"{name}_{kind}" for name, told in kinds for kind in told], dtype=object)
@@ -155,7 +154,7 @@ class SecondOpinion(Indicator):
 def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
     """Randomised trees and a penalised linear model, of the kind that the model is."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    if index.response.method == "predict":
+    if index.response.is_regression:
         trees = ExtraTreesRegressor(50, min_samples_leaf=2, random_state=seed)
         linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), index)
     elif len(np.unique(np.asarray(index.labels))) < 2:

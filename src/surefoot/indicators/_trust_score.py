@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from surefoot._search import canonical_metric
+from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
 from surefoot.indicators._neighbor_distance import NO_DISTANCE
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, canonical_metric
-
-Floats = NDArray[np.float64]
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class TrustScore(Indicator):
@@ -71,7 +71,7 @@ class TrustScore(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Index the training rows of each class, in place of `fit`."""
         super().attach(index)
-        if index.response.method == "predict":
+        if index.response.is_regression:
             raise ValueError(
                 "TrustScore needs a classifier: a regressor has no classes to be near."
             )

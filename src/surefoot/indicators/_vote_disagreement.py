@@ -12,17 +12,15 @@ from sklearn.ensemble import (
     StackingClassifier,
     VotingClassifier,
 )
-from sklearn.ensemble._forest import BaseForest
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._refits import tree_answers
+from surefoot._sklearn_private import BaseForest
+from surefoot._typing import Floats, Ints
 from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-from surefoot.resampling import tree_answers
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Their members were fitted to 0, 1, ... in place of the labels.
 ENCODING = (BaggingClassifier, VotingClassifier, StackingClassifier)

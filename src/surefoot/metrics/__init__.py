@@ -1,6 +1,7 @@
 """How well errors are foreseen, how probabilities and intervals hold, and who is better: functions of arrays."""
 
 from surefoot.metrics._calibration import brier_decomposition, smooth_calibration_error
+from surefoot.metrics._conformal import conformal_quantile
 from surefoot.metrics._intervals import interval_coverage_score, interval_width, winkler_loss
 from surefoot.metrics._selective import (
     augrc_loss,
@@ -23,6 +24,7 @@ __all__ = [
     "augrc_loss",
     "aurc_loss",
     "brier_decomposition",
+    "conformal_quantile",
     "error_auroc_score",
     "excess_aurc_loss",
     "interval_coverage_score",

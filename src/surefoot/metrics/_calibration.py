@@ -9,7 +9,8 @@ from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from sklearn.utils import check_consistent_length, check_scalar
 
-from surefoot.metrics._vectors import Floats, check_binary, check_vector, check_weights
+from surefoot._typing import Floats
+from surefoot._validation import check_binary, check_vector, check_weights
 
 GRID_STEPS = 2**14
 

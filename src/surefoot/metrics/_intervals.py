@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
-from surefoot._validation import check_share
-from surefoot.metrics._vectors import Floats, check_vector, check_weights, weighted_mean
+from surefoot._typing import Floats
+from surefoot._validation import check_share, check_vector, check_weights, weighted_mean
 
 
 def interval_coverage_score(y_true: Any, intervals: Any, *, sample_weight: Any = None) -> float:

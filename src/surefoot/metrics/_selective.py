@@ -8,7 +8,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_consistent_length
 
-from surefoot.metrics._vectors import Floats, check_binary, check_vector, check_weights
+from surefoot._typing import Floats
+from surefoot._validation import check_binary, check_vector, check_weights
 
 
 def risk_coverage_curve(

@@ -7,14 +7,12 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._kernels._dtw_bounds import envelopes
-from surefoot._kernels._dtw_search import Stored, search
-from surefoot.neighborhoods._series import (
+from surefoot._kernels import Stored, envelopes, search
+from surefoot._search import (
     UNBOUNDED,
     SeriesBatch,
     check_path_exists,
@@ -22,9 +20,7 @@ from surefoot.neighborhoods._series import (
     check_series,
     window_radius,
 )
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from surefoot._typing import Floats, Ints
 
 # A compiled call cannot be interrupted, so a batch is not too large. Threads share the work by the
 # batch: in many, so that they end together, but not in so many that handing them out takes long.
@@ -113,16 +109,16 @@ class DTWNeighbors(BaseEstimator):
     @overload
     def kneighbors(
         self, X: Any = ..., n_neighbors: int | None = ..., return_distance: Literal[True] = ...
-    ) -> tuple[Floats, Indices]: ...
+    ) -> tuple[Floats, Ints]: ...
 
     @overload
     def kneighbors(
         self, X: Any = ..., n_neighbors: int | None = ..., *, return_distance: Literal[False]
-    ) -> Indices: ...
+    ) -> Ints: ...
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Indices | tuple[Floats, Indices]:
+    ) -> Ints | tuple[Floats, Ints]:
         """Find the nearest training series; nearest first, equal distances by index.
 
         Parameters
@@ -168,7 +164,7 @@ class DTWNeighbors(BaseEstimator):
         check_path_exists(self.radius_, queries.lengths, self._batch.lengths)
         return queries
 
-    def _search(self, queries: SeriesBatch, own: Indices, wanted: int) -> tuple[Floats, Indices]:
+    def _search(self, queries: SeriesBatch, own: Ints, wanted: int) -> tuple[Floats, Ints]:
         distances = np.empty((len(queries), wanted))
         indices = np.empty((len(queries), wanted), dtype=np.int64)
         n_threads = effective_n_jobs(self.n_jobs)
@@ -186,7 +182,7 @@ class DTWNeighbors(BaseEstimator):
         return np.sqrt(distances, out=distances), indices
 
     def _search_batch(
-        self, queries: SeriesBatch, own: Indices, costs: Floats, indices: Indices, rows: slice
+        self, queries: SeriesBatch, own: Ints, costs: Floats, indices: Ints, rows: slice
     ) -> None:
         some = queries.part(rows)
         search(

@@ -11,19 +11,19 @@ from scipy.stats import skew
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-Indices = NDArray[np.int64]
+from surefoot._typing import Ints
 
 
 @dataclass(frozen=True)
 class Hubness:
     """How often each row is among others' neighbours; see :func:`hubness`."""
 
-    occurrences: Indices
-    good_occurrences: Indices
-    bad_occurrences: Indices
+    occurrences: Ints
+    good_occurrences: Ints
+    bad_occurrences: Ints
     skewness: float
-    good_hubs: Indices
-    bad_hubs: Indices
+    good_hubs: Ints
+    bad_hubs: Ints
 
 
 def hubness(neighbors: ArrayLike, y: ArrayLike) -> Hubness:
@@ -121,7 +121,7 @@ def _noise_class(labels: NDArray[Any]) -> Any:
     return "noise"
 
 
-def _check_lists(y: ArrayLike, neighbors: ArrayLike) -> tuple[NDArray[Any], Indices]:
+def _check_lists(y: ArrayLike, neighbors: ArrayLike) -> tuple[NDArray[Any], Ints]:
     labels = column_or_1d(y)
     lists = check_array(neighbors, dtype=np.int64, input_name="neighbors")
     check_consistent_length(labels, lists)

@@ -1,6 +1,7 @@
 """The kernel-weighted vote of the nearest training rows (Bennett 2007, equation 4)."""
 
 from collections.abc import Callable
+from copy import copy
 from numbers import Real
 from typing import Any, Self
 
@@ -15,17 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import row_batches
+from surefoot._search import csr_parts, neighbor_search, resolve_n_neighbors, unit_rows
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
-from surefoot.neighborhoods._n_neighbors import resolve_n_neighbors
-from surefoot.neighborhoods._sparse_search import csr_parts, neighbor_search, unit_rows
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,
     steps_from_products,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
@@ -126,6 +124,16 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         largest = abs(self._rows).max()
         return bool(abs(rows - self._rows).max() <= 1e-12 * largest)
 
+    def shares_rows_with(self, other: Self) -> bool:
+        """Whether both hold the very same training rows, as those of `with_labels` do."""
+        return self._rows is other._rows
+
+    def with_labels(self, y: NDArray[Any]) -> Self:
+        """Copy of the fitted classifier with other labels for its training rows, which are not copied."""
+        other = copy(self)
+        other.classes_, other._codes = np.unique(y, return_inverse=True)  # noqa: SLF001 - a copy of this
+        return other
+
     def decision_function(self, X: Any) -> Floats:
         """Kernel vote for minus against each class, one column beyond two classes; higher is for it."""
         check_is_fitted(self)
@@ -162,6 +170,24 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
             votes[batch] = self._cell_votes(X[batch], near[batch], n_samples)
         return _for_minus_against(votes)
+
+    def cell_weights(self, X: Any, near: Ints, n_samples: int) -> Floats:
+        """Kernel value with which each neighbour votes at each sample, shape (n_rows, n_samples, n_near).
+
+        It is 0 where a neighbour is not among those that vote. Votes are counted by class: here each
+        neighbour is a class of its own.
+        """
+        X = self._scaled(X)
+        own = copy(self)
+        own.classes_ = np.arange(near.shape[1])
+        count = own._sparse_cell_votes if issparse(X) else own._cell_votes  # noqa: SLF001 - a copy of this
+        weights = np.empty((X.shape[0], n_samples, near.shape[1]))
+        for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
+            few = near[batch]
+            own._rows = self._rows[few.ravel()]  # noqa: SLF001
+            own._codes = np.tile(own.classes_, len(few))  # noqa: SLF001
+            weights[batch] = count(X[batch], np.arange(few.size).reshape(few.shape), n_samples)
+        return weights
 
     def _scaled(self, X: Any) -> Any:
         if self.kernel != "cosine":

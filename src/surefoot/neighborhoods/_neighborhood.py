@@ -13,27 +13,24 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
-from surefoot._parallel import row_batches
-from surefoot._validation import check_option
-from surefoot.neighborhoods._axis import axis_samples
-from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
-from surefoot.neighborhoods._model_input import (
+from surefoot._models import (
     ModelInput,
     NumericInput,
+    Response,
     as_table,
+    axis_samples,
     model_input,
     split_model,
 )
-from surefoot.neighborhoods._response import Response
+from surefoot._parallel import row_batches
+from surefoot._search import Metric, SparseNeighbors, canonical_metric, neighbor_search
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_option
+from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._space import NeighborSpace
-from surefoot.neighborhoods._sparse_search import SparseNeighbors, neighbor_search
-from surefoot.neighborhoods._voronoi import Metric, canonical_metric, steps_towards
+from surefoot.neighborhoods._voronoi import steps_towards
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 T = TypeVar("T")
-
-SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
 
 # Methods that are affine in their input, shared by all of scikit-learn's linear models.
 AFFINE_METHODS = (LogisticRegression.decision_function, LinearRegression.predict)
@@ -229,6 +226,9 @@ class Neighborhood:
     array([['no', 'no']], dtype='<U3')
     """
 
+    # Where samples around a row may lie; see `sample_scores`.
+    SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
+
     def __init__(self, index: NeighborhoodIndex, X: Any) -> None:
         X = as_table(X)
         self.index = index
@@ -248,7 +248,7 @@ class Neighborhood:
         return self.index.labels[self.indices]
 
     @property
-    def has_cell(self) -> NDArray[np.bool_]:
+    def has_cell(self) -> Mask:
         """Whether there is anything around each row: not around a zero row under the cosine."""
         if self.index.lengths is None:
             return np.ones(len(self), dtype=bool)
@@ -288,7 +288,7 @@ class Neighborhood:
         fraction, one for each neighbour, of the way to the border; "axis" one local standard
         deviation up and down in one column at a time.
         """
-        check_option(sampling, "sampling", SAMPLINGS)
+        check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
         if sampling == "axis":
             return self._axis_scores(near)

@@ -3,21 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from surefoot.neighborhoods._model_input import (
-    MixedInput,
-    ModelInput,
-    as_numbers,
-    float_table,
-    is_frame,
-)
+from surefoot._models import MixedInput, ModelInput, as_numbers, default_vectorizer
+from surefoot._typing import Floats
 
 
 class NeighborSpace:
@@ -32,7 +22,7 @@ class NeighborSpace:
                 f"space={space!r} is not known: it may be 'auto', 'scaled' or a transformer."
             )
         self.transformer: Any = None
-        self.width: NDArray[np.float64] | None = None
+        self.width: Floats | None = None
         if not self.own:
             self.transformer = clone(space).fit(X, y)
         elif isinstance(model_input, MixedInput):
@@ -66,7 +56,7 @@ class NeighborSpace:
         return np.where(np.isfinite(rows), rows, self.typical)
 
 
-def column_widths(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def column_widths(rows: Floats) -> Floats | None:
     """The spread of each column, or, where it holds two values, √2 times their distance.
 
     None where the columns are scaled already: the model's own space then serves, and its own search.
@@ -78,47 +68,3 @@ def column_widths(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
         return None
     width = np.where(two_valued, (high - low) * np.sqrt(2), spread)
     return np.where(width > 0, width, 1.0)
-
-
-def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
-    """Impute and scale numbers; give each category a column, so that two of them are 1 apart."""
-    numbers = make_pipeline(
-        FunctionTransformer(_infinite_to_gap, feature_names_out="one-to-one"),
-        SimpleImputer(strategy="median", keep_empty_features=True),
-        StandardScaler(),
-    )
-    categories = make_pipeline(
-        FunctionTransformer(_as_objects, feature_names_out="one-to-one"),
-        OneHotEncoder(
-            handle_unknown="infrequent_if_exist", max_categories=100, sparse_output=False
-        ),
-        FunctionTransformer(_half_a_difference_each, feature_names_out="one-to-one"),
-    )
-    return ColumnTransformer(
-        [
-            ("numbers", numbers, model_input.numeric),
-            ("categories", categories, model_input.categorical),
-        ],
-        sparse_threshold=0,
-    )
-
-
-def _infinite_to_gap(table: Any) -> NDArray[np.float64]:
-    values = float_table(table)
-    return np.where(np.isfinite(values), values, np.nan)
-
-
-def _as_objects(table: Any) -> NDArray[Any]:
-    """Categories as texts, and whatever stands for a gap as None: kinds of objects cannot be mixed."""
-    values = (table.to_numpy() if is_frame(table) else np.asarray(table)).astype(object)
-    texts = [[None if is_missing(value) else str(value) for value in row] for row in values]
-    return np.array(texts, dtype=object).reshape(values.shape)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or NA."""
-    return value is None or str(value) in ("nan", "NaT", "<NA>")
-
-
-def _half_a_difference_each(indicators: NDArray[np.float64]) -> NDArray[np.float64]:
-    return indicators * np.sqrt(0.5)

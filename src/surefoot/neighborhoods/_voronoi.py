@@ -6,32 +6,22 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array, check_scalar
 
-from surefoot._kernels import points_between, sparse_cell_steps
+from surefoot._kernels import sparse_cell_steps
+from surefoot._models import interpolate
 from surefoot._parallel import row_batches
-from surefoot.neighborhoods._sparse_search import canonical, csr_parts, unit_rows
-
-Floats = NDArray[np.float64]
-Metric = str | Callable[[Any, Any], float]
+from surefoot._search import Metric, canonical, canonical_metric, csr_parts, unit_rows
+from surefoot._typing import Floats, Ints, Mask
 
 # What rounding leaves of the zero |d|² of two equal unit rows.
 ZERO_SQUARE = 1e-30
 
 # Differences of which the squares, and their inverses, are still numbers of full precision.
 SMALLEST = 1e-70
-
-# Metrics between which a point can lie, by all their names; p of "minkowski" is 2.
-METRICS = {
-    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
-    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
-    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
-    "sqeuclidean": "sqeuclidean",
-}
 
 # Few enough rows that their products are still in the processor's cache when they are divided.
 ROWS_IN_CACHE = 32
@@ -116,7 +106,7 @@ def voronoi_samples(
     return interpolate(X, neighbors.reshape(-1, X.shape[1]), near, steps).reshape(neighbors.shape)
 
 
-def steps_towards(X: Any, reference: Any, near: NDArray[np.int64], metric: Metric) -> Floats:
+def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric) -> Floats:
     """`voronoi_steps` of checked rows towards the rows of `reference` that `near` (n, k) indexes."""
     if issparse(reference) and metric in ("euclidean", "cosine"):
         return sparse_steps(X, reference, near, unit=metric == "cosine")
@@ -127,33 +117,11 @@ def steps_towards(X: Any, reference: Any, near: NDArray[np.int64], metric: Metri
     return _steps_in_batches(X, take, near.shape[1], metric, tol=1e-3)
 
 
-def sparse_steps(X: Any, reference: Any, near: NDArray[np.int64], *, unit: bool) -> Floats:
+def sparse_steps(X: Any, reference: Any, near: Ints, *, unit: bool) -> Floats:
     """Steps of CSR rows from dot products alone, with `unit` between the rows scaled to length one."""
     scaled = unit_rows if unit else canonical
     rows, others = csr_parts(scaled(X)), csr_parts(scaled(reference))
     return sparse_cell_steps(rows, others, np.ascontiguousarray(near), X.shape[1], unit)
-
-
-def interpolate(X: Any, reference: Any, near: NDArray[np.int64], steps: Floats) -> Any:
-    """Points x + β(n − x), row by row, between X and the rows of `reference` that `near` indexes."""
-    if not issparse(reference):
-        return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
-    rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
-    weights = steps.reshape(-1, 1)
-    neighbors = csr_array(reference)[near.ravel()]
-    return csr_array(rows.multiply(1 - weights) + neighbors.multiply(weights))
-
-
-def canonical_metric(metric: Metric) -> Metric:
-    """One name for each metric, or one sentence that names those there are."""
-    if callable(metric):
-        return metric
-    if metric not in METRICS:
-        names = ", ".join(sorted(METRICS))
-        raise ValueError(
-            f"metric={metric!r} is not known: it may be a function of two rows or one of {names}."
-        )
-    return METRICS[metric]
 
 
 def steps_from_products(gram: Floats, squares: Floats) -> Floats:
@@ -167,7 +135,7 @@ def steps_from_products(gram: Floats, squares: Floats) -> Floats:
 
 
 def difference_products(
-    X: Any, reference: Any, near: NDArray[np.int64], n_first: int, *, unit: bool = False
+    X: Any, reference: Any, near: Ints, n_first: int, *, unit: bool = False
 ) -> tuple[Floats, Floats]:
     """Products d_i·d_j of the first with all neighbours' differences d_j = n_j − x, and the squares |d_j|².
 
@@ -238,7 +206,7 @@ def _bisect_row(x: Floats, near: Floats, metric: Metric, tol: float) -> Floats:
     if len(others) == 0:
         return np.full(len(near), 0.5)
 
-    def inside(steps: Floats) -> NDArray[np.bool_]:
+    def inside(steps: Floats) -> Mask:
         points = x + steps[:, None] * (near - x)
         nearest = cdist(points, others, metric).min(axis=1)
         return cdist(points, x, metric)[:, 0] <= nearest * (1 + 1e-12)

@@ -10,16 +10,11 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from surefoot._models import margin, top_class
+from surefoot._search import resolve_n_neighbors
 from surefoot._validation import check_option
 from surefoot.indicators import LocalSensitivity
-from surefoot.neighborhoods import (
-    Neighborhood,
-    NeighborhoodIndex,
-    margin,
-    resolve_n_neighbors,
-    top_class,
-    voronoi_samples,
-)
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, voronoi_samples
 from surefoot.plots._canvas import BLUE, GREY, INK, ORANGE, SKY, VERMILION, new_axes
 from surefoot.plots._polygon import cell_polygon, is_within, lengths_of, square_around
 
@@ -388,7 +383,7 @@ def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, An
     """What the model says at the samples of the one row, against what it says at the row."""
     index, scores = neighborhood.index, neighborhood.scores
     around = neighborhood.sample_scores(n_neighbors)
-    if index.response.method == "predict":
+    if index.response.is_regression:
         change = around[0, :, 0] - scores[0, 0]
         return {"values": change, "value_name": "change of the prediction", "flips": None}
     top = top_class(scores)

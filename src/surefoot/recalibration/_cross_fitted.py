@@ -8,20 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 
-from surefoot.indicators import (
-    CrossFit,
-    Indicator,
-    check_model,
-    check_rows,
-    check_training_rows,
-    cross_fit,
-    fit_model,
-    known_classes,
-)
+from surefoot._crossfit import CrossFit, check_rows, check_training_rows, cross_fit, known_classes
+from surefoot._models import check_model, fit_model
+from surefoot._typing import Floats, Ints
+from surefoot.indicators import Indicator
 from surefoot.recalibration._platt import class_targets
 
-Floats = NDArray[np.float64]
-Targets = list[NDArray[np.int64]]
+Targets = list[Ints]
 
 
 class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):

@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-from surefoot.error_estimation import learner_folds
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, class_targets
-
-Floats = NDArray[np.float64]
 
 
 def recalibrated_probabilities(

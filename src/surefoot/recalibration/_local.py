@@ -8,18 +8,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import _safe_indexing, check_scalar
 
-from surefoot.error_estimation import smoothed_targets
-from surefoot.indicators import CrossFit, Indicator, check_rows
-from surefoot.neighborhoods import (
-    Neighborhood,
-    NeighborhoodIndex,
-    canonical_metric,
-    resolve_n_neighbors,
-)
+from surefoot._crossfit import CrossFit, check_rows
+from surefoot._models import smoothed_targets
+from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._typing import Floats
+from surefoot.indicators import Indicator
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
-
-Floats = NDArray[np.float64]
 
 
 class LocallyRecalibratedClassifier(CrossFittedClassifier):

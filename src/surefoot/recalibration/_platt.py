@@ -8,12 +8,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.error_estimation import smoothed_targets
+from surefoot._models import smoothed_targets
+from surefoot._typing import Floats, Ints
 
 # The scores of a kernel vote can be 1e-9: the penalty must not decide anything.
 NEGLIGIBLE_PENALTY = 1e8
-
-Floats = NDArray[np.float64]
 
 
 class PlattCalibrator(ClassifierMixin, BaseEstimator):
@@ -23,7 +22,7 @@ class PlattCalibrator(ClassifierMixin, BaseEstimator):
     the solution stays finite where the columns separate the classes.
     """
 
-    def fit(self, X: Floats, y: NDArray[np.int64], sample_weight: Floats | None = None) -> Self:
+    def fit(self, X: Floats, y: Ints, sample_weight: Floats | None = None) -> Self:
         """Fit on out-of-fold columns."""
         weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         self.classes_ = np.array([0, 1])
@@ -42,7 +41,7 @@ class PlattCalibrator(ClassifierMixin, BaseEstimator):
         return self.logistic_.predict_proba(self.scaler_.transform(X))
 
 
-def class_targets(codes: NDArray[np.int64], n_classes: int) -> list[NDArray[Any]]:
+def class_targets(codes: Ints, n_classes: int) -> list[NDArray[Any]]:
     """The 0/1 targets to calibrate: the positive class for two classes, else each against the rest."""
     told = [1] if n_classes == 2 else range(n_classes)
     return [(codes == c).astype(np.int64) for c in told]

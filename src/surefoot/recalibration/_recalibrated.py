@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.indicators import CrossFit, Indicator, Panel, fit_model, with_fixed_seed
+from surefoot._crossfit import CrossFit, Panel, with_fixed_seed
+from surefoot._models import fit_model
+from surefoot._typing import Floats
+from surefoot.indicators import Indicator
 from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
-
-Floats = NDArray[np.float64]
 
 
 class RecalibratedClassifier(CrossFittedClassifier):

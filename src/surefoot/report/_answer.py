@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from surefoot._typing import Floats
 from surefoot.abstention import threshold_for_risk
 from surefoot.metrics import augrc_loss, risk_coverage_curve
 from surefoot.report._judged import Judged
-
-Floats = NDArray[np.float64]
 
 GRID = np.arange(1, 201) / 200
 

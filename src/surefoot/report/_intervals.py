@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.error_estimation import IndividualErrorRegressor, conformal_quantile
-from surefoot.metrics import interval_width
+from surefoot._typing import Floats, Mask
+from surefoot.error_estimation import IndividualErrorRegressor
+from surefoot.metrics import conformal_quantile, interval_width
 from surefoot.report._figures import number, percent
 from surefoot.report._judged import Judged
 from surefoot.report._shares import wilson_interval
-
-Floats = NDArray[np.float64]
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = 0.9
@@ -43,12 +42,12 @@ def describe_intervals(judged: Judged) -> dict[str, Any] | None:
     }
 
 
-def holds(truth: NDArray[Any], intervals: Floats) -> NDArray[np.bool_]:
+def holds(truth: NDArray[Any], intervals: Floats) -> Mask:
     """Whether each interval holds the truth."""
     return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
 
 
-def _by_width(intervals: Floats, held: NDArray[np.bool_]) -> list[dict[str, float | int | None]]:
+def _by_width(intervals: Floats, held: Mask) -> list[dict[str, float | int | None]]:
     """Mean width and coverage of parts of the rows of equal size, those with the narrowest intervals first."""
     width = np.diff(intervals)[:, 0]
     parts = np.array_split(np.argsort(width, kind="stable"), min(N_PARTS, len(width)))

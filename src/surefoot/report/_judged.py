@@ -13,12 +13,10 @@ from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
 from sklearn.utils.validation import _num_samples
 
+from surefoot._models import as_table, margin, top_class
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.neighborhoods import as_table, margin, top_class
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Numbers beyond it are not the same in JavaScript.
 LARGEST_LABEL = 2**53
@@ -122,7 +120,7 @@ class Judged:
         return np.asarray(self.sure.estimator_.predict(_safe_indexing(self.X, self.rows)))
 
     @property
-    def novel(self) -> NDArray[np.bool_]:
+    def novel(self) -> Mask:
         """Rows that are unlike the others."""
         return self.sure.held_out_.columns[-1][:, 0] > self.sure.novelty_threshold_
 

@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._typing import Floats
 from surefoot.metrics import smooth_calibration_error
 from surefoot.recalibration import recalibrated_probabilities
 from surefoot.report._figures import percent
 from surefoot.report._judged import Judged
 from surefoot.report._shares import wilson_interval
-
-Floats = NDArray[np.float64]
 
 LEAST_IN_A_BIN = 40
 MOST_BINS = 12

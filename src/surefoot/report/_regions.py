@@ -3,16 +3,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils import _safe_indexing
 
+from surefoot._typing import Ints
 from surefoot.error_estimation import ErrorRegion, find_error_regions
 from surefoot.report._figures import number, percent
 from surefoot.report._judged import Judged
-
-Ints = NDArray[np.int64]
 
 # Fewer rows cannot be divided into those that find a rule and those that check it.
 LEAST_ROWS = 40

@@ -4,18 +4,15 @@ from datetime import date, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.utils import _safe_indexing, check_random_state
 
+from surefoot._typing import Floats, Ints
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.report._figures import number
 from surefoot.report._intervals import SHOWN
 from surefoot.report._judged import Judged
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Rows that the page holds: of a larger table the least trustworthy, and a sample of the others.
 MOST_DOUBTFUL = 500

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
+from surefoot._refits import Refits, RunningMoments
+from surefoot._typing import Floats
 from surefoot._validation import check_option
-from surefoot.resampling._refits import Refits, RunningMoments
 
-Floats = NDArray[np.float64]
 LOSSES = ("squared", "zero_one")
 
 

@@ -10,11 +10,11 @@ from scipy.stats import bootstrap as scipy_bootstrap
 from sklearn.utils import check_random_state, check_scalar
 
 from surefoot._parallel import row_batches
+from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.resampling._confidence import check_confidence
 from surefoot.resampling._jackknife import jackknife
 from surefoot.resampling._statistic import (
-    Floats,
     Replicated,
     Sample,
     Statistic,

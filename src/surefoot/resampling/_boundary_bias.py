@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import is_regressor
 from sklearn.utils.validation import _num_samples
 
-from surefoot.resampling._refits import Refits, RunningMoments
-
-Floats = NDArray[np.float64]
+from surefoot._refits import Refits, RunningMoments
+from surefoot._typing import Floats
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples
 
-Indices = NDArray[np.int64]
+from surefoot._typing import Ints, Mask
 
 
 class HoldoutSplit(BaseCrossValidator):
@@ -49,7 +49,7 @@ class HoldoutSplit(BaseCrossValidator):
         X: Any,
         y: Any = None,
         groups: Any = None,
-    ) -> Iterator[tuple[Indices, Indices]]:
+    ) -> Iterator[tuple[Ints, Ints]]:
         """Yield the rows to learn from and the rows held out, both in ascending order.
 
         Parameters
@@ -80,7 +80,7 @@ class HoldoutSplit(BaseCrossValidator):
         yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     @staticmethod
-    def _hold_out_groups(groups: NDArray[Any], n_held_out: int, draw: Any) -> NDArray[np.bool_]:
+    def _hold_out_groups(groups: NDArray[Any], n_held_out: int, draw: Any) -> Mask:
         codes, counts = np.unique(groups, return_inverse=True, return_counts=True)[1:]
         if len(counts) < 2:
             raise ValueError("groups has one group only: a whole one is held out, and one left.")
@@ -104,7 +104,7 @@ class HoldoutSplit(BaseCrossValidator):
         return size
 
 
-def spread_classes(labels: NDArray[Any]) -> Indices:
+def spread_classes(labels: NDArray[Any]) -> Ints:
     """Order rows so that every leading stretch holds its share of each class.
 
     The i-th of the c rows of a class goes to the place (i + 1/2) / c of the way.

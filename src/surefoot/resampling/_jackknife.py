@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from surefoot._parallel import row_batches
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.resampling._confidence import check_confidence
 from surefoot.resampling._statistic import (
-    Floats,
-    Ints,
     Replicated,
     Sample,
     Statistic,
@@ -120,7 +118,7 @@ def _without(sample: Sample, batch: slice) -> Floats:
     return sample.of_rows(rows_without(sample.n_rows, np.arange(batch.start, batch.stop)))
 
 
-def rows_without(n_rows: int, left_out: NDArray[np.int64]) -> Ints:
+def rows_without(n_rows: int, left_out: Ints) -> Ints:
     """All rows but one, in order: a line of n − 1 for each row that is left out."""
     places = np.arange(n_rows - 1)
     return places + (places >= left_out[:, None])

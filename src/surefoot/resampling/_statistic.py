@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._typing import Floats, Ints
+
 Statistic = Callable[..., Any]
 
 

@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from surefoot.error_estimation import JudgedEnsemble, ask_chosen
-from surefoot.indicators import check_rows
+from surefoot._crossfit import ask_chosen, check_rows
+from surefoot._typing import Floats
+from surefoot.error_estimation import JudgedEnsemble
 from surefoot.selection._switch import learn_switch
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def _all_have_probabilities(self: Any) -> bool:

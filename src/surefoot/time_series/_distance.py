@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
-from surefoot.neighborhoods._series import (
+from surefoot._kernels import dtw_cost, n_cells, reverse_channels
+from surefoot._search import (
     UNBOUNDED,
     check_path_exists,
     check_same_channels,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.neighborhoods._lists import complete_lists
+from surefoot._search import complete_lists
 from surefoot.time_series._votes import Weights, class_occurrences, votes_by_size
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._search import complete_lists, drop_own
 from surefoot._validation import check_option
-from surefoot.neighborhoods._lists import complete_lists, drop_own
 from surefoot.time_series._individual_errors import (
     Lists,
     Voting,

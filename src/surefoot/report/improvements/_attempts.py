@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._typing import Floats
 from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.report._figures import percent
@@ -17,8 +18,6 @@ from surefoot.report.improvements._trial import SMALLEST_PART, Trial
 from surefoot.resampling import BiasVarianceResult, bias_variance
 from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Found = dict[str, Any]
 
 # Labels to add, as a share of those there are, and the least to start from.

@@ -10,8 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
+from surefoot._models import as_table
 from surefoot.active_learning import query
-from surefoot.neighborhoods import as_table
 from surefoot.report.improvements._attempts import Attempts, expected_errors
 from surefoot.report.improvements._gain import NotMeasurableError
 from surefoot.report.improvements._trial import LEAST_LEARN, Trial

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._typing import Floats, Ints
 
 
 class NotMeasurableError(Exception):

@@ -13,7 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import _safe_indexing
 
-from surefoot.neighborhoods import MixedInput, as_table, default_vectorizer, split_model
+from surefoot._models import MixedInput, as_table, default_vectorizer, split_model
+from surefoot._typing import Ints
 
 N_TREES = 50
 
@@ -47,7 +48,7 @@ class AnyTable(TransformerMixin, BaseEstimator):
 
 
 def transform_once(
-    estimator: Any, X: Any, y: NDArray[Any], learn: NDArray[np.int64], random: Any
+    estimator: Any, X: Any, y: NDArray[Any], learn: Ints, random: Any
 ) -> dict[str, Any]:
     """The last step of a pipeline, and the rows as it sees them, by transformers fitted on the learning rows.
 

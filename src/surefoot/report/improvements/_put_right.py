@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot._typing import Floats
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.indicators import LocalSensitivity
 from surefoot.metrics import smooth_calibration_error
@@ -12,8 +12,6 @@ from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report._probabilities import as_forecast, brier_scores
 from surefoot.report.improvements._gain import NotMeasurableError, describe, paired_gain
 from surefoot.report.improvements._trial import Trial
-
-Floats = NDArray[np.float64]
 
 # What probabilities that are 5 points off gain in Brier score by being put right.
 RELEVANT_BRIER = 0.05**2

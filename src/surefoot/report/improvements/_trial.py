@@ -10,7 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import _safe_indexing, check_random_state
 
-from surefoot.neighborhoods import as_table
+from surefoot._models import as_table
+from surefoot._typing import Floats, Ints
 from surefoot.report.improvements._gain import (
     Gain,
     NotMeasurableError,
@@ -19,9 +20,6 @@ from surefoot.report.improvements._gain import (
 )
 from surefoot.report.improvements._models import transform_once
 from surefoot.resampling import HoldoutSplit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HELD_OUT = 0.4
 LEAST_LEARN, LEAST_TEST = 15, 10

@@ -1,0 +1,28 @@
+"""Models and neighbours that never saw the row: what every action learns from."""
+
+from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
+from surefoot._crossfit._cross_fitter import CrossFit, CrossFitter, cross_fit
+from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
+from surefoot._crossfit._panel import Panel, with_fixed_seed
+from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
+from surefoot._crossfit._topic_models import TopicCrossFitter
+from surefoot._crossfit._topic_panel import TopicPanel
+
+__all__ = [
+    "CrossFit",
+    "CrossFitter",
+    "Panel",
+    "SharedNeighborhood",
+    "TopicCrossFitter",
+    "TopicPanel",
+    "ask_chosen",
+    "check_rows",
+    "check_same_rows",
+    "check_training_rows",
+    "common_classes",
+    "cross_fit",
+    "index_for",
+    "known_classes",
+    "may_share",
+    "with_fixed_seed",
+]

@@ -1,0 +1,55 @@
+"""Checks of rows and targets that all actions share; a model checks its own input, and gets it untouched."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from surefoot._models import as_table
+from surefoot._sklearn_private import check_sample_weight
+from surefoot._typing import Floats
+
+
+def check_training_rows(
+    action: Any, X: Any, y: Any, sample_weight: Any = None
+) -> tuple[Any, NDArray[Any], Floats | None]:
+    """Rows as a table, targets and weights as arrays; the action learns the names of the columns."""
+    validate_data(action, X, y, skip_check_array=True)
+    X, y = as_table(X), column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if len(y) == 0:
+        raise ValueError("X and y have no rows: a minimum of two is required.")
+    assert_all_finite(y, input_name="y")
+    if sample_weight is not None:
+        sample_weight = check_sample_weight(
+            sample_weight, y, dtype=np.float64, ensure_non_negative=True
+        )
+    return X, y, sample_weight
+
+
+def check_rows(action: Any, X: Any) -> Any:
+    """Rows to judge as a table, once the action is fitted and if they have its columns."""
+    check_is_fitted(action)
+    X = as_table(X)
+    validate_data(action, X, reset=False, skip_check_array=True)
+    return X
+
+
+def known_classes(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
+    """The classes in y, or those of a frozen model, which must know all in y."""
+    check_classification_targets(y)
+    if not isinstance(estimator, FrozenEstimator):
+        return np.unique(y)
+    check_is_fitted(estimator.estimator)
+    known = np.asarray(estimator.classes_)
+    if unknown := sorted(set(y.tolist()) - set(known.tolist())):
+        raise ValueError(f"y has class {unknown[0]!r}, which the frozen estimator does not know.")
+    return known

@@ -1,0 +1,155 @@
+"""One neighbourhood for many models of the same rows: searched, cut and sampled once."""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from surefoot._models import (
+    Response,
+    as_numbers,
+    axis_samples,
+    interpolate,
+    is_frame,
+    preprocesses_inside,
+    split_model,
+)
+from surefoot._typing import Floats, Ints
+from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
+from surefoot.neighborhoods._neighborhood import Neighborhood, NeighborhoodIndex
+
+T = TypeVar("T")
+
+
+class SharedNeighborhood(Neighborhood):
+    """The neighbourhood of a batch of rows as one of several two-class models sees it.
+
+    Parameters
+    ----------
+    index : NeighborhoodIndex
+        Made by `index_for`.
+    first : Neighborhood
+        Where the batch is; any model's.
+    found : dict
+        What the models have in common, filled by whoever needs it first.
+    """
+
+    def __init__(
+        self, index: NeighborhoodIndex, first: Neighborhood, found: dict[Any, Any]
+    ) -> None:
+        self.index = index
+        self.inputs = first.inputs
+        self._found = found
+        if index.n_neighbors > 0:
+            self.rows, self.distances, self.indices = first.rows, first.distances, first.indices
+
+    def sample_scores(
+        self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
+    ) -> Floats:
+        """Scores at samples around each row; see `Neighborhood.sample_scores`."""
+        near = self.indices[:, :n_neighbors]
+        if sampling == "voronoi" and self._may_use_cache():
+            return self._cell_scores(near)
+        if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
+            return super().sample_scores(n_neighbors, sampling, fractions)
+        drawn = fractions.tobytes() if sampling == "uniform" and fractions is not None else b""
+        where = sampling, n_neighbors, drawn
+        samples = self._once(("samples", *where), lambda: self._samples(near, sampling, fractions))
+        scores = self._scores_of(samples, where)
+        return scores.reshape(*near.shape, -1)
+
+    def _scores_of(self, samples: Any, where: tuple[Any, ...]) -> Floats:
+        """The model's scores of samples; those that vote on them are the same for all labels."""
+        index = self.index
+        if not index.shares_search:
+            return index.input.score(index.response, samples)
+        model = index.predictor
+        voting = self._once(
+            ("voting", model.n_neighbors_, *where),
+            lambda: model.search_.kneighbors(samples, model.n_neighbors_),
+        )
+        return index.response.as_scores(model.cached_scores(*voting))
+
+    def _axis_scores(self, near: Ints) -> Floats:
+        where = "axis", near.shape[1]
+        samples, at, place = self._once(
+            ("samples", *where), lambda: axis_samples(self.inputs, self.index.input.rows, near)
+        )
+        scores = np.repeat(self.scores[:, None, :], 2 * self.inputs.shape[1], axis=1)
+        if samples.shape[0]:
+            scores[at, place] = self._scores_of(samples, where)
+        return scores
+
+    def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
+        steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
+        if sampling == "uniform" and fractions is not None:
+            steps = steps * fractions[: near.shape[1]]
+        return interpolate(self.inputs, self.index.input.rows, near, steps)
+
+    def _cell_scores(self, near: Ints) -> Floats:
+        """Votes at the samples: the neighbours' weights are the same for all labels."""
+        model = self.index.predictor
+        cache = self.indices[:, : max(2 * model.n_neighbors_, near.shape[1])]
+        weights = self._once(
+            ("weights", model.n_neighbors_, model.gamma_, near.shape[1]),
+            lambda: model.cell_weights(self.rows, cache, near.shape[1]),
+        )
+        signs = np.where(self.index.labels[cache] == model.classes_[1], 1.0, -1.0)  # type: ignore[index]
+        votes = weights @ signs[:, :, None]
+        return self.index.response.as_scores(votes.ravel()).reshape(*near.shape, -1)
+
+    def _steps(self, near: Ints) -> Floats:
+        found = self._once(
+            ("steps", near.shape[1]), lambda: super(SharedNeighborhood, self)._steps(near)
+        )
+        return found.copy()  # whoever asked may scale them
+
+    def _once(self, key: Any, compute: Callable[[], T]) -> T:
+        if key not in self._found:
+            self._found[key] = compute()
+        return self._found[key]
+
+
+def may_share(models: Sequence[Any], X: Any) -> bool:
+    """Whether fitted models take the rows as they are, numbers without gaps, so that a neighbourhood is anybody's."""
+    if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
+        return False
+    return all(_takes_rows_as_they_are(model) for model in models)
+
+
+def _takes_rows_as_they_are(model: Any) -> bool:
+    transformers, predictor = split_model(model)
+    flags = getattr(predictor, "is_categorical_", None)
+    has_categories = flags is not None and np.any(flags)
+    return not (transformers or has_categories or preprocesses_inside(predictor))
+
+
+def index_for(
+    shared: NeighborhoodIndex,
+    model: Any,
+    labels: NDArray[Any],
+    *,
+    response: str = "auto",
+    held_out_scores: Floats | None = None,
+) -> NeighborhoodIndex:
+    """The index of another model of the same rows, without another search."""
+    index = copy(shared)
+    vars(index).pop("scores", None)  # the first model's, if it was asked
+    index.transformers, index.predictor = split_model(model)
+    index.labels, index.held_out_scores = labels, held_out_scores
+    index.response = Response(index.predictor, response, index.n_rows)
+    if index.n_neighbors > 0:
+        index.shares_search = _finds_its_own(index, shared)
+    return index
+
+
+def _finds_its_own(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
+    """Whether the model's own neighbours are those of the index."""
+    model, first = index.predictor, shared.predictor
+    if not isinstance(model, KernelKNeighborsClassifier) or model.metric != index.metric:
+        return False
+    if isinstance(first, KernelKNeighborsClassifier) and model.shares_rows_with(first):
+        return shared.shares_search  # only the labels differ: rows need not be compared again
+    return model.is_fitted_on(index.space.rows)

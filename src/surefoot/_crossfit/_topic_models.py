@@ -1,0 +1,101 @@
+"""One model of each of several kinds for every topic, and all of them out of fold."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator
+
+from surefoot._crossfit._cross_fitter import CrossFitter
+from surefoot._crossfit._topic_panel import TopicPanel
+from surefoot._models import fit_model
+from surefoot._typing import Floats, Ints
+from surefoot.indicators._indicator import Indicator
+from surefoot.neighborhoods import KernelKNeighborsClassifier
+
+
+class TopicModels(BaseEstimator):
+    """One model of each kind for every topic.
+
+    A topic that all rows have, or none, has no model: there is nothing to tell apart.
+
+    Parameters
+    ----------
+    estimators : list of classifiers
+        The kinds.
+    owners : list of int
+        The kind that each indicator of a `TopicPanel` around these models judges.
+
+    Attributes
+    ----------
+    models_ : list of lists
+        For each kind the model of each topic, or None.
+    """
+
+    def __init__(self, estimators: list[Any], owners: list[int]) -> None:
+        self.estimators = estimators
+        self.owners = owners
+
+    def fit(self, X: Any, y: Ints, sample_weight: Floats | None = None) -> Self:
+        """Fit the models on rows and their topics, (n_rows, n_topics) of zeros and ones."""
+        self.models_ = [fit_topics(kind, X, y, sample_weight) for kind in self.estimators]
+        return self
+
+
+def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) -> list[Any]:
+    """A model for each topic, or None; nearest-neighbour models share their rows."""
+    models: list[Any] = []
+    first: Any = None
+    for topic in y.T:
+        if topic.min() == topic.max():
+            models.append(None)
+        elif isinstance(first, KernelKNeighborsClassifier):
+            models.append(first.with_labels(topic))
+        else:
+            first = fit_model(estimator, X, topic, sample_weight)
+            models.append(first)
+    return models
+
+
+class TopicCrossFitter(CrossFitter):
+    """`CrossFitter` of several kinds of models and many topics, with scores and columns as `TopicPanel.judge` has them.
+
+    Parameters
+    ----------
+    indicators : list of lists of Indicator
+        For each kind those that judge it.
+    estimators : list of classifiers
+        The kinds.
+    X, y : table and ndarray of shape (n_rows, n_topics)
+        The training rows, and zeros and ones.
+    **options : dict
+        As `CrossFitter` has them.
+    """
+
+    panel_type = TopicPanel
+
+    def __init__(
+        self,
+        indicators: Sequence[Sequence[Indicator]],
+        estimators: Sequence[Any],
+        X: Any,
+        y: Ints,
+        **options: Any,
+    ) -> None:
+        self.owners = [kind for kind, several in enumerate(indicators) for _ in several]
+        models = TopicModels(list(estimators), self.owners)
+        super().__init__([i for several in indicators for i in several], models, X, y, **options)
+
+    def topic_panel(self) -> TopicPanel:
+        """The indicators around models of all rows."""
+        panel: Any = self.panel(self.everything)
+        return panel
+
+    def _check_classes(self, parts: list[Ints]) -> None:
+        for part in parts:
+            if (self.y[part].min(axis=0) == self.y[part].max(axis=0)).all():
+                raise ValueError(
+                    "cv leaves a training fold with one class only: it may be stratified, or have fewer folds."
+                )
+
+    def _n_scores(self) -> int:
+        return len(self.estimator.estimators) * self.y.shape[1]

@@ -1,0 +1,38 @@
+"""A user's model: how it is fitted, what it takes, what it says, and how it is stored."""
+
+from surefoot._models._fitting import check_model, fit_model, smoothed_targets
+from surefoot._models._model_input import (
+    MixedInput,
+    ModelInput,
+    NumericInput,
+    as_numbers,
+    as_table,
+    is_frame,
+    model_input,
+    preprocesses_inside,
+    split_model,
+)
+from surefoot._models._response import Response, margin, top_class
+from surefoot._models._samples import axis_samples, interpolate
+from surefoot._models._vectorizer import default_vectorizer
+
+__all__ = [
+    "MixedInput",
+    "ModelInput",
+    "NumericInput",
+    "Response",
+    "as_numbers",
+    "as_table",
+    "axis_samples",
+    "check_model",
+    "default_vectorizer",
+    "fit_model",
+    "interpolate",
+    "is_frame",
+    "margin",
+    "model_input",
+    "preprocesses_inside",
+    "smoothed_targets",
+    "split_model",
+    "top_class",
+]

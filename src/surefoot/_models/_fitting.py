@@ -1,0 +1,64 @@
+"""Fitting a user's model: checked, cloned, with weights where it takes them."""
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._typing import Floats
+
+
+def check_model(estimator: Any) -> None:
+    """Raise one sentence unless this is an instance with a `fit`."""
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(
+            f"estimator={estimator!r} is no model: it may be a scikit-learn classifier or regressor, "
+            "or a fitted one in FrozenEstimator."
+        )
+
+
+def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    """Fit a clone of the model; a `FrozenEstimator` is used as it is.
+
+    Weights go to the model itself, or to the last step of a pipeline.
+    """
+    check_model(estimator)
+    if isinstance(estimator, FrozenEstimator):
+        check_is_fitted(estimator.estimator)
+        return estimator
+    model = clone(estimator)
+    if sample_weight is None:
+        return model.fit(X, y)
+    name = weight_parameter(model)
+    return model.fit(X, y, **{name: sample_weight})
+
+
+def weight_parameter(model: Any) -> str:
+    """Name under which `model.fit` takes weights, or one sentence that it takes none.
+
+    A pipeline hands them to its last step, a search to its model; with metadata routing enabled both
+    do so by themselves.
+    """
+    routed = get_config()["enable_metadata_routing"]
+    if isinstance(model, Pipeline) and not routed:
+        name, last = model.steps[-1]
+        return f"{name}__{weight_parameter(last)}"
+    if isinstance(model, (GridSearchCV, RandomizedSearchCV)) and not routed:
+        return weight_parameter(model.estimator)
+    parameters = signature(model.fit).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if "sample_weight" not in parameters and not takes_any:
+        raise ValueError(f"sample_weight was given, but {model!r} takes none.")
+    return "sample_weight"
+
+
+def smoothed_targets(y: Any, weight: Floats) -> Floats:
+    """Platt's targets, the rule of succession within each kind: no error seen is no proof of none."""
+    n_wrong, n_right = weight[y == 1].sum(), weight[y == 0].sum()
+    return np.where(y == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (n_right + 2))

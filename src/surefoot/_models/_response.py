@@ -1,0 +1,142 @@
+"""What a model says of a row, as scores that behave like log-odds."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import logit
+from sklearn.base import is_classifier, is_regressor
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+
+from surefoot._typing import Floats, Ints
+from surefoot._validation import check_option
+
+THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+
+RESPONSES = ("auto", "decision_function", "predict_proba", "predict")
+
+
+class Response:
+    """The scores of a fitted model: one column for two classes or a regressor, else one a class.
+
+    For two classes the column speaks for the positive (second) class; it is 0 where the decision
+    changes, also for a classifier with a threshold of its own. Beyond two, the columns of
+    `decision_function` are centred, since only their differences mean anything.
+    """
+
+    def __init__(self, model: Any, response: str, n_rows: int) -> None:
+        check_option(response, "response", RESPONSES)
+        self.model = model
+        self.method = _choose_method(model, response)
+        self.n_classes = 0 if self.is_regression else _count_classes(model)
+        # No more certain than n rows can make one: the rule of succession's half row either way.
+        self.least_probability = 1.0 / (2 * n_rows + 2)
+        self.cut = self._threshold_score()
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the scores are predicted numbers."""
+        return self.method == "predict"
+
+    def _threshold_score(self) -> float:
+        """Score at which a classifier with a threshold of its own changes its decision."""
+        if not isinstance(self.model, THRESHOLDED):
+            return 0.0
+        default = 0.5 if self.method == "predict_proba" else 0.0
+        given = getattr(self.model, "best_threshold_", getattr(self.model, "threshold", "auto"))
+        threshold = default if given == "auto" else float(given)
+        score = float(logit(threshold)) if self.method == "predict_proba" else threshold
+        speaks_for_first = getattr(self.model, "pos_label", None) == self.model.classes_[0]
+        return -score if speaks_for_first else score
+
+    def __call__(self, inputs: Any) -> Floats:
+        """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
+        if self.method == "predict_proba":
+            return self.log_odds(self.probabilities(inputs))
+        return self.as_scores(getattr(self.model, self.method)(inputs))
+
+    def probabilities(self, inputs: Any) -> Floats:
+        """The model's own class probabilities."""
+        return np.asarray(self.model.predict_proba(inputs), dtype=np.float64)
+
+    def log_odds(self, probabilities: Floats) -> Floats:
+        """Clipped log-odds: of the positive class for two classes, else of every class."""
+        kept = probabilities[:, 1:] if self.n_classes == 2 else probabilities
+        clipped = np.clip(kept, self.least_probability, 1 - self.least_probability)
+        return logit(clipped) - self.cut
+
+    def as_scores(self, output: Any) -> Floats:
+        """Bring what the model returned to one column, or one centred column a class."""
+        scores = np.asarray(output, dtype=np.float64)
+        if scores.ndim == 1:
+            return scores[:, None] - self.cut
+        if self.is_regression:
+            raise ValueError(
+                f"estimator predicts {scores.shape[1]} targets a row: it may predict one."
+            )
+        if scores.shape[1] != self.n_classes:
+            raise ValueError(
+                f"The decision_function of {type(self.model).__name__} has {scores.shape[1]} columns for "
+                f"{self.n_classes} classes: response may be 'predict_proba' if the model has it."
+            )
+        return scores - scores.mean(axis=1, keepdims=True)
+
+
+def top_class(scores: Floats) -> Ints:
+    """Index of the class that scores of shape (..., 1) or (..., n_classes) rank first."""
+    if scores.shape[-1] == 1:
+        return (scores[..., 0] > 0).astype(np.int64)
+    return scores.argmax(axis=-1)
+
+
+def margin(scores: Floats, top: Ints) -> Floats:
+    """Lead of class `top` over the best other class at each point; negative where it is not ahead.
+
+    `scores` has shape (n, 1 or n_classes), or (n, n_samples, 1 or n_classes) with one `top` a row.
+    """
+    top = top.reshape(-1, *[1] * (scores.ndim - 2))
+    if scores.shape[-1] == 1:
+        return np.where(top == 1, scores[..., 0], -scores[..., 0])
+    where = np.broadcast_to(top[..., None], (*scores.shape[:-1], 1))
+    others = scores.copy()
+    np.put_along_axis(others, where, -np.inf, axis=-1)
+    return np.take_along_axis(scores, where, axis=-1)[..., 0] - others.max(axis=-1)
+
+
+def _choose_method(model: Any, response: str) -> str:
+    if is_regressor(model):
+        if response not in ("auto", "predict"):
+            raise ValueError(
+                f"response={response!r} needs a classifier; for a regressor it may be 'auto' or 'predict'."
+            )
+        return "predict"
+    if not is_classifier(model):
+        raise ValueError(
+            f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
+        )
+    wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
+    if isinstance(model, THRESHOLDED):  # the threshold says what it is a threshold of
+        own = model.response_method
+        wanted = ("predict_proba", "decision_function") if own == "auto" else (own,)
+    usable = [
+        m for m in wanted if m != "predict" and hasattr(model, m) and not _is_pairwise(model, m)
+    ]
+    if not usable:
+        raise ValueError(
+            f"{type(model).__name__} has no usable {' or '.join(wanted)}: response may be 'auto', "
+            "'decision_function' or 'predict_proba', and the model must have it, one column a class."
+        )
+    return usable[0]
+
+
+def _count_classes(model: Any) -> int:
+    if isinstance(model.classes_, list):
+        raise TypeError("estimator predicts several targets a row: it may predict one.")
+    if len(model.classes_) < 2:
+        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
+    return len(model.classes_)
+
+
+def _is_pairwise(model: Any, method: str) -> bool:
+    """Whether `decision_function` compares pairs of classes: three pairs look like three classes."""
+    pairwise = getattr(model, "decision_function_shape", None) == "ovo"
+    return method == "decision_function" and pairwise and len(model.classes_) > 2

@@ -1,0 +1,57 @@
+"""Numeric, complete and scaled coordinates of a table with categories and gaps."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from surefoot._models._model_input import MixedInput, float_table, is_frame
+from surefoot._typing import Floats
+
+
+def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
+    """Impute and scale numbers; give each category a column, so that two of them are 1 apart."""
+    numbers = make_pipeline(
+        FunctionTransformer(_infinite_to_gap, feature_names_out="one-to-one"),
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
+    )
+    categories = make_pipeline(
+        FunctionTransformer(_as_objects, feature_names_out="one-to-one"),
+        OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=100, sparse_output=False
+        ),
+        FunctionTransformer(_half_a_difference_each, feature_names_out="one-to-one"),
+    )
+    return ColumnTransformer(
+        [
+            ("numbers", numbers, model_input.numeric),
+            ("categories", categories, model_input.categorical),
+        ],
+        sparse_threshold=0,
+    )
+
+
+def _infinite_to_gap(table: Any) -> Floats:
+    values = float_table(table)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _as_objects(table: Any) -> NDArray[Any]:
+    """Categories as texts, and whatever stands for a gap as None: kinds of objects cannot be mixed."""
+    values = (table.to_numpy() if is_frame(table) else np.asarray(table)).astype(object)
+    texts = [[None if is_missing(value) else str(value) for value in row] for row in values]
+    return np.array(texts, dtype=object).reshape(values.shape)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA."""
+    return value is None or str(value) in ("nan", "NaT", "<NA>")
+
+
+def _half_a_difference_each(indicators: Floats) -> Floats:
+    return indicators * np.sqrt(0.5)

@@ -1,0 +1,41 @@
+"""Nearest rows and series: metrics, how many neighbours, exact search, and lists of what was found."""
+
+from surefoot._search._lists import complete_lists, drop_own, restrict_lists
+from surefoot._search._metric import Metric, canonical_metric
+from surefoot._search._n_neighbors import log_n_neighbors, resolve_n_neighbors
+from surefoot._search._series import (
+    UNBOUNDED,
+    SeriesBatch,
+    check_path_exists,
+    check_same_channels,
+    check_series,
+    window_radius,
+)
+from surefoot._search._sparse_search import (
+    SparseNeighbors,
+    canonical,
+    csr_parts,
+    neighbor_search,
+    unit_rows,
+)
+
+__all__ = [
+    "UNBOUNDED",
+    "Metric",
+    "SeriesBatch",
+    "SparseNeighbors",
+    "canonical",
+    "canonical_metric",
+    "check_path_exists",
+    "check_same_channels",
+    "check_series",
+    "complete_lists",
+    "csr_parts",
+    "drop_own",
+    "log_n_neighbors",
+    "neighbor_search",
+    "resolve_n_neighbors",
+    "restrict_lists",
+    "unit_rows",
+    "window_radius",
+]

@@ -1,0 +1,26 @@
+"""Metrics between rows, each under one name."""
+
+from collections.abc import Callable
+from typing import Any
+
+Metric = str | Callable[[Any, Any], float]
+
+# Metrics between which a point can lie, by all their names; p of "minkowski" is 2.
+METRICS = {
+    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
+    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
+    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
+    "sqeuclidean": "sqeuclidean",
+}
+
+
+def canonical_metric(metric: Metric) -> Metric:
+    """One name for each metric, or one sentence that names those there are."""
+    if callable(metric):
+        return metric
+    if metric not in METRICS:
+        names = ", ".join(sorted(METRICS))
+        raise ValueError(
+            f"metric={metric!r} is not known: it may be a function of two rows or one of {names}."
+        )
+    return METRICS[metric]

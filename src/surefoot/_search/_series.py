@@ -1,0 +1,145 @@
+"""Time series as users hold them, checked and laid out for the DTW kernels."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import floor
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from surefoot._kernels import LANES
+from surefoot._typing import Floats, Ints
+
+UNBOUNDED = 1 << 40
+
+
+@dataclass(frozen=True)
+class SeriesBatch:
+    """Series one after the other in one array, each channel followed by zeros for the kernels.
+
+    Channel c of series s begins at `starts[s] + c * (lengths[s] + LANES)`.
+    """
+
+    values: Floats
+    starts: Ints
+    lengths: Ints
+    n_channels: int
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def part(self, rows: slice) -> "SeriesBatch":
+        """The series in `rows`, without a copy."""
+        return SeriesBatch(self.values, self.starts[rows], self.lengths[rows], self.n_channels)
+
+
+def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> SeriesBatch:
+    """Check a collection of series and lay it out; it may be any of three things.
+
+    A 2-D array (cases, time), a 3-D array (cases, channels, time), or a list of series of unequal
+    lengths, each 1-D or (channels, time).
+    """
+    ragged = is_ragged(X)
+    is_table = not ragged and (not isinstance(X, np.ndarray | list | tuple) or np.ndim(X) < 3)
+    if is_table and estimator is not None:
+        return lay_out_array(validate_data(estimator, X, reset=reset, dtype=np.float64))
+    if reset and estimator is not None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(estimator).pop(name, None)  # of an earlier fit, to a table
+    if ragged:
+        return lay_out_list([_check_one(series, f"series {s} of X") for s, series in enumerate(X)])
+    return lay_out_array(check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator))
+
+
+def is_ragged(X: Any) -> bool:
+    """Whether X is a list of series that do not all have the same length."""
+    if not isinstance(X, list | tuple) and getattr(X, "dtype", None) is not np.dtype(object):
+        return False
+    if getattr(X, "ndim", 1) != 1 or any(np.isscalar(series) or series is None for series in X):
+        return False
+    return len({np.shape(series) if hasattr(series, "shape") else len(series) for series in X}) > 1
+
+
+def _check_one(series: Any, name: str) -> Floats:
+    checked = check_array(
+        series, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name=name, copy=False
+    )
+    if checked.ndim > 2:
+        raise ValueError(
+            f"{name} has {checked.ndim} dimensions: it may be 1-D, or 2-D as (channels, time)."
+        )
+    return np.atleast_2d(checked)
+
+
+def lay_out_array(X: Floats) -> SeriesBatch:
+    """Lay out series of one length, given as (cases, time) or (cases, channels, time)."""
+    if X.ndim not in (2, 3):
+        raise ValueError(
+            f"X has {X.ndim} dimensions: it may be 2-D as (cases, time), 3-D as "
+            "(cases, channels, time), or a list of series of unequal lengths."
+        )
+    if X.shape[-1] == 0:
+        raise ValueError("X holds series of length 0: each needs at least one point.")
+    n_cases, n_channels, length = (X if X.ndim == 3 else X[:, None, :]).shape
+    values = np.zeros((n_cases, n_channels, length + LANES))
+    values[:, :, :length] = X if X.ndim == 3 else X[:, None, :]
+    starts = np.arange(n_cases, dtype=np.int64) * n_channels * (length + LANES)
+    return SeriesBatch(values.ravel(), starts, np.full(n_cases, length, np.int64), n_channels)
+
+
+def lay_out_list(X: Iterable[Floats]) -> SeriesBatch:
+    """Lay out series of any lengths, each given as (channels, time)."""
+    series = list(X)
+    n_channels = len(series[0])
+    for s, one in enumerate(series):
+        if len(one) != n_channels:
+            raise ValueError(
+                f"Series {s} of X has {len(one)} channels and series 0 has {n_channels}: "
+                "all must have the same number."
+            )
+    lengths = np.array([one.shape[1] for one in series], dtype=np.int64)
+    ends = np.cumsum(n_channels * (lengths + LANES))
+    values = np.zeros(ends[-1])
+    starts = np.concatenate([[0], ends[:-1]])
+    for one, start, end in zip(series, starts, ends, strict=True):
+        values[start:end].reshape(n_channels, -1)[:, : one.shape[1]] = one
+    return SeriesBatch(values, starts, lengths, n_channels)
+
+
+def check_same_channels(batch: SeriesBatch, n_channels: int) -> None:
+    """Raise one sentence unless the series have as many channels as those they are compared to."""
+    if batch.n_channels != n_channels:
+        raise ValueError(
+            f"X has {batch.n_channels} channels, but {n_channels} are expected: the number of "
+            "channels must be that of the series it is compared with."
+        )
+
+
+def window_radius(window: Any, longest: int) -> int | None:
+    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded."""
+    if window is None:
+        return None
+    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
+        return int(window)
+    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
+        # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
+        return floor(float(window) * longest + 1e-9)
+    raise ValueError(
+        f"window={window!r} is not known: it may be None, a fraction (float) from 0 to 1 of the "
+        "longest length, or a number of steps (int) of at least 0."
+    )
+
+
+def check_path_exists(radius: int | None, first: Ints, second: Ints) -> None:
+    """Raise one sentence if the window lets no path through between series of these lengths."""
+    if radius is None:
+        return
+    for shortest, longest in ((first.min(), second.max()), (second.min(), first.max())):
+        if longest - shortest > radius:
+            raise ValueError(
+                f"window allows {radius} steps and forbids every path between series of lengths "
+                f"{shortest} and {longest}: it must allow at least {longest - shortest} steps, or "
+                "be None."
+            )

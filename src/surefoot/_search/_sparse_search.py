@@ -1,0 +1,135 @@
+"""The nearest of sparse rows, whichever way is fastest for them."""
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn import get_config
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
+
+from surefoot._kernels import nearest_rows
+from surefoot._parallel import row_batches
+from surefoot._typing import Floats, Ints
+
+# Share of cells with a value from which scikit-learn's dense products overtook the inverted index
+# when both were timed (benchmarks/bench_text.py).
+FULL = 0.25
+
+# What rounding leaves of a zero squared distance, relative to the squared lengths.
+ZERO_SQUARE = 1e-13
+
+# Queries that one thread takes at a time.
+MOST_QUERIES = 2048
+
+
+def neighbor_search(rows: Any, metric: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
+    """Make an exact search for the nearest of `rows`, with scikit-learn's `kneighbors(X, n_neighbors=None)`.
+
+    Sparse rows under the cosine and the Euclidean distance go to an inverted index, unless they are
+    so full that products of dense blocks are faster; all else to scikit-learn.
+    """
+    if not issparse(rows) or metric not in ("cosine", "euclidean"):
+        return NearestNeighbors(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs).fit(rows)
+    n_cells = rows.shape[0] * rows.shape[1]
+    if rows.nnz >= FULL * n_cells and 8 * n_cells <= get_config()["working_memory"] * 2**20:
+        return FullNeighbors(rows, metric, n_neighbors, n_jobs)
+    return SparseNeighbors(rows, metric, n_neighbors, n_jobs)
+
+
+class FullNeighbors:
+    """Search among rows that are sparse in name only: scikit-learn's, on dense copies."""
+
+    def __init__(self, rows: Any, metric: str, n_neighbors: int, n_jobs: int | None = None) -> None:
+        search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs)
+        self.search = search.fit(rows.toarray())
+
+    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows, nearest first."""
+        parts = [
+            self.search.kneighbors(X[batch].toarray() if issparse(X) else X[batch], n_neighbors)
+            for batch in row_batches(X.shape[0], 8 * X.shape[1])
+        ]
+        distances, indices = zip(*parts, strict=True)
+        return np.concatenate(distances), np.concatenate(indices)
+
+
+class SparseNeighbors:
+    """Exact search among CSR rows under the cosine or the Euclidean distance.
+
+    For each column an inverted index lists the rows that have a value in it; eight queries at a time add
+    up their dot products with all rows, of which the largest are selected (x·n − |n|²/2 is largest
+    where the Euclidean distance is least).
+
+    Parameters
+    ----------
+    rows : CSR of shape (n_rows, n_columns)
+        Rows to search in.
+    metric : {"cosine", "euclidean"}
+        A zero row is at cosine distance 1 from all.
+    n_neighbors : int
+        How many, unless `kneighbors` is told otherwise.
+    n_jobs : int, default=None
+        Threads over batches of queries.
+    """
+
+    def __init__(self, rows: Any, metric: str, n_neighbors: int, n_jobs: int | None = None) -> None:
+        self.unit = metric == "cosine"
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+        self.rows = unit_rows(rows) if self.unit else canonical(rows)
+        by_column = self.rows.tocsc()
+        self._index = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
+        self._squares = row_norms(self.rows, squared=True)
+        self._offsets = np.zeros(rows.shape[0]) if self.unit else -0.5 * self._squares
+
+    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows, nearest first; of equally near ones the first."""
+        n_neighbors = self.n_neighbors if n_neighbors is None else n_neighbors
+        X = csr_array(X)
+        X = unit_rows(X) if self.unit else canonical(X)
+        if X.shape[0] <= MOST_QUERIES:
+            return self._nearest(X, n_neighbors)
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._nearest)(X[batch], n_neighbors)
+            for batch in row_batches(X.shape[0], 16 * n_neighbors, MOST_QUERIES)
+        )
+        distances, indices = zip(*parts, strict=True)
+        return np.concatenate(distances), np.concatenate(indices)
+
+    def _nearest(self, X: Any, n_neighbors: int) -> tuple[Floats, Ints]:
+        queries = csr_parts(X)[:3]
+        keys, indices = nearest_rows(queries, self._index, self._offsets, X.shape[1], n_neighbors)
+        if self.unit:
+            return np.clip(1.0 - keys, 0.0, 2.0), indices
+        own = row_norms(X, squared=True)[:, None]
+        squares = own - 2.0 * keys
+        squares[squares < ZERO_SQUARE * (own + self._squares[indices])] = 0.0
+        return np.sqrt(squares), indices
+
+
+def csr_parts(rows: Any) -> tuple[NDArray[Any], NDArray[Any], Floats, Floats]:
+    """Starts, columns and values of CSR rows for the compiled loops, and the squared lengths."""
+    narrow = np.int32 if rows.shape[1] <= np.iinfo(np.int32).max else np.int64
+    columns = rows.indices.astype(narrow, copy=False)
+    return rows.indptr.astype(np.int64), columns, rows.data, row_norms(rows, squared=True)
+
+
+def canonical(rows: Any) -> Any:
+    """The rows with every column at most once."""
+    if rows.has_canonical_format:
+        return rows
+    rows = rows.copy()
+    rows.sum_duplicates()
+    return rows
+
+
+def unit_rows(rows: Any) -> Any:
+    """CSR rows scaled to length one; the rows themselves, not a copy, where they are so already."""
+    rows = canonical(rows)
+    squares = row_norms(rows, squared=True)
+    done = (np.abs(squares - 1.0) <= 8 * np.finfo(float).eps) | (squares == 0.0)
+    return rows if done.all() else normalize(rows)

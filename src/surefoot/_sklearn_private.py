@@ -1,0 +1,15 @@
+"""Private names of scikit-learn that have no public twin, each with the reason why it is needed."""
+
+# Named models as scikit-learn's own votes and stacks have them: get_params reaches into each by its name.
+from sklearn.ensemble._base import _BaseHeterogeneousEnsemble as HeterogeneousEnsemble
+
+# The base of forests, to know one by its class: its trees share rows and answer without checks.
+from sklearn.ensemble._forest import BaseForest
+
+# The weights by which a fitted nearest-neighbour model votes, for its exact leave-one-out answers.
+from sklearn.neighbors._base import _get_weights as neighbor_weights
+
+# Weights checked, broadcast and defaulted exactly as scikit-learn's own estimators do it.
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+
+__all__ = ["BaseForest", "HeterogeneousEnsemble", "check_sample_weight", "neighbor_weights"]

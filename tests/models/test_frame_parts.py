@@ -1,0 +1,35 @@
+"""A frame in parts and together again is the frame, and its parts are plain enough for skops."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from skops.io import dumps, loads
+
+from surefoot._models import frame_of_parts, parts_of_frame
+
+TABLES = {
+    "numbers": pd.DataFrame({"a": np.array([1.5, np.nan], dtype=np.float32), "b": [1, 2]}),
+    "categories": pd.DataFrame({"c": pd.Categorical(["x", None], categories=["y", "x"])}),
+    "ordered": pd.DataFrame({"c": pd.Categorical([3, 1], categories=[3, 1], ordered=True)}),
+    "texts": pd.DataFrame({"t": ["one", None], "u": pd.Series(["a", 1], dtype=object)}),
+    "dates": pd.DataFrame({"d": pd.to_datetime(["2024-02-29", None])}),
+    "nullable": pd.DataFrame({"n": pd.array([1, None], dtype="Int64")}),
+    "names": pd.DataFrame([[1, 2]], columns=["a", "a"]),
+    "rows": pd.DataFrame({"a": [1.0], "t": ["x"]}).iloc[:0],
+    "columns": pd.DataFrame(index=range(3)),
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_frame_survives(table):
+    kind = "surefoot._models._frame_parts.FrameParts"
+    saved = loads(dumps(parts_of_frame(table)), trusted=[kind, "numpy.dtype"])
+    pd.testing.assert_frame_equal(
+        frame_of_parts(saved), table, check_index_type=False, check_column_type=False
+    )
+
+
+def test_an_array_stays_itself():
+    table = np.eye(2)
+    assert parts_of_frame(table) is table
+    assert frame_of_parts(table) is table
