@@ -99,7 +99,7 @@ def dynamic_selection(X, y):
 def with_judges_of(fitted, vote):
     """A vote of models that were fitted and judged elsewhere: the costly part, and the same for both."""
     vars(vote).update({name: value for name, value in vars(fitted).items() if name.endswith("_")})
-    vote.max_errors_ = fitted.held_out_.errors.mean(axis=0)
+    vote.max_errors_ = fitted.held_out_.losses.mean(axis=0)
     return vote
 
 

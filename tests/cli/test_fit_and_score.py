@@ -73,7 +73,7 @@ def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, class
     result = run("score", classifier, folder / "table.csv", "--out", out, *options)
     found, scores = json.loads(result.out), pd.read_csv(out)
     told = load_model(classifier).held_out_
-    limit = -threshold_for_risk(-told.estimated_errors, told.errors, 0.2, 0.8).score
+    limit = -threshold_for_risk(-told.error, told.losses, 0.2, 0.8).score
     assert found["limit"] == pytest.approx(limit)
     assert scores["trust"].tolist() == (scores["estimated_error"] <= limit).tolist()
     assert found["n_trusted"] == scores["trust"].sum() > 0
@@ -125,7 +125,7 @@ def test_the_error_that_fit_tells_is_that_of_rows_held_out(run, folder, tmp_path
     result = run("fit", folder / "table.csv", "--out", out, *options)
     found, told = json.loads(result.out), load_model(out).held_out_
     truth = pd.read_csv(folder / "table.csv")["leaves"].to_numpy()[told.rows]
-    assert found["error"] == pytest.approx((told.predictions != truth).mean())
+    assert found["error"] == pytest.approx((told.prediction != truth).mean())
     assert (found["n_rows"], result.err) == (120, "")
 
 

@@ -13,6 +13,7 @@ from skops.io import dump, get_untrusted_types
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._model_files import TRUSTED, ModelFileError, load_model, save_model
+from surefoot.cli._mistakes import Mistake
 from surefoot.cli._models import build_model
 
 ALWAYS = ["predict", "predict_error", "predict_stability", "predict_novelty"]
@@ -110,7 +111,7 @@ def test_no_such_model(tmp_path):
 
 
 def test_an_unknown_model():
-    with pytest.raises(ModelFileError) as caught:
+    with pytest.raises(Mistake) as caught:
         build_model("tree", "classification", 0)
     assert str(caught.value) == (
         "--estimator tree is not known: it may be boosting, forest, logistic, svm, knn, or a .skops file."

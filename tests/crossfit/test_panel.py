@@ -33,11 +33,11 @@ def test_indicators_that_agree_share_one_search(monkeypatch):
         "kneighbors",
         lambda self, X, *a, **k: searched.append(len(X)) or search(self, X, *a, **k),
     )
-    scores, columns = panel.judge(X)
+    scores, columns, _ = panel(X)
     assert searched == [150]
     assert_allclose(scores[:, 0], SVC().fit(X, y).decision_function(X))
     alone = [LocalSensitivity(SVC(), n_neighbors=3), Confidence(SVC()), LocalSensitivity(SVC())]
-    for found, indicator in zip(columns, alone, strict=True):
+    for found, indicator in zip(columns.values(), alone, strict=True):
         assert_allclose(found, indicator.fit(X, y).transform(X))
 
 
@@ -50,7 +50,7 @@ def test_indicators_that_differ_get_a_search_each():
     ]
     panel = Panel(chosen, SVC().fit(X, y), X, y)
     assert len(panel.indexes) == 3
-    for found, indicator in zip(panel.judge(X)[1], chosen, strict=True):
+    for found, indicator in zip(panel(X).columns.values(), chosen, strict=True):
         assert_allclose(found, indicator.set_params(estimator=SVC()).fit(X, y).transform(X))
 
 
@@ -66,10 +66,10 @@ def test_a_space_given_twice_is_fitted_once():
 def test_an_indicator_says_the_same_in_company():
     X, y = rows()
     knn = KernelKNeighborsClassifier().fit(X, y)
-    alone = Panel([LocalSensitivity()], knn, X, y).judge(X + 0.1)[1][0]
-    company = Panel([LocalSensitivity(), LocalSensitivity(n_neighbors=100)], knn, X, y).judge(
+    alone = Panel([LocalSensitivity()], knn, X, y)(X + 0.1).columns["LocalSensitivity"]
+    company = Panel([LocalSensitivity(), LocalSensitivity(n_neighbors=100)], knn, X, y)(
         X + 0.1
-    )[1][0]
+    ).columns["LocalSensitivity"]
     assert_allclose(alone, company)
 
 
@@ -80,7 +80,7 @@ def test_every_row_is_judged_by_models_and_neighbours_of_other_folds():
     for train, test in resolve_cv(5, y, stratified=True).split(X, y):
         here = np.isin(found.rows, test)
         expected = LocalSensitivity(SVC()).fit(X[train], y[train]).transform(X[found.rows[here]])
-        assert_allclose(found.columns[0][here], expected)
+        assert_allclose(found.columns["LocalSensitivity"][here], expected)
 
 
 def test_on_random_labels_every_column_is_worthless():
@@ -90,7 +90,9 @@ def test_on_random_labels_every_column_is_worthless():
         X, y = rng.normal(size=(600, 3)), rng.integers(0, 2, 600)
         found = cross_fit([LocalSensitivity(), Confidence()], KNeighborsClassifier(5), X, y, cv=5)
         wrong = (found.scores[:, 0] > 0) != y[found.rows]
-        aucs.append([roc_auc_score(wrong, column) for column in np.hstack(found.columns).T])
+        aucs.append(
+            [roc_auc_score(wrong, column) for column in np.hstack(list(found.columns.values())).T]
+        )
     assert_allclose(np.mean(aucs, axis=0), 0.5, atol=0.03)
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import TopicCrossFitter, TopicModels, TopicPanel, cross_fit
+from surefoot._crossfit import TopicCrossFitter, TopicModels, TopicPanel, cross_fit, named
 from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreement, NeighborError
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
 
@@ -66,8 +66,10 @@ def test_every_model_of_every_topic_gets_the_columns_it_would_get_alone(as_dense
         for topic in range(3):
             alone = cross_fit(INDICATORS, estimator, X, y[:, topic], cv=folds(120))
             assert_allclose(found.scores[:, kind * 3 + topic], alone.scores[:, 0], atol=1e-10)
-            for place, block in enumerate(alone.columns):
-                shared = found.columns[kind * len(INDICATORS) + place].reshape(120, 3, -1)
+            for place, block in enumerate(alone.columns.values()):
+                shared = list(found.columns.values())[kind * len(INDICATORS) + place].reshape(
+                    120, 3, -1
+                )
                 assert_allclose(shared[:, topic], block, atol=1e-10)
 
 
@@ -82,27 +84,29 @@ def test_all_models_in_the_rows_own_space_share_one_search(monkeypatch):
     monkeypatch.setattr(NeighborhoodIndex, "_index_rows", count)
     X, y = documents()
     asked, models = grid(KINDS[:5], INDICATORS[:3])
-    TopicPanel(asked, models.fit(X, y), X, y)
+    TopicPanel(named(asked), models.fit(X, y), X, y)
     assert built == ["KernelKNeighborsClassifier"]  # for 15 models
 
 
 def test_the_neighbours_vote_without_a_search_of_their_own(monkeypatch):
     X, y = documents()
-    panel = TopicPanel([], TopicModels([KINDS[0]], []).fit(X, y), X, y)
+    panel = TopicPanel({}, TopicModels([KINDS[0]], []).fit(X, y), X, y)
     expected = [KINDS[0].fit(X, topic).decision_function(X) for topic in y.T]
     monkeypatch.setattr(KernelKNeighborsClassifier, "_most_similar", None)
-    assert_allclose(panel.judge(X)[0], np.column_stack(expected), atol=1e-12)
+    assert_allclose(panel(X).scores, np.column_stack(expected), atol=1e-12)
 
 
 def test_a_topic_that_nobody_has_gets_no_model_and_no_number():
     X, y = documents()
     y[:, 1] = 0
     asked, models = grid(KINDS[:2], INDICATORS[:1])
-    panel = TopicPanel(asked, models.fit(X, y), X, y)
-    scores, columns = panel.judge(X)
+    panel = TopicPanel(named(asked), models.fit(X, y), X, y)
+    scores, columns, _ = panel(X)
     assert_array_equal(np.isnan(scores).all(axis=0), [False, True, False] * 2)
     assert_array_equal(np.isnan(scores).any(axis=0), [False, True, False] * 2)
-    assert_array_equal(np.isnan(columns[0]).all(axis=0), [False, False, True, True, False, False])
+    assert_array_equal(
+        np.isnan(columns["LocalSensitivity"]).all(axis=0), [False, False, True, True, False, False]
+    )
     assert [list(names) for names in panel.column_names()] == [["shift_1", "spread_1"]] * 2
 
 
@@ -111,7 +115,11 @@ def test_indicators_with_settings_of_their_own_are_heard_alone():
     own = [LocalSensitivity(metric="euclidean", response="predict_proba"), Confidence()]
     found = held_out([BernoulliNB()], own, X, y)
     alone = cross_fit(own, BernoulliNB(), X, y[:, 2], cv=folds(120))
-    assert_allclose(found.columns[0].reshape(120, 3, -1)[:, 2], alone.columns[0], atol=1e-10)
+    assert_allclose(
+        found.columns["LocalSensitivity"].reshape(120, 3, -1)[:, 2],
+        alone.columns["LocalSensitivity"],
+        atol=1e-10,
+    )
 
 
 def test_rows_with_gaps_are_each_models_own():

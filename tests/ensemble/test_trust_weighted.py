@@ -49,7 +49,7 @@ def test_weights_are_log_odds_of_being_right_counted_from_guessing():
     model = TrustWeightedClassifier(EXPERTS).fit(X, y)
     found = model.local_weights(X)
     for row in range(0, 150, 10):
-        errors = [float(judge.predict_error(X[[row]])[0]) for judge in model.judges_]
+        errors = [float(judge.predict_error(X[[row]])[0]) for judge in model.error_estimators_]
         errors = [min(max(e, 1 / 302), 301 / 302) for e in errors]
         odds = [max(0.0, np.log((1 - e) * 2 / e)) for e in errors]
         assert_allclose(found[row], np.array(odds) / sum(odds), rtol=1e-6)
@@ -62,8 +62,8 @@ def test_weights_are_log_odds_of_being_right_counted_from_guessing():
 def test_a_doubtful_expert_abstains():
     X, y = stripes(600, 0)
     model = TrustWeightedClassifier(EXPERTS, mode="abstain").fit(X, y)
-    errors = np.column_stack([judge.predict_error(X) for judge in model.judges_])
-    assert_allclose(model.max_errors_, model.held_out_.errors.mean(axis=0))
+    errors = np.column_stack([judge.predict_error(X) for judge in model.error_estimators_])
+    assert_allclose(model.max_errors_, model.held_out_.losses.mean(axis=0))
     votes = errors <= model.max_errors_
     expected = np.where(votes.any(axis=1, keepdims=True), votes, True)
     assert_allclose(model.local_weights(X), expected / expected.sum(axis=1, keepdims=True))
@@ -85,8 +85,8 @@ def test_any_indicator():
     X, y = stripes(400, 0)
     experts = [(name, judge.estimator) for name, judge in EXPERTS]
     model = TrustWeightedClassifier(experts, Confidence(), random_state=0).fit(X, y)
-    for judge in model.judges_:
-        assert all(name.startswith("confidence__") for name in judge.get_column_names())
+    for judge in model.error_estimators_:
+        assert all(name.startswith("Confidence__") for name in judge.get_column_names())
 
 
 def test_strings_weights_groups_and_frozen_experts():

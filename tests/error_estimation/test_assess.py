@@ -26,7 +26,7 @@ def test_is_the_frozen_model_fitted_on_the_given_rows(trained):
     by_hand = IndividualErrorClassifier(FrozenEstimator(model), random_state=0).fit(X, y)
     assert_allclose(assessed.predict_error(X_new), by_hand.predict_error(X_new))
     assert_array_equal(assessed.predict(X_new), model.predict(X_new))
-    assert_array_equal(assessed.held_out_.errors, model.predict(X) != y)
+    assert_array_equal(assessed.held_out_.losses, model.predict(X) != y)
 
 
 def test_a_callable_is_judged_like_its_model(trained):
@@ -45,7 +45,7 @@ def test_regressors_and_functions_that_predict_numbers():
     told = surefoot.assess(model.predict, X[150:], y[150:] + 0.25, random_state=0)
     assert isinstance(assessed, IndividualErrorRegressor)
     assert_allclose(told.predict(X[:5]), model.predict(X[:5]))
-    assert_allclose(assessed.held_out_.errors, np.abs(y[150:] - model.predict(X[150:])))
+    assert_allclose(assessed.held_out_.losses, np.abs(y[150:] - model.predict(X[150:])))
 
 
 def test_wrong_models_get_one_sentence(trained):

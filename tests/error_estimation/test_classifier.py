@@ -84,8 +84,8 @@ def test_errors_are_those_of_models_that_did_not_see_the_row():
     held_out = quick(tree, cv=4).fit(X, y).held_out_
     expected = cross_val_predict(tree, X, y, cv=4)
     assert_array_equal(held_out.rows, np.arange(200))
-    assert_array_equal(held_out.predictions, expected)
-    assert_array_equal(held_out.errors, expected != y)
+    assert_array_equal(held_out.prediction, expected)
+    assert_array_equal(held_out.losses, expected != y)
 
 
 def test_the_default_ranks_errors():
@@ -96,7 +96,7 @@ def test_the_default_ranks_errors():
     assert roc_auc_score(wrong, error) > 0.6
     assert_array_equal(model.predict_correct(X), model.predict_error(X) < 0.5)
     assert len(model.get_column_names()) == model.error_estimator_.n_features_in_
-    assert model.get_column_names()[0] == "confidence__log_odds"
+    assert model.get_column_names()[0] == "Confidence__log_odds"
 
 
 def test_indicators_may_come_in_any_order():
@@ -120,7 +120,7 @@ def test_passthrough_finds_the_part_where_the_model_errs():
     wrong = plain.predict(X[half[1]]) != y[half[1]]
     scores = [roc_auc_score(wrong, model.predict_error(X[half[1]])) for model in (plain, seen)]
     assert scores[1] > scores[0] + 0.1
-    assert_array_equal(seen.get_column_names()[4:], [f"row__column_{i}" for i in range(3)])
+    assert_array_equal(seen.get_column_names()[4:], [f"Row__column_{i}" for i in range(3)])
     assert quick(indicators=[], passthrough=True).fit(X, y).predict_error(X).shape == (1200,)
 
 
@@ -143,7 +143,7 @@ def test_any_error_estimator_is_calibrated(learner):
     # A thousand rows, a fifth of them wrong: 0.013; and as much again for the 500 it learned from.
     assert_allclose(error.mean(), wrong.mean(), atol=4 * np.hypot(0.013, 0.018))
     held_out = model.held_out_
-    assert_allclose(held_out.estimated_errors.mean(), held_out.errors.mean(), atol=0.01)
+    assert_allclose(held_out.error.mean(), held_out.losses.mean(), atol=0.01)
 
 
 # Calibration where the truth is known
@@ -199,7 +199,7 @@ def test_a_holdout_does_not_refit():
     alone = LogisticRegression().fit(X[learned], y[learned])
     assert_allclose(model.estimator_.coef_, alone.coef_)
     assert_array_equal(model.held_out_.rows, held_out)
-    assert_array_equal(model.held_out_.errors, alone.predict(X[held_out]) != y[held_out])
+    assert_array_equal(model.held_out_.losses, alone.predict(X[held_out]) != y[held_out])
     assert model._panel.indexes[0].n_rows == len(learned)
 
 
@@ -223,7 +223,7 @@ def test_a_row_held_out_often_is_not_estimated_by_its_own_copies():
         passthrough=True,
     ).fit(X, y)
     held_out = model.held_out_
-    assert roc_auc_score(held_out.errors, held_out.estimated_errors) < 0.65
+    assert roc_auc_score(held_out.losses, held_out.error) < 0.65
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_number_of_folds_keeps_groups_together():
     expected = cross_val_predict(
         LogisticRegression(), X, y, groups=groups, cv=StratifiedGroupKFold(5)
     )
-    assert_array_equal(held_out.predictions, expected)
+    assert_array_equal(held_out.prediction, expected)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         quick().fit(X, y, groups=groups[:-1])
 
@@ -301,8 +301,8 @@ def test_a_frozen_model_is_used_as_it_is():
     indicators = [Confidence(), NeighborError(), SecondOpinion(random_state=0)]
     model = quick(FrozenEstimator(tree), indicators=indicators).fit(X[300:], y[300:])
     assert model.estimator_.estimator is tree
-    assert_array_equal(model.held_out_.errors, tree.predict(X[300:]) != y[300:])
-    share = model.held_out_.errors.mean()
+    assert_array_equal(model.held_out_.losses, tree.predict(X[300:]) != y[300:])
+    share = model.held_out_.losses.mean()
     assert_allclose(model.predict_error(X[300:]).mean(), share, atol=0.05)
 
 
@@ -394,7 +394,7 @@ def test_a_row_unlike_copies_of_few_rows_is_not_certainly_wrong():
 def test_three_classes_by_models_of_every_kind(model):
     X, y = make_blobs(240, centers=3, cluster_std=4.0, random_state=0)
     ours = IndividualErrorClassifier(model, cv=3, random_state=0).fit(X[:120], y[:120])
-    assert_array_equal(ours.held_out_.predictions, cross_val_predict(model, X[:120], y[:120], cv=3))
+    assert_array_equal(ours.held_out_.prediction, cross_val_predict(model, X[:120], y[:120], cv=3))
     assert_array_equal(ours.predict(X), clone(model).fit(X[:120], y[:120]).predict(X))
     error = ours.predict_error(X[120:])
     assert_allclose(error.mean(), (ours.predict(X[120:]) != y[120:]).mean(), atol=0.15)
@@ -407,7 +407,7 @@ def test_errors_are_of_what_is_predicted_not_of_the_largest_decision_value():
     told = cross_val_predict(SVC(kernel="linear"), X, y, cv=3)
     values = cross_val_predict(SVC(kernel="linear"), X, y, cv=3, method="decision_function")
     assert (values.argmax(axis=1) != told).any()
-    assert_array_equal(model.held_out_.errors, told != y)
+    assert_array_equal(model.held_out_.losses, told != y)
 
 
 def test_a_threshold_of_the_models_own():
@@ -426,12 +426,12 @@ def test_a_threshold_of_the_models_own():
 def test_without_an_error_own_confidence_ranks():
     X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
     model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
-    assert model.held_out_.errors.sum() == 0
+    assert model.held_out_.losses.sum() == 0
     way = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50)])
     error, own = model.predict_error(way), -np.abs(model.decision_function(way))
     assert spearmanr(error, own).statistic > 0.99
     assert 0 < model.predict_error(X).max() < 0.05
-    assert_allclose(model.held_out_.estimated_errors.mean(), 1 / 302, rtol=0.05)
+    assert_allclose(model.held_out_.error.mean(), 1 / 302, rtol=0.05)
 
 
 def test_without_an_error_any_error_estimator_gives_the_rule_of_succession():
@@ -449,7 +449,7 @@ def test_a_row_surer_than_any_is_judged_like_the_surest():
         surest = np.argsort(-np.abs(model.decision_function(X)))[:10]
         further = model.predict_error(X[surest] * [[20.0]])
         assert_allclose(further, model.predict_error(X[surest] * [[1000.0]]))
-        assert further.max() < model.held_out_.errors.mean() + 0.05
+        assert further.max() < model.held_out_.losses.mean() + 0.05
 
 
 def test_every_row_wrong():
@@ -458,7 +458,7 @@ def test_every_row_wrong():
     wrong = 1 - contrary.predict(X)
     for learner in (None, GaussianNB()):
         model = quick(contrary, error_estimator=learner).fit(X, wrong)
-        assert model.held_out_.errors.all()
+        assert model.held_out_.losses.all()
         assert (model.predict_error(X) > 0.7).all()
         assert not model.predict_correct(X).any()
 
@@ -498,7 +498,7 @@ def test_equal_costs_are_the_probability_up_to_the_factor():
     assert_allclose(ratio[0], 3, rtol=0.05)
     assert_array_equal(costly.predict_correct(X), plain.predict_correct(X))
     held_out = costly.held_out_
-    assert_allclose(held_out.estimated_errors.mean(), held_out.errors.mean())
+    assert_allclose(held_out.error.mean(), held_out.losses.mean())
 
 
 def test_the_expected_cost_by_hand():
@@ -507,11 +507,11 @@ def test_the_expected_cost_by_hand():
     plain, costly = quick().fit(X, y), quick(loss=costs).fit(X, y)
     if_wrong = np.where(plain.predict(X) == 1, 7.0, 2.0)
     factor = costly.predict_error(X) / (plain.predict_error(X) * if_wrong)
-    told, truth = plain.held_out_.predictions, y
+    told, truth = plain.held_out_.prediction, y
     paid = costs[truth, told].mean()
-    expected = (plain.held_out_.estimated_errors * np.where(told == 1, 7.0, 2.0)).mean()
+    expected = (plain.held_out_.error * np.where(told == 1, 7.0, 2.0)).mean()
     assert_allclose(factor, paid / expected)
-    assert_array_equal(costly.held_out_.errors, costs[truth, told])
+    assert_array_equal(costly.held_out_.losses, costs[truth, told])
 
 
 def test_costs_are_near_what_is_paid_with_names_and_three_classes():

@@ -62,7 +62,9 @@ def test_every_column_of_every_indicator_is_worthless(model):
         X, y = random_labels(seed)
         folds = CrossFitter(EVERY, model, X, y, cv=5)
         found = folds.held_out()
-        return np.hstack(found.columns), folds.held_out_predictions()[1] != y[found.rows]
+        return np.hstack(list(found.columns.values())), folds.held_out_predictions()[1] != y[
+            found.rows
+        ]
 
     # A thousand rows, half of them wrong: 0.018 a seed, 0.008 for the mean of five.
     assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
@@ -89,7 +91,7 @@ def test_the_errors_of_neighbours_are_worthless_however_rows_are_held_out(cv):
             random_state=0,
         )
         found = folds.held_out()
-        return found.columns[0], folds.held_out_predictions()[1] != y[found.rows]
+        return next(iter(found.columns.values())), folds.held_out_predictions()[1] != y[found.rows]
 
     assert_allclose(mean_aurocs(draw, 6), 0.5, atol=0.03)
 
@@ -105,7 +107,7 @@ def test_errors_from_models_that_saw_the_row_would_be_found_out():
             panel = Panel(
                 [NeighborError()], model, X[train], y[train], held_out_scores=scores[train]
             )
-            columns[test] = panel.judge(X[test])[1][0]
+            columns[test] = next(iter(panel(X[test]).columns.values()))
         return columns, folds.held_out_predictions()[1] != y
 
     assert (np.abs(mean_aurocs(draw, 3) - 0.5) > 0.06).all()
@@ -118,7 +120,7 @@ def test_what_is_estimated_of_the_meta_training_rows_is_worthless():
         model = IndividualErrorClassifier(
             KNeighborsClassifier(3), indicators=indicators, passthrough=True, random_state=0
         ).fit(X, y)
-        return model.held_out_.estimated_errors[:, None], model.held_out_.errors
+        return model.held_out_.error[:, None], model.held_out_.losses
 
     assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
 
@@ -132,7 +134,7 @@ def test_groups_that_share_a_label_are_not_recognised():
         model = IndividualErrorClassifier(
             KNeighborsClassifier(3), indicators=[Confidence(), NeighborError()], random_state=0
         ).fit(rows, y[groups], groups=groups)
-        return np.array([[model.held_out_.errors.mean(), model.held_out_.estimated_errors.mean()]])
+        return np.array([[model.held_out_.losses.mean(), model.held_out_.error.mean()]])
 
     shares = np.mean([draw(seed)[0] for seed in range(5)], axis=0)
     assert_allclose(shares, 0.5, atol=0.06)  # 250 groups count: 0.032 a seed, 0.014 for five

@@ -35,7 +35,7 @@ MODELS = {
 def test_a_table_with_a_rare_category_is_judged(table, model):
     X, y = table
     sure = IndividualErrorRegressor(model, random_state=0).fit(X, y)
-    widths = {block.shape[1] for block in sure.held_out_.columns[:1]}
+    widths = {block.shape[1] for block in [sure.held_out_.columns[sure.get_indicator_names()[0]]]}
     assert widths == {1 + 3 + 1}  # the prediction, three categories, a number
     low, high = sure.predict_interval(X).T
     assert (low < high).all()

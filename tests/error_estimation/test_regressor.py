@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.error_estimation._judgement import level_folds
+from surefoot.error_estimation._error_size import level_folds
 from surefoot.resampling import HoldoutSplit
 
 
@@ -95,7 +95,7 @@ def test_sizes_of_errors_are_those_of_the_residuals_as_they_are():
     told = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y, groups=groups)
     alone = IndividualErrorRegressor(Ridge(), cv=KFold(40), random_state=0).fit(X[:60], y[:60])
     for found in (told, alone):
-        mean = found.held_out_.errors.mean()
+        mean = found.held_out_.losses.mean()
         assert found.predict_error(X).mean() == pytest.approx(mean, rel=0.3)
 
 
@@ -116,7 +116,7 @@ def test_squared_loss_is_the_square():
     found = IndividualErrorRegressor(KNeighborsRegressor(), loss="squared", random_state=0)
     found.fit(X, y)
     assert found.predict_error(X)[noise > 0.1].mean() == pytest.approx(0.25 * 1.2, rel=0.2)
-    assert_allclose(found.held_out_.errors, (y - found.held_out_.predictions) ** 2)
+    assert_allclose(found.held_out_.losses, (y - found.held_out_.prediction) ** 2)
 
 
 def test_no_model_judges_a_row_that_it_saw():
@@ -131,7 +131,7 @@ def test_no_model_judges_a_row_that_it_saw():
         seen = found._folds[number].panel.indexes[0].predictor.seen_
         assert not seen & set(test.tolist())
         expected = y[sorted(seen)].mean()
-        assert_allclose(found.held_out_.predictions[test], expected)
+        assert_allclose(found.held_out_.prediction[test], expected)
 
 
 def test_held_out_errors_are_those_of_the_folds():
@@ -139,7 +139,7 @@ def test_held_out_errors_are_those_of_the_folds():
     found = IndividualErrorRegressor(Ridge(), cv=KFold(3), random_state=0).fit(X, y)
     for train, test in KFold(3).split(X):
         errors = np.abs(y[test] - Ridge().fit(X[train], y[train]).predict(X[test]))
-        assert_allclose(found.held_out_.errors[test], errors)
+        assert_allclose(found.held_out_.losses[test], errors)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.9])

@@ -108,7 +108,7 @@ def test_reasons_of_a_single_indicator_are_its_distance_from_typical():
     model = IndividualErrorClassifier(
         LogisticRegression(), indicators=[NeighborDistance(space="scaled")], random_state=0
     ).fit(X, y)
-    column = model.held_out_.columns[0]
+    column = model.held_out_.columns["NeighborDistance"]
     typical = np.median(column, axis=0, keepdims=True)
     learned = model.error_estimator_.predict_proba
     assert_allclose(model.explain_error()[:, 0], learned(column)[:, 1] - learned(typical)[:, 1])
@@ -118,7 +118,7 @@ def test_the_indicator_that_knows_is_the_reason():
     X, y = waves(600)
     model = IndividualErrorRegressor(LinearRegression(), random_state=0).fit(X, y)
     names = model.get_indicator_names().tolist()
-    assert names == ["row", "neighbor disagreement", "neighbor distance", "second opinion"]
+    assert names == ["Row", "NeighborDisagreement", "NeighborDistance", "SecondOpinion"]
     noisy = model.explain_error(np.array([[0.0, 0.6]]))[0]
     quiet = model.explain_error(np.array([[0.0, -0.6]]))[0]
     assert noisy.max() > 0 > quiet.min()
@@ -155,7 +155,7 @@ def test_held_out_intervals_hold_the_truth_as_often_as_promised(cv, loss):
     truth = y[model.held_out_.rows]
     # Three standard errors of a share of 450 rows at least.
     assert abs(np.mean((low <= truth) & (truth <= high)) - 0.8) < 0.06
-    assert (low < model.held_out_.predictions).all()
+    assert (low < model.held_out_.prediction).all()
     assert np.mean(high - low) < np.mean(np.diff(model.held_out_intervals(0.95)))
 
 

@@ -567,7 +567,7 @@ def test_the_callers_model_is_left_alone():
         (
             LocalSensitivity(),
             ValueError,
-            "LocalSensitivity.estimator=None. has no model to judge: estimator may be",
+            "LocalSensitivity.estimator=None. has no model: estimator may be",
         ),
         (LocalSensitivity("forest"), TypeError, "estimator='forest' is no model: it may be"),
         (LocalSensitivity(SVC), TypeError, "estimator=<class .* is no model: it may be"),

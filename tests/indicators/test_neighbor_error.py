@@ -41,7 +41,7 @@ def test_weights_by_hand():
         y,
         held_out_scores=np.array([[-1.0], [-1.0], [1.0]]),  # right, wrong, wrong
     )
-    found = panel.judge(np.array([[0.5]]))[1][0]
+    found = next(iter(panel(np.array([[0.5]])).columns.values()))
     # Distances 1/2, 1/2 and 5/2 weigh 5, 5 and 1 elevenths.
     assert_allclose(found, [[2 / 3, 6 / 11]])
 
@@ -105,4 +105,4 @@ def test_without_out_of_fold_scores_there_is_one_sentence():
     X, y = rows()
     panel = Panel([NeighborError()], SVC().fit(X, y), X, y)
     with pytest.raises(ValueError, match="The neighbours have no out-of-fold scores"):
-        panel.judge(X)
+        panel(X)

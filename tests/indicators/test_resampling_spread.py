@@ -148,8 +148,8 @@ def test_a_row_is_judged_alone_as_in_company(model):
         X,
         y,
     )  # fmt: skip
-    together = panel.judge(X)[1][0]
-    one_by_one = np.vstack([panel.judge(X[i : i + 1])[1][0] for i in range(5)])
+    together = next(iter(panel(X).columns.values()))
+    one_by_one = np.vstack([next(iter(panel(X[i : i + 1]).columns.values())) for i in range(5)])
     assert_allclose(together[:5], one_by_one, atol=1e-12)
 
 

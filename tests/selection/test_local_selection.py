@@ -65,7 +65,7 @@ def test_each_row_has_the_answer_of_its_model():
         mine = chosen == name
         assert_array_equal(predicted[mine], model.named_estimators_[name].predict(X)[mine])
         assert_allclose(probable[mine], model.named_estimators_[name].predict_proba(X)[mine])
-    estimated = np.column_stack([judge.predict_error(X) for judge in model.judges_])
+    estimated = np.column_stack([judge.predict_error(X) for judge in model.error_estimators_])
     best = [name for name, _ in LIGHT].index(model.best_name_)
     better = estimated[:, 1 - best] < estimated[:, best] - model.advantage_
     assert_array_equal(chosen == model.best_name_, ~better)
@@ -78,7 +78,7 @@ def test_the_best_on_average_is_the_one_with_fewest_errors_out_of_fold():
     X, y = halves(600, 0)
     model = LocalSelectionClassifier(LIGHT).fit(X, y)
     errors = [(cross_val_predict(m.estimator, X, y, cv=4) != y).mean() for _, m in LIGHT]
-    assert_allclose(model.held_out_.errors.mean(axis=0), errors)
+    assert_allclose(model.held_out_.losses.mean(axis=0), errors)
     assert model.best_name_ == LIGHT[int(np.argmin(errors))][0]
 
 
@@ -109,12 +109,14 @@ def test_regression():
         for name, model in [("line", LinearRegression()), ("nearest", KNeighborsRegressor(1))]
     ]
     model = LocalSelectionRegressor(models).fit(X, y)
-    losses = [mean_squared_error(y_new, m.predict(X_new)) for m in (*model.judges_, model)]
+    losses = [
+        mean_squared_error(y_new, m.predict(X_new)) for m in (*model.error_estimators_, model)
+    ]
     assert losses[2] < 0.9 * min(losses[:2])
     assert_array_equal(model.predict_selection([[-0.5], [0.2]]), ["line", "nearest"])
     assert (model.predict_error(X_new) >= 0).all()
     plain = LocalSelectionRegressor([models[0], ("mean", DummyRegressor())], loss="absolute", cv=3)
-    assert plain.fit(X[:100], y[:100]).judges_[1].loss == "absolute"
+    assert plain.fit(X[:100], y[:100]).error_estimators_[1].loss == "absolute"
 
 
 def test_a_corrected_regressor_predicts_as_it_was_judged():
@@ -123,7 +125,7 @@ def test_a_corrected_regressor_predicts_as_it_was_judged():
         DummyRegressor(), DecisionTreeRegressor(max_depth=3), corrected=True, **SEES_ROW
     )
     model = LocalSelectionRegressor([("corrected", corrected)]).fit(X, y.astype(float))
-    assert_allclose(model.predict(X), model.judges_[0].predict(X))
+    assert_allclose(model.predict(X), model.error_estimators_[0].predict(X))
     assert model.predict(X).std() > 0.1  # the mean alone would be the same everywhere
 
 
@@ -154,7 +156,7 @@ def test_frozen_models_and_judges_with_settings_of_their_own():
     frozen = FrozenEstimator(KNeighborsClassifier(1).fit(X[:400], y[:400]))
     model = LocalSelectionClassifier([("frozen", frozen), ("own", light(LogisticRegression()))])
     model.fit(X[400:], y[400:])
-    assert (model.judges_[0].cv, model.judges_[1].cv) == (5, 4)
+    assert (model.error_estimators_[0].cv, model.error_estimators_[1].cv) == (5, 4)
     assert model.named_estimators_["frozen"].estimator is frozen.estimator
     assert isinstance(model.named_estimators_["own"], LogisticRegression)
 
@@ -174,8 +176,8 @@ def test_groups_stay_together():
     X = np.tile(np.random.default_rng(0).normal(size=(60, 2)), (2, 1))
     y, pairs = np.arange(120) % 60 % 2, np.arange(120) % 60
     model = LocalSelectionClassifier([LIGHT[1]])
-    assert model.fit(X, y).held_out_.errors.mean() < 0.1
-    assert model.fit(X, y, groups=pairs).held_out_.errors.mean() > 0.3
+    assert model.fit(X, y).held_out_.losses.mean() < 0.1
+    assert model.fit(X, y, groups=pairs).held_out_.losses.mean() > 0.3
 
 
 def test_one_sentence_for_bad_input():
@@ -202,7 +204,7 @@ def test_a_splitter_that_draws_holds_out_the_same_rows_for_all():
     models = [("bayes", GaussianNB()), ("line", LogisticRegression())]
     found = LocalSelectionClassifier(models, cv=ShuffleSplit(2, test_size=0.3)).fit(X, y)
     by_hand = y[found.held_out_.rows]
-    assert_array_equal(found.held_out_.errors, found.held_out_.predictions != by_hand[:, None])
+    assert_array_equal(found.held_out_.losses, found.held_out_.prediction != by_hand[:, None])
 
 
 def test_errors_are_compared_in_one_unit():
@@ -210,4 +212,4 @@ def test_errors_are_compared_in_one_unit():
     y = 10 * X[:, 0] ** 2
     line = IndividualErrorRegressor(LinearRegression(), loss="absolute", random_state=0)
     found = LocalSelectionRegressor([("a", line), ("b", LinearRegression())]).fit(X, y)
-    assert_allclose(found.held_out_.errors[:, 0], found.held_out_.errors[:, 1])
+    assert_allclose(found.held_out_.losses[:, 0], found.held_out_.losses[:, 1])

@@ -3,7 +3,7 @@
 from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
 from surefoot._crossfit._cross_fitter import CrossFit, CrossFitter, cross_fit
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
-from surefoot._crossfit._panel import Panel, with_fixed_seed
+from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot._crossfit._topic_models import TopicCrossFitter
 from surefoot._crossfit._topic_panel import TopicPanel
@@ -12,6 +12,7 @@ __all__ = [
     "CrossFit",
     "CrossFitter",
     "Panel",
+    "PanelOutput",
     "SharedNeighborhood",
     "TopicCrossFitter",
     "TopicPanel",
@@ -24,5 +25,6 @@ __all__ = [
     "index_for",
     "known_classes",
     "may_share",
+    "named",
     "with_fixed_seed",
 ]

@@ -36,7 +36,7 @@ def check_training_rows(
 
 
 def check_rows(action: Any, X: Any) -> Any:
-    """Rows to judge as a table, once the action is fitted and if they have its columns."""
+    """New rows as a table, once the action is fitted and if they have its columns."""
     check_is_fitted(action)
     X = as_table(X)
     validate_data(action, X, reset=False, skip_check_array=True)

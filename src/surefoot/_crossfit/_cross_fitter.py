@@ -1,6 +1,6 @@
 """Scores and columns of training rows from models and neighbours that never saw them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing, check_random_state
 
-from surefoot._crossfit._panel import Panel
+from surefoot._crossfit._panel import Panel, named
 from surefoot._models import fit_model
 from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints, Split
@@ -23,17 +23,18 @@ FRESH_FOLDS = 5
 
 
 class CrossFit(NamedTuple):
-    """What each fold's model and neighbours say of the rows that were held out.
+    """Scores, columns and answers of held-out rows, by models and neighbours of the other folds.
 
     `rows` are positions in the training table, in order: each once if the folds are a partition, else
-    as often as it was held out; `splits` says by which split. `scores` (the model's, like log-odds)
-    and `columns` (one array an indicator) are aligned with them.
+    as often as it was held out; `splits` says by which split. `scores` (the model's, like log-odds),
+    `columns` (by indicator name) and `answers` (of the model, by method) are aligned with them.
     """
 
     rows: Ints
     splits: Ints
     scores: Floats
-    columns: list[Floats]
+    columns: dict[str, Floats]
+    answers: dict[str, NDArray[Any]]
 
 
 class CrossFitter:
@@ -46,7 +47,7 @@ class CrossFitter:
 
     Parameters
     ----------
-    indicators : sequence of Indicator
+    indicators : mapping of str to Indicator, or sequence of Indicator
         What to say of each row.
     estimator : estimator
         Fitted on parts of the rows; a frozen one is used as it is, and the rows must be new to it.
@@ -64,12 +65,12 @@ class CrossFitter:
         Parallel fits and folds.
     """
 
-    # What judges rows by the model of a part.
+    # What describes rows around the model of a part.
     panel_type: Any = Panel
 
     def __init__(
         self,
-        indicators: Sequence[Indicator],
+        indicators: Mapping[str, Indicator] | Sequence[Indicator],
         estimator: Any,
         X: Any,
         y: NDArray[Any],
@@ -82,7 +83,7 @@ class CrossFitter:
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.indicators = list(indicators)
+        self.indicators = named(indicators)
         self.estimator = estimator
         self.X, self.y = X, y
         self.groups = None if groups is None else np.asarray(groups)
@@ -108,11 +109,16 @@ class CrossFitter:
 
     @property
     def deployed(self) -> Ints:
-        """Rows of the model that new rows meet: all, but with a single split those that it left in."""
+        """Training rows of the deployed model: all, but with a single split those that it left in."""
         return self.splits[0][0] if len(self.splits) == 1 else self.everything
 
-    def held_out(self, part: Ints | None = None) -> CrossFit:
-        """Judge each row that a split holds out of the part by the rest of it."""
+    def held_out(
+        self,
+        part: Ints | None = None,
+        names: Collection[str] | None = None,
+        methods: Sequence[str] = (),
+    ) -> CrossFit:
+        """Out-of-fold scores, columns of the named indicators and answers for the rows of a part."""
         splits = self.splits_within(self.everything if part is None else part)
         if not splits:
             raise ValueError(
@@ -120,11 +126,10 @@ class CrossFitter:
             )
         self._check_classes([train for train, _ in splits])
         panels = self._build_panels([train for train, _ in splits])
-        judged = Parallel(n_jobs=self.n_jobs)(
-            delayed(panel.judge)(_safe_indexing(self.X, test))
+        outputs = Parallel(n_jobs=self.n_jobs)(
+            delayed(panel)(_safe_indexing(self.X, test), names, methods)
             for panel, (_, test) in zip(panels, splits, strict=True)
         )
-        scores, columns = zip(*judged, strict=True)
         rows = np.concatenate([test for _, test in splits])
         numbers = np.concatenate([np.full(len(test), i) for i, (_, test) in enumerate(splits)])
         # A partition comes back in the order of the table, which is then its own reference.
@@ -132,12 +137,18 @@ class CrossFitter:
         return CrossFit(
             rows[order],
             numbers[order],
-            np.concatenate(scores)[order],
-            [np.concatenate(fold)[order] for fold in zip(*columns, strict=True)],
+            np.concatenate([output.scores for output in outputs])[order],
+            *(
+                {key: np.concatenate([v[key] for v in values])[order] for key in values[0]}
+                for values in (
+                    [output.columns for output in outputs],
+                    [output.answers for output in outputs],
+                )
+            ),
         )
 
     def held_out_predictions(self, method: str = "predict") -> tuple[Ints, NDArray[Any]]:
-        """The rows that splits hold out, in the order of `held_out`, and what models of the rest answer."""
+        """Held-out rows, in the order of `held_out`, and the answers of the models that did not see them."""
         rows = np.concatenate([test for _, test in self.splits])
         answers = [
             np.asarray(getattr(self.model(train), method)(_safe_indexing(self.X, test)))
@@ -152,8 +163,10 @@ class CrossFitter:
 
     def lay_out_like(self, panel: Panel) -> None:
         """Give all panels that are still to be built the columns of this one."""
-        pairs = zip(self.indicators, panel.indicators, strict=True)
-        self.indicators = [indicator.laid_out_like(fitted) for indicator, fitted in pairs]
+        self.indicators = {
+            name: indicator.laid_out_like(panel.indicators[name])
+            for name, indicator in self.indicators.items()
+        }
 
     def model(self, part: Ints) -> Any:
         """The model of a part, fitted when it is first asked for."""
@@ -162,7 +175,10 @@ class CrossFitter:
 
     def scorer(self, part: Ints) -> Panel:
         """A panel without indicators, which only scores."""
-        return self.panel_type([], self.model(part), *self._rows(part), response=self.response)
+        rows = self._rows(
+            self.reference_rows(part)
+        )  # as many as in the part's panel: it scores alike
+        return self.panel_type({}, self.model(part), *rows, response=self.response)
 
     def units(self, rows: Ints) -> NDArray[Any] | None:
         """What must stay together of held-out rows: groups, or copies of a row that was held out twice."""
@@ -200,13 +216,13 @@ class CrossFitter:
         total, count = np.zeros((len(rows), self._n_scores())), np.zeros((len(rows), 1))
         for train, test in splits:
             where = np.searchsorted(rows, test)
-            total[where] += self.scorer(train).judge(_safe_indexing(self.X, test))[0]
+            total[where] += self.scorer(train)(_safe_indexing(self.X, test)).scores
             count[where] += 1
         means = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
         return means[copies]
 
     def _known_scores(self, part: Ints) -> Floats | None:
-        needed = any(indicator.needs_held_out_scores for indicator in self.indicators)
+        needed = any(i.needs_held_out_scores for i in self.indicators.values())
         return self.held_out_scores(part) if needed else None
 
     def _build_panels(self, parts: list[Ints]) -> list[Panel]:
@@ -290,7 +306,7 @@ def cross_fit(
     response: str = "auto",
     n_jobs: int | None = None,
 ) -> CrossFit:
-    """Judge every held-out row by a model, and by neighbours, from the other folds only."""
+    """Out-of-fold scores and columns of every row, by models and neighbours of the other folds."""
     return CrossFitter(
         indicators,
         estimator,
@@ -306,7 +322,7 @@ def cross_fit(
 
 def _build_panel(
     panel_type: Any,
-    indicators: Sequence[Indicator],
+    indicators: Mapping[str, Indicator],
     model: Any,
     X: Any,
     y: Any,

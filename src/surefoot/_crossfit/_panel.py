@@ -1,16 +1,26 @@
 """Several indicators around one fitted model, with one neighbourhood for all that agree on it."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats
-from surefoot.indicators._indicator import Indicator
+from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+
+class PanelOutput(NamedTuple):
+    """Scores of the model, columns of each indicator by its name, and further answers of the model by method."""
+
+    scores: Floats
+    columns: dict[str, Floats]
+    answers: dict[str, NDArray[Any]]
 
 
 class Panel:
@@ -18,14 +28,14 @@ class Panel:
 
     Parameters
     ----------
-    indicators : sequence of Indicator
-        Cloned, then attached; their own `estimator` is not used.
+    indicators : mapping of str to Indicator, or sequence of Indicator
+        Cloned, then attached; their own `estimator` is not used. A sequence is named by `named`.
     model : fitted estimator
-        The model that they judge.
+        The model whose predictions they speak of.
     X, y : training rows and targets of the model
         Where neighbours come from.
     response : str, default="auto"
-        What the scores that `judge` returns are made of, whatever the indicators ask for themselves.
+        What the scores are made of, whatever the indicators ask for themselves.
     held_out_scores : ndarray, default=None
         Scores of the training rows by models that did not see them, for indicators that need them.
     n_jobs : int, default=None
@@ -34,7 +44,7 @@ class Panel:
 
     def __init__(
         self,
-        indicators: Sequence[Indicator],
+        indicators: Mapping[str, Indicator] | Sequence[Indicator],
         model: Any,
         X: Any,
         y: Any,
@@ -44,11 +54,12 @@ class Panel:
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
-        self.indicators: list[Indicator] = [clone(indicator) for indicator in indicators]
+        given = named(indicators)
+        self.indicators: dict[str, Indicator] = {name: clone(i) for name, i in given.items()}
         self.indexes: list[NeighborhoodIndex] = []
-        self.members: list[list[int]] = _group(indicators, response)
+        self.members: list[list[str]] = _group(given, response)
         for group in self.members:
-            chosen = [self.indicators[i] for i in group]
+            chosen = [self.indicators[name] for name in group]
             needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
             settings = chosen[0].index_settings() if chosen else {}
             index = NeighborhoodIndex(
@@ -65,9 +76,9 @@ class Panel:
                 indicator.attach(index)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What to save: the model and each index once, as skops writes out an object wherever it is met."""
-        bare = [copy(indicator) for indicator in self.indicators]
-        for indicator in bare:
+        """State to save: the model and each index once, as skops writes out an object wherever it is met."""
+        bare = {name: copy(indicator) for name, indicator in self.indicators.items()}
+        for indicator in bare.values():
             del indicator.index_
         indexes = [index.without_model() for index in self.indexes]
         return {**self.__dict__, "indicators": bare, "indexes": indexes}
@@ -77,67 +88,93 @@ class Panel:
         self.__dict__.update(state)
         for index, group in zip(self.indexes, self.members, strict=True):
             index.use_model(self.model)
-            for i in group:
-                self.indicators[i].index_ = index
+            for name in group:
+                self.indicators[name].index_ = index
 
-    def judge(self, X: Any) -> tuple[Floats, list[Floats]]:
-        """Scores of the model, and the columns of each indicator, for every row of X."""
-        columns: list[Floats] = [np.empty(0)] * len(self.indicators)
-        looks = [
-            self._look(index, group, X)
-            for index, group in zip(self.indexes, self.members, strict=True)
-        ]
-        for (_, *found), group in zip(looks, self.members, strict=True):
-            for i, values in zip(group, found, strict=True):
-                columns[i] = values
-        return looks[0][0], columns
+    def __call__(
+        self, X: Any, names: Collection[str] | None = None, methods: Sequence[str] = ()
+    ) -> PanelOutput:
+        """Scores, columns and answers for every row of X, from one pass in which the model is asked once.
 
-    def ask(self, indicator: Indicator, X: Any) -> Floats:
-        """Columns of one more indicator, around the same model and in the space of the last one here."""
-        index = self.indicators[-1].index_
-        asked = clone(indicator).attach(index)
-        return np.concatenate(index.map(asked.columns, X, asked.needed_samples()))
+        Parameters
+        ----------
+        X : table
+            Rows to describe.
+        names : collection of str, default=None
+            Indicators whose columns are wanted; None is all of them.
+        methods : sequence of {"predict", "predict_proba"}, default=()
+            Further answers of the model that are wanted.
+        """
+        names = self.indicators if names is None else names
+        chosen = [[name for name in group if name in names] for group in self.members]
 
-    def _look(self, index: NeighborhoodIndex, group: list[int], X: Any) -> list[Floats]:
-        """Scores, then the columns of the group's indicators, from one pass over the rows."""
-        chosen = [self.indicators[i] for i in group]
+        def look(near: Neighborhood) -> list[NDArray[Any]]:
+            values = [near.scores, *(near.answer(method) for method in methods)]
+            for index, group in zip(self.indexes, chosen, strict=True):
+                if group:
+                    around = near if index is near.index else Neighborhood(index, near.table, near)
+                    values += [self.indicators[name].columns(around) for name in group]
+            return values
 
-        def look(near: Neighborhood) -> list[Floats]:
-            return [near.scores, *(indicator.columns(near) for indicator in chosen)]
+        n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
+        parts = self.indexes[0].map(look, X, n_samples)
+        scores, *values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        columns = zip([n for group in chosen for n in group], values[len(methods) :], strict=True)
+        by_name = dict(columns)
+        return PanelOutput(
+            scores,
+            {name: by_name[name] for name in self.indicators if name in by_name},
+            dict(zip(methods, values[: len(methods)], strict=True)),
+        )
 
-        n_samples = max((indicator.needed_samples() for indicator in chosen), default=0)
-        return [np.concatenate(part) for part in zip(*index.map(look, X, n_samples), strict=True)]
 
+def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:
+    """Indicators by name: that of their class, and a number where a class comes again.
 
-def _group(indicators: Sequence[Indicator], response: str) -> list[list[int]]:
-    """Positions of the indicators that can share an index; the first group has the given response.
-
-    It may be empty: then its index only scores.
+    Examples
+    --------
+    >>> from surefoot.indicators import Confidence
+    >>> list(named([Confidence(), Confidence(per_class=True)]))
+    ['Confidence', 'Confidence_2']
     """
-    groups: list[list[int]] = []
-    settings = [indicator.index_settings() for indicator in indicators]
-    # The one with the most to say comes first: an indicator that needs no neighbours joins any group.
-    for i in sorted(range(len(indicators)), key=lambda i: -len(settings[i])):
-        fitting = (g for g in groups if settings[i].items() <= settings[g[0]].items())
-        group = next(fitting, None)
-        if group is None:
-            groups.append([i])
-        else:
-            group.append(i)
-    groups.sort(key=lambda g: settings[g[0]].get("response", response) != response)
-    scored = groups and settings[groups[0][0]].get("response", response) == response
-    return groups if scored else [[], *groups]
+    if isinstance(indicators, Mapping):
+        return dict(indicators)
+    seen: Counter[str] = Counter()
+    names = []
+    for indicator in indicators:
+        name = type(indicator).__name__
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return dict(zip(names, indicators, strict=True))
 
 
 def with_fixed_seed(indicator: Indicator) -> Indicator:
-    """A copy whose `random_state`, if it has one, is a number: attached to several models, it draws alike.
+    """Copy whose `random_state`, if it has one, is a number: attached to several models, it draws alike.
 
     Its other parameters are the same objects, so that indicators that share a space still share a search.
     """
     fixed = copy(indicator)
     if "random_state" in fixed.get_params(deep=False):
-        seed = check_random_state(fixed.get_params()["random_state"]).randint(
-            np.iinfo(np.int32).max
-        )
-        fixed.set_params(random_state=seed)
+        random = check_random_state(fixed.get_params()["random_state"])
+        fixed.set_params(random_state=random.randint(np.iinfo(np.int32).max))
     return fixed
+
+
+def _group(indicators: Mapping[str, Indicator], response: str) -> list[list[str]]:
+    """Names of the indicators that can share an index; the first group has the given response.
+
+    It may be empty: then its index only scores.
+    """
+    groups: list[list[str]] = []
+    settings = {name: indicator.index_settings() for name, indicator in indicators.items()}
+    # The one with the most settings comes first: an indicator that needs no neighbours joins any group.
+    for name in sorted(settings, key=lambda name: -len(settings[name])):
+        fitting = (g for g in groups if settings[name].items() <= settings[g[0]].items())
+        group = next(fitting, None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    groups.sort(key=lambda g: settings[g[0]].get("response", response) != response)
+    scored = groups and settings[groups[0][0]].get("response", response) == response
+    return groups if scored else [[], *groups]

@@ -32,16 +32,17 @@ class SharedNeighborhood(Neighborhood):
         Made by `index_for`.
     first : Neighborhood
         Where the batch is; any model's.
-    found : dict
+    shared : dict
         What the models have in common, filled by whoever needs it first.
     """
 
     def __init__(
-        self, index: NeighborhoodIndex, first: Neighborhood, found: dict[Any, Any]
+        self, index: NeighborhoodIndex, first: Neighborhood, shared: dict[Any, Any]
     ) -> None:
         self.index = index
         self.inputs = first.inputs
-        self._found = found
+        self.twin = None
+        self._shared = shared
         if index.n_neighbors > 0:
             self.rows, self.distances, self.indices = first.rows, first.distances, first.indices
 
@@ -107,9 +108,9 @@ class SharedNeighborhood(Neighborhood):
         return found.copy()  # whoever asked may scale them
 
     def _once(self, key: Any, compute: Callable[[], T]) -> T:
-        if key not in self._found:
-            self._found[key] = compute()
-        return self._found[key]
+        if key not in self._shared:
+            self._shared[key] = compute()
+        return self._shared[key]
 
 
 def may_share(models: Sequence[Any], X: Any) -> bool:

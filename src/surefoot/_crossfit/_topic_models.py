@@ -23,7 +23,7 @@ class TopicModels(BaseEstimator):
     estimators : list of classifiers
         The kinds.
     owners : list of int
-        The kind that each indicator of a `TopicPanel` around these models judges.
+        The kind of model that each indicator of a `TopicPanel` speaks of.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) ->
 
 
 class TopicCrossFitter(CrossFitter):
-    """`CrossFitter` of several kinds of models and many topics, with scores and columns as `TopicPanel.judge` has them.
+    """`CrossFitter` of several kinds of models and many topics, with scores and columns as `TopicPanel` has them.
 
     Parameters
     ----------
     indicators : list of lists of Indicator
-        For each kind those that judge it.
+        For each kind those that speak of it.
     estimators : list of classifiers
         The kinds.
     X, y : table and ndarray of shape (n_rows, n_topics)

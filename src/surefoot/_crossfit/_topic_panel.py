@@ -1,6 +1,6 @@
 """Indicators around many models of the same rows: several kinds, one of each a topic."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from surefoot._crossfit._panel import Panel
+from surefoot._crossfit._panel import Panel, PanelOutput
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot._search import canonical_metric
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator
+from surefoot.indicators import Indicator
 from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
 
 
 @dataclass(frozen=True)
 class Seat:
-    """A model of one kind and topic, with the indicators that judge it."""
+    """A model of one kind and topic, with the indicators that speak of it."""
 
     kind: int
     topic: int
@@ -27,8 +27,8 @@ class Seat:
     indicators: list[Indicator]
 
 
-class Judged(NamedTuple):
-    """What is said of the rows for one model: its scores, and the columns of its indicators."""
+class TopicOutput(NamedTuple):
+    """Scores of one model, and the columns of its indicators, in their order."""
 
     kind: int
     topic: int
@@ -44,7 +44,7 @@ class TopicPanel:
 
     Parameters
     ----------
-    indicators : sequence of Indicator
+    indicators : mapping of str to Indicator
         Cloned, then attached to each topic's model of the kind that `models.owners` says.
     models : TopicModels
         Fitted on X and y.
@@ -58,7 +58,7 @@ class TopicPanel:
 
     def __init__(
         self,
-        indicators: Sequence[Indicator],
+        indicators: Mapping[str, Indicator],
         models: Any,
         X: Any,
         y: Ints,
@@ -66,7 +66,7 @@ class TopicPanel:
         response: str = "auto",
         held_out_scores: Floats | None = None,
     ) -> None:
-        self.indicators = list(indicators)
+        self.indicators = dict(indicators)
         self.owners = list(models.owners)[
             : len(self.indicators)
         ]  # none where only scores are asked
@@ -89,7 +89,8 @@ class TopicPanel:
         return ((t, model) for t, model in enumerate(self.models[kind]) if model is not None)
 
     def _asked(self, kind: int) -> list[Indicator]:
-        return [i for i, owner in zip(self.indicators, self.owners, strict=True) if owner == kind]
+        pairs = zip(self.indicators.values(), self.owners, strict=True)
+        return [indicator for indicator, owner in pairs if owner == kind]
 
     def _known(self, kind: int, topic: int) -> Floats | None:
         """Held-out scores of one model's training rows."""
@@ -100,16 +101,16 @@ class TopicPanel:
     def _common_metric(self, kind: int, X: Any) -> Any:
         """The metric of a search that the models of a kind can share; None if they cannot."""
         settings = [indicator.index_settings() for indicator in self._asked(kind)]
-        told: dict[str, set[Any]] = {
+        values: dict[str, set[Any]] = {
             "space": {"auto"},
             "response": {self._response},
             "metric": set(),
         }
         for setting in settings:
             for name, value in setting.items():
-                told[name].add(value if isinstance(value, str) else id(value))
+                values[name].add(value if isinstance(value, str) else id(value))
         models = [model for _, model in self._fitted(kind)]
-        agree = len(told["space"]) == len(told["response"]) == 1 and len(told["metric"]) < 2
+        agree = len(values["space"]) == len(values["response"]) == 1 and len(values["metric"]) < 2
         if not agree or not models or not may_share(models, X):
             return None
         metric = next((s["metric"] for s in settings if "metric" in s), "auto")
@@ -155,58 +156,61 @@ class TopicPanel:
             needs.append(model.n_neighbors_ * (2 if cached else 1))
         return max(needs, default=0)
 
-    def judge(self, X: Any) -> tuple[Floats, list[Floats]]:
+    def __call__(
+        self, X: Any, names: Collection[str] | None = None, methods: Sequence[str] = ()
+    ) -> PanelOutput:
         """Scores of the models, and the columns of each indicator, for every row of X.
 
         Scores have one column for each kind and topic, kind by kind; an indicator has its columns for
         each topic, topic by topic. They are NaN for a topic without a model.
         """
         scores = np.full((X.shape[0], len(self.models) * self.n_topics), np.nan)
-        found: dict[tuple[int, int], list[Floats]] = {}
-        for judged in self._judge_all(X):
-            scores[:, judged.kind * self.n_topics + judged.topic] = judged.scores[:, 0]
-            found[judged.kind, judged.topic] = judged.columns
+        blocks: dict[tuple[int, int], list[Floats]] = {}
+        for one in self._outputs(X):
+            scores[:, one.kind * self.n_topics + one.topic] = one.scores[:, 0]
+            blocks[one.kind, one.topic] = one.columns
         columns = [
-            self._side_by_side(kind, place, found, X.shape[0])
+            self._side_by_side(kind, place, blocks, X.shape[0])
             for kind in range(len(self.models))
             for place in range(len(self._asked(kind)))
         ]
-        return scores, columns
+        return PanelOutput(scores, dict(zip(self.indicators, columns, strict=True)), {})
 
-    def _judge_all(self, X: Any) -> Iterator[Judged]:
+    def _outputs(self, X: Any) -> Iterator[TopicOutput]:
         for kind, topic, panel in self._panels:
-            yield Judged(kind, topic, *panel.judge(X))
+            output = panel(X)
+            yield TopicOutput(kind, topic, output.scores, list(output.columns.values()))
         for index, seats in self._tables:
             samples = [i.needed_samples() for seat in seats for i in seat.indicators]
             batches = index.map(_Look(seats), X, max(samples, default=0))
             for seat, parts in zip(seats, zip(*batches, strict=True), strict=True):
                 scores, *columns = (np.concatenate(part) for part in zip(*parts, strict=True))
-                yield Judged(seat.kind, seat.topic, scores, columns)
+                yield TopicOutput(seat.kind, seat.topic, scores, columns)
 
-    def _side_by_side(self, kind: int, place: int, found: Any, n_rows: int) -> Floats:
+    def _side_by_side(self, kind: int, place: int, blocks: Any, n_rows: int) -> Floats:
         """Columns of one indicator for all topics; NaN where there is no model."""
-        blocks = {t: found[kind, t][place] for t in range(self.n_topics) if (kind, t) in found}
-        width = next(iter(blocks.values())).shape[1]
+        known = {t: blocks[kind, t][place] for t in range(self.n_topics) if (kind, t) in blocks}
+        width = next(iter(known.values())).shape[1]
         nothing = np.full((n_rows, width), np.nan)
-        return np.hstack([blocks.get(topic, nothing) for topic in range(self.n_topics)])
+        return np.hstack([known.get(topic, nothing) for topic in range(self.n_topics)])
 
     def column_names(self) -> list[NDArray[np.object_]]:
-        """Names of the columns of each indicator, in the order of `judge`, for one topic."""
+        """Names of the columns of each indicator, in their order, for one topic."""
         attached = {seat.kind: seat.indicators for _, seats in self._tables for seat in seats}
-        attached.update({kind: panel.indicators for kind, _, panel in self._panels})
+        attached |= {kind: list(panel.indicators.values()) for kind, _, panel in self._panels}
         return [i.get_feature_names_out() for kind in sorted(attached) for i in attached[kind]]
 
 
 class _Look:
-    """What each seat's model and indicators say of one batch of rows."""
+    """Scores and columns of each seat for one batch of rows."""
 
     def __init__(self, seats: list[Seat]) -> None:
         self.seats = seats
 
     def __call__(self, first: Neighborhood) -> list[list[Floats]]:
-        found: dict[Any, Any] = {}  # what the seats have in common
-        told = []
+        shared: dict[Any, Any] = {}
+        values = []
         for seat in self.seats:
-            near = SharedNeighborhood(seat.index, first, found)
-            told.append([near.scores, *(i.columns(near) for i in seat.indicators)])
-        return told
+            near = SharedNeighborhood(seat.index, first, shared)
+            values.append([near.scores, *(i.columns(near) for i in seat.indicators)])
+        return values

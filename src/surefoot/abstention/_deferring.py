@@ -138,7 +138,9 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         (cheap_name, cheap), (dear_name, dear) = self._check_parameters()
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         cv = self._common_cv(X, y, groups)
-        self.judge_ = self._judge(cheap, cv).fit(X, y, sample_weight=sample_weight, groups=groups)
+        self.judge_ = self._error_estimator_of(cheap, cv).fit(
+            X, y, sample_weight=sample_weight, groups=groups
+        )
         folds = CrossFitter(
             [],
             dear,
@@ -198,10 +200,10 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         weight = (
             np.ones(len(y)) if folds.sample_weight is None else folds.sample_weight[held_out.rows]
         )
-        first_wrong = (held_out.predictions != y).astype(np.float64)
+        first_wrong = (held_out.prediction != y).astype(np.float64)
         second_wrong = (answers != y).astype(np.float64)
         self._value = ValueOfAsking(self.judge_.classes_)
-        columns = self._value.columns(held_out.predictions, held_out.estimated_errors)
+        columns = self._value.columns(held_out.prediction, held_out.error)
         saved = first_wrong - second_wrong
         value = self._value.cross_predict(columns, saved, weight, folds.units(rows))
         self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)

@@ -63,7 +63,8 @@ def fit_judged_model(
             [indicator], estimator, X, y, cv=FOLDS, groups=groups, sample_weight=sample_weight
         )
         panel = folds.panel(folds.everything)
-        return JudgedModel(folds.model(folds.everything), panel.indicators[0])
+        [judge] = panel.indicators.values()
+        return JudgedModel(folds.model(folds.everything), judge)
     model = fit_model(estimator, X, y, sample_weight)
     if isinstance(indicator, FrozenEstimator):
         return JudgedModel(model, indicator)

@@ -64,7 +64,7 @@ def threshold_for_risk(
     ----------
     scores : array-like of shape (n_rows,)
         How far each prediction is to be trusted; higher is more. For example minus the
-        `held_out_.estimated_errors` of an `IndividualErrorClassifier`.
+        `held_out_.error` of an `IndividualErrorClassifier`.
     errors : array-like of shape (n_rows,)
         What each prediction cost: whether it is wrong, or how far off it is.
     max_risk : float

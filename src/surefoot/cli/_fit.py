@@ -37,7 +37,7 @@ def run_fit(
         model.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
         write_output(out, model_content(model))
-    error = float(np.mean(model.held_out_.errors))
+    error = float(np.mean(model.held_out_.losses))
     found = {
         "model": str(out),
         "task": rows.task,

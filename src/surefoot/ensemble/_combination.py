@@ -40,7 +40,7 @@ class Combination(NamedTuple):
         """Scores of rows, before the threshold."""
         if self.panel is None:
             return np.full(table.shape[0], self.prior)
-        return self.panel.judge(table)[0][:, 0]
+        return self.panel(table).scores[:, 0]
 
 
 def combine(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._crossfit import TopicPanel, with_fixed_seed
+from surefoot._crossfit import CrossFit, PanelOutput, TopicPanel, with_fixed_seed
 from surefoot._typing import Floats
 from surefoot.indicators import Indicator
 
@@ -36,12 +36,12 @@ def _checked(indicators: Any) -> list[Indicator]:
     return [with_fixed_seed(indicator) for indicator in found]
 
 
-def by_topic(scores: Floats, columns: list[Floats], n_topics: int) -> Floats:
+def by_topic(output: CrossFit | PanelOutput, n_topics: int) -> Floats:
     """All columns of each topic, (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
-    n_rows = len(scores)
-    told = scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)
-    blocks = [block.reshape(n_rows, n_topics, -1) for block in columns]
-    return np.concatenate([told, *blocks], axis=2)
+    n_rows = len(output.scores)
+    scores = output.scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)
+    blocks = [block.reshape(n_rows, n_topics, -1) for block in output.columns.values()]
+    return np.concatenate([scores, *blocks], axis=2)
 
 
 def name_blocks(names: list[str], owners: list[int], panel: TopicPanel) -> dict[str, list[str]]:
@@ -50,7 +50,7 @@ def name_blocks(names: list[str], owners: list[int], panel: TopicPanel) -> dict[
     taken = Counter(blocks[SCORES])
     keys: Counter[str] = Counter()
     for owner, indicator, columns in zip(
-        owners, panel.indicators, panel.column_names(), strict=True
+        owners, panel.indicators.values(), panel.column_names(), strict=True
     ):
         key = _numbered(f"{names[owner]}__{type(indicator).__name__}", keys)
         blocks[key] = [_numbered(f"{names[owner]}__{column}", taken) for column in columns]

@@ -167,7 +167,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
             n_jobs=self.n_jobs,
         )
         found = fitter.held_out()
-        table = by_topic(found.scores, found.columns, topics.indicator.shape[1])
+        table = by_topic(found, topics.indicator.shape[1])
         self.held_out_ = HeldOutColumns(found.rows, table, topics.indicator[found.rows])
         self._panel = fitter.topic_panel()
         self.named_estimators_ = Bunch(**dict(zip(kept, self._panel.models, strict=True)))
@@ -269,7 +269,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
             The columns that `feature_names_out_` names; NaN for a topic without models.
         """
         X = check_rows(self, X)
-        columns = by_topic(*self._panel.judge(X), len(self._combinations))
+        columns = by_topic(self._panel(X), len(self._combinations))
         return columns[:, :, self._chosen]
 
     def decision_function(self, X: Any) -> Floats:

@@ -55,7 +55,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         The models, fitted on all rows.
     named_estimators_ : Bunch
         The same by name.
-    judges_ : list of IndividualErrorClassifier
+    error_estimators_ : list of IndividualErrorClassifier
         What estimates the error of each.
     held_out_ : HeldOutErrors
         Predictions, errors and estimated errors of the training rows out of fold, one column a model.
@@ -126,8 +126,8 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         check_option(self.mode, "mode", ["weight", "abstain"])
         if self.max_error is not None:
             check_scalar(self.max_error, "max_error", Real, min_val=0, max_val=1)
-        weight = self._fit_judges(X, y, sample_weight, groups)
-        errors = self.held_out_.errors
+        weight = self._fit_error_estimators(X, y, sample_weight, groups)
+        errors = self.held_out_.losses
         self.max_errors_ = (
             np.average(errors, axis=0, weights=weight)
             if self.max_error is None
@@ -181,7 +181,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         clipped = np.clip(estimated, least, 1 - least)
         return as_shares(np.maximum(0.0, np.log(len(self.classes_) - 1) - logit(clipped)))
 
-    def _judge_settings(self) -> dict[str, Any]:
+    def _error_estimator_settings(self) -> dict[str, Any]:
         return {} if self.indicator is None else {"indicators": self.indicator}
 
 

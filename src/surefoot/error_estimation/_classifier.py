@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, CrossFitter, check_rows, known_classes
+from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
 from surefoot._models import margin
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
 from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
-from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
+from surefoot.error_estimation._individual_error import IndividualErrorEstimator
+from surefoot.error_estimation._judgement import HeldOut
 from surefoot.indicators import (
     Confidence,
     Indicator,
@@ -78,7 +78,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     error_estimator_ : estimator
         The fitted error estimator; None if one was given and every held-out row was right, or every one wrong.
     held_out_ : HeldOut
-        Rows that were held out, with predictions, errors and estimates that did not see them.
+        Judgement of the training rows, out of fold, with what each prediction really cost.
     n_splits_ : int
         How many times rows were held out.
     reference_rows_ : ndarray
@@ -158,19 +158,13 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             Probabilities, or costs in the unit of `loss`.
         """
-        X = check_rows(self, X)
-        scores, columns = self._panel.judge(X)
-        wrong = self._error(self._table(columns))
-        if self.loss is None:
-            return wrong
-        predicted = np.searchsorted(self.classes_, self.estimator_.predict(X))
-        return self._cost_factor * expected_cost(self._costs, scores, predicted, wrong)
+        methods = () if self.loss is None else ("predict",)
+        return self._estimated_error(self._describe(X, self._learned, methods))
 
     def predict_correct(self, X: Any) -> Mask:
         """Whether each prediction is more likely right than wrong."""
-        X = check_rows(self, X)
-        _, columns = self._panel.judge(X)
-        return self._error(self._table(columns)) < 0.5
+        output = self._describe(X, self._learned)
+        return self._error(self._table(output.columns)) < 0.5
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Classes that cannot be ruled out for each row; fewer is more certain.
@@ -189,7 +183,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
-        new = [class_strangeness(panel.judge(X)[0]) for panel in self._fold_scorers]
+        new = [class_strangeness(scorer(X).scores) for scorer in self._fold_scorers]
         return cv_plus_sets(new, self._held_out_strangeness, confidence)
 
     @available_if(_model_has("predict_proba"))
@@ -204,8 +198,28 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         X = check_rows(self, X)
         return np.asarray(self.estimator_.decision_function(X))
 
+    def _methods(self) -> tuple[str, ...]:
+        has_chances = hasattr(self.estimator_, "predict_proba")
+        return ("predict", "predict_proba") if has_chances else ("predict",)
+
+    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        return {
+            "prediction": output.answers["predict"],
+            "error": self._estimated_error(output),
+            "classes": self.classes_,
+            "probabilities": output.answers.get("predict_proba"),
+        }
+
     def _error(self, table: Floats) -> Floats:
         return self._error_probability.predict(table)
+
+    def _estimated_error(self, output: PanelOutput) -> Floats:
+        """Probability of a mistake, or its expected cost where there is a `loss`."""
+        wrong = self._error(self._table(output.columns))
+        if self.loss is None:
+            return wrong
+        codes = np.searchsorted(self.classes_, output.answers["predict"])
+        return self._cost_factor * expected_cost(self._costs, output.scores, codes, wrong)
 
     def _auto_indicators(self) -> list[Indicator]:
         return [
@@ -218,8 +232,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _resolve_indicators(self) -> list[Indicator]:
         """Own confidence first, where the default error estimator starts from."""
-        found = super()._resolve_indicators()
-        return sorted(found, key=lambda indicator: not _tells_own_confidence(indicator))
+        return sorted(super()._resolve_indicators(), key=lambda i: not _is_own_confidence(i))
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         if not is_classifier(self.estimator):
@@ -232,56 +245,61 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             self._costs = check_costs(self.loss, len(self.classes_))
         return y
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
+    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
         rows, truth = held_out.rows, folds.y[held_out.rows]
-        predictions = folds.held_out_predictions()[1]
+        predictions = held_out.answers["predict"]
         wrong = (predictions != truth).astype(np.int64)
         weight = None if folds.sample_weight is None else folds.sample_weight[rows]
-        own = self._indicators[0]
-        n_own = held_out.columns[0].shape[1] if _tells_own_confidence(own) else 0
-        learned = ErrorProbability(self.error_estimator, n_own=n_own, random_state=folds.seed).fit(
-            self._table(held_out.columns), wrong, weight, folds.units(rows)
-        )
-        self._error_probability = learned
-        self.error_estimator_ = learned.fitted_
-        errors, estimated = wrong.astype(float), learned.held_out_
+        self._error_probability = ErrorProbability(
+            self.error_estimator, n_own=self._n_own(held_out), random_state=folds.seed
+        ).fit(self._table(held_out.columns), wrong, weight, folds.units(rows))
+        self.error_estimator_ = self._error_probability.fitted_
+        losses, error = wrong.astype(float), self._error_probability.held_out_
         if self.loss is not None:
             codes = np.searchsorted(self.classes_, predictions)
-            errors = self._costs[np.searchsorted(self.classes_, truth), codes]
-            raw = expected_cost(self._costs, held_out.scores, codes, estimated)
-            self._cost_factor = cost_factor(errors, raw, weight)
-            estimated = self._cost_factor * raw
-        self.held_out_ = HeldOut(
-            rows,
-            predictions,
-            errors,
-            estimated,
-            held_out.scores,
-            self._held_out_probabilities(folds),
-            held_out.columns,
+            losses = self._costs[np.searchsorted(self.classes_, truth), codes]
+            costs = expected_cost(self._costs, held_out.scores, codes, error)
+            self._cost_factor = cost_factor(losses, costs, weight)
+            error = self._cost_factor * costs
+        self._remember_strangeness(folds, held_out)
+        return HeldOut(
+            **self._shared_fields(held_out),
+            prediction=predictions,
+            error=error,
+            classes=self.classes_,
+            probabilities=held_out.answers.get("predict_proba"),
+            rows=rows,
+            losses=losses,
+            scores=held_out.scores,
+            splits=held_out.splits,
+            groups=None if folds.groups is None else folds.groups[rows],
         )
-        self._remember_strangeness(folds)
 
-    def _held_out_probabilities(self, folds: CrossFitter) -> Floats | None:
-        if not hasattr(self.estimator_, "predict_proba"):
-            return None
-        return folds.held_out_predictions("predict_proba")[1]
+    def _n_own(self, held_out: CrossFit) -> int:
+        """Number of columns, the first ones, that are the model's own confidence."""
+        first = self._learned[0]
+        if not _is_own_confidence(self._panel.indicators[first]):
+            return 0
+        return int(held_out.columns[first].shape[1])
 
-    def _remember_strangeness(self, folds: CrossFitter) -> None:
-        """Keep the model of each fold, and how strange it finds the true class of the rows it did not see."""
-        splits = folds.splits
-        if isinstance(self.estimator, FrozenEstimator):  # one model judges all
-            splits = [(splits[0][0], np.unique(np.concatenate([test for _, test in splits])))]
-        self._fold_scorers = [folds.scorer(train) for train, _ in splits]
-        # By the very scorers that new rows will meet: a panel may clip its scores otherwise.
+    def _remember_strangeness(self, folds: CrossFitter, held_out: CrossFit) -> None:
+        """Keep what scores rows by the model of each fold, and how strange the rows it did not see are to it."""
+        codes = np.searchsorted(self.classes_, folds.y[held_out.rows])
+        strangeness = true_class_strangeness(held_out.scores, codes)
+        if isinstance(
+            self.estimator, FrozenEstimator
+        ):  # one model scores all rows, each of which counts once
+            first = np.unique(held_out.rows, return_index=True)[1]
+            self._fold_scorers = [folds.scorer(folds.splits[0][0])]
+            self._held_out_strangeness = [strangeness[first]]
+            return
+        self._fold_scorers = [folds.scorer(train) for train, _ in folds.splits]
         self._held_out_strangeness = [
-            true_class_strangeness(scorer.judge(_safe_indexing(folds.X, test))[0], codes)
-            for scorer, (_, test) in zip(self._fold_scorers, splits, strict=True)
-            for codes in [np.searchsorted(self.classes_, folds.y[test])]
+            strangeness[held_out.splits == number] for number in range(len(folds.splits))
         ]
 
 
-def _tells_own_confidence(indicator: Indicator) -> bool:
+def _is_own_confidence(indicator: Indicator) -> bool:
     return isinstance(indicator, Confidence) and not indicator.per_class
 
 

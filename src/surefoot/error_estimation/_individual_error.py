@@ -1,54 +1,39 @@
-"""What both error estimators share: a model, what it did on rows it had not seen, and what is said of them."""
+"""What both error estimators share: a model, its held-out rows, and the judgement of new ones."""
 
-import re
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import check_consistent_length, check_scalar, get_tags
-from sklearn.utils.validation import (
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
+    PanelOutput,
     check_rows,
     check_training_rows,
+    named,
     with_fixed_seed,
 )
 from surefoot._models import check_model
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_share
+from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 
-# What is said of stability where no indicator says it.
-SENSITIVITY = LocalSensitivity(n_neighbors=10)
+# Names of the indicators that the error estimator does not learn from: stability, where no other says it, and
+# the distance that makes a row novel.
+STABILITY, NOVELTY = "stability", "novelty"
 
-# Rows of the training kind that are called novel.
+# Share of rows drawn like the training rows that are called novel.
 NOVEL_SHARE = 0.01
-
-
-class HeldOut(NamedTuple):
-    """What happened on the rows that were held out, aligned with `rows`, positions in the training table.
-
-    `predictions` come from models that did not see the row, `errors` are what they cost, and
-    `estimated_errors` what was estimated of it by an error estimator that was not fitted on the row either. Of
-    the same models are the `scores` (like log-odds; a regressor's predictions), the class `probabilities` (None
-    where there are none), and the `columns` of each indicator, the one that watches for novelty last.
-    """
-
-    rows: Ints
-    predictions: NDArray[Any]
-    errors: Floats
-    estimated_errors: Floats
-    scores: Floats
-    probabilities: Floats | None
-    columns: list[Floats]
 
 
 class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
@@ -77,12 +62,20 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """The targets, or one sentence for a model or targets that are not of this kind."""
 
     @abstractmethod
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
-        """Learn from the held-out rows what the error will be."""
+    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
+        """Learn from the held-out rows what the error will be; their own judgement."""
 
     @abstractmethod
     def _error(self, table: Floats) -> Floats:
-        """The estimated error by what the error estimator sees."""
+        """Estimated errors, from the columns that the error estimator sees."""
+
+    @abstractmethod
+    def _methods(self) -> tuple[str, ...]:
+        """Methods of the model whose answers a judgement holds, besides its scores."""
+
+    @abstractmethod
+    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        """Fields of a judgement that depend on the task."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the model, and learn from rows that were held out how wrong it will be.
@@ -103,12 +96,16 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self : object
             The fitted estimator.
         """
-        self._indicators = self._resolve_indicators()
+        learned = named(self._resolve_indicators())
         X, y, sample_weight = self._check(X, y, sample_weight)
         if groups is not None:
             check_consistent_length(X, groups)
+        self._learned, self._stability = list(learned), _stability_name(learned)
+        watched: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
+        if self._stability == STABILITY:
+            watched[STABILITY] = LocalSensitivity(n_neighbors=10, space="scaled")
         folds = CrossFitter(
-            [*self._indicators, NeighborDistance(space="scaled")],
+            {**learned, **watched},
             self.estimator,
             X,
             y,
@@ -121,31 +118,71 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         )
         self._panel = folds.panel()
         folds.lay_out_like(self._panel)
-        held_out = folds.held_out()
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
         self.reference_rows_ = folds.reference_rows()
-        self.novelty_threshold_ = float(np.quantile(held_out.columns[-1][:, 0], 1 - NOVEL_SHARE))
-        self._learn(folds, held_out)
+        held_out = folds.held_out(methods=self._methods())
+        self.novelty_threshold_ = float(
+            np.quantile(held_out.columns[NOVELTY][:, 0], 1 - NOVEL_SHARE)
+        )
+        self.held_out_ = self._learn(folds, held_out)
         return self
 
+    def judge(self, X: Any, confidence: float = 0.9) -> Judgement:
+        """Judge each row: the prediction, its estimated error, its stability and its novelty, from one pass.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+        confidence : float, default=0.9
+            Of the interval of a regressor.
+
+        Returns
+        -------
+        judgement : Judgement
+            Arrays with an entry for each row; `to_frame()` makes a table of them.
+        """
+        check_share(confidence, "confidence")
+        X = check_rows(self, X)
+        output = self._panel(X, methods=self._methods())
+        return Judgement(**self._shared_fields(output), **self._fields(X, output, confidence))
+
+    def _describe(self, X: Any, names: Collection[str], methods: Sequence[str] = ()) -> PanelOutput:
+        """Columns of the named indicators for checked rows, and answers of the model."""
+        X = check_rows(self, X)
+        return self._panel(X, names, methods)
+
+    def _shared_fields(self, output: PanelOutput | CrossFit) -> dict[str, Any]:
+        """Fields of a judgement that the panel says by itself: stability, novelty and columns."""
+        shift, spread, worst, *flips = output.columns[self._stability].T
+        return {
+            "shift": shift,
+            "spread": spread,
+            "worst": worst,
+            "flips": flips[0] if flips else None,
+            "novel": self._is_novel(output),
+            "columns": {name: output.columns[name] for name in self._learned},
+        }
+
+    def _is_novel(self, output: PanelOutput | CrossFit) -> Mask:
+        return output.columns[NOVELTY][:, 0] > self.novelty_threshold_
+
     def predict(self, X: Any) -> NDArray[Any]:
-        """What the model predicts for each row."""
+        """Predictions of the model."""
         X = check_rows(self, X)
         return np.asarray(self.estimator_.predict(X))
 
     def predict_novelty(self, X: Any) -> Mask:
-        """Whether each row is unlike anything seen: further from its neighbours than training rows are.
+        """Whether each row is out of distribution: further from its neighbours than training rows are.
 
         The mean distance to the ten nearest training rows is compared with that of held-out training
         rows from theirs; 1 % of these are further away.
         """
-        X = check_rows(self, X)
-        columns = self._panel.judge(X)[1]
-        return columns[-1][:, 0] > self.novelty_threshold_
+        return self._is_novel(self._describe(X, [NOVELTY]))
 
     def predict_stability(self, X: Any) -> Floats:
-        """How the model's output changes within each row's own cell: nearer to 0 is more stable.
+        """Change of the model's output within each row's own cell: nearer to 0 is more stable.
 
         Parameters
         ----------
@@ -158,10 +195,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             Columns `shift` and `spread` of `LocalSensitivity`: mean and standard deviation of the change of
             the predicted class's lead over the runner-up, or of a regressor's prediction.
         """
-        X = check_rows(self, X)
-        asked = self._sensitivity()
-        found = self._panel.ask(SENSITIVITY, X) if asked is None else self._panel.judge(X)[1][asked]
-        return found[:, :2]
+        return self._describe(X, [self._stability]).columns[self._stability][:, :2]
 
     def explain_error(self, X: Any = None) -> Floats:
         """How much each indicator adds to the estimated error of each row; below 0 it speaks for the row.
@@ -179,14 +213,13 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         effects : ndarray of shape (n_rows, n_indicators)
             In the order of `get_indicator_names`; for a classifier in probability of an error.
         """
-        columns = self.held_out_.columns if X is None else self._panel.judge(check_rows(self, X))[1]
+        known = self.held_out_.columns
+        columns = known if X is None else self._describe(X, self._learned).columns
         whole, effects = self._error(self._table(columns)), []
-        for i, (block, known) in enumerate(zip(columns, self.held_out_.columns, strict=True)):
-            typical = np.broadcast_to(np.median(known, axis=0), block.shape)
-            effects.append(
-                whole - self._error(self._table([*columns[:i], typical, *columns[i + 1 :]]))
-            )
-        return np.column_stack(effects[:-1])  # the last block watches for novelty only
+        for name, block in columns.items():
+            typical = np.broadcast_to(np.median(known[name], axis=0), block.shape)
+            effects.append(whole - self._error(self._table({**columns, name: typical})))
+        return np.column_stack(effects)
 
     def kneighbors(self, X: Any, n_neighbors: int = 5) -> tuple[Floats, Ints]:
         """Training rows nearest to each row in the space where the indicators look.
@@ -205,7 +238,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         rows : ndarray of shape (n_rows, n_neighbors)
             Their positions in the training table.
         """
-        X, index = check_rows(self, X), self._panel.indicators[-1].index_
+        X, index = check_rows(self, X), self._panel.indicators[NOVELTY].index_
         check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1, max_val=index.n_neighbors)
         parts = index.map(lambda near: (near.distances, near.indices), X, 0)
         distances, near = (
@@ -215,39 +248,33 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def coordinates(self, X: Any) -> Any:
         """Rows in the space where the indicators look, numeric, complete and scaled; CSR for text."""
-        index = self._panel.indicators[-1].index_
+        index = self._panel.indicators[NOVELTY].index_
         parts = index.map(lambda near: near.rows, check_rows(self, X), 0)
         return vstack(parts).tocsr() if issparse(parts[0]) else np.vstack(parts)
 
     def get_indicator_names(self) -> NDArray[np.object_]:
-        """Names of the indicators that the error estimator learns from, in words."""
+        """Names of the indicators that the error estimator learns from, the keys of `Judgement.columns`."""
         check_is_fitted(self)
-        return np.array(
-            [_words(type(i).__name__) for i in self._panel.indicators[:-1]], dtype=object
-        )
+        return np.array(self._learned, dtype=object)
 
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from, with the indicator of each."""
         check_is_fitted(self)
-        told = [
-            f"{type(indicator).__name__.lower()}__{name}"
-            for indicator in self._panel.indicators[:-1]
-            for name in indicator.get_feature_names_out()
+        names = [
+            f"{name}__{column}"
+            for name in self._learned
+            for column in self._panel.indicators[name].get_feature_names_out()
         ]
-        return np.array(told, dtype=object)
+        return np.array(names, dtype=object)
 
-    def _table(self, columns: list[Floats]) -> Floats:
-        """What the error estimator sees: the columns of all indicators but the last, which watches for novelty."""
-        return np.hstack(columns[:-1])
+    def describe_indicators(self) -> dict[str, str]:
+        """Words for a row that an indicator speaks against, by the name of the indicator."""
+        check_is_fitted(self)
+        return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 
-    def _sensitivity(self) -> int | None:
-        """Position of an indicator that tells shift and spread already."""
-        fitting = (
-            i
-            for i, indicator in enumerate(self._indicators)
-            if isinstance(indicator, LocalSensitivity) and not indicator.per_class
-        )
-        return next(fitting, None)
+    def _table(self, columns: dict[str, Floats]) -> Floats:
+        """Columns that the error estimator sees, side by side."""
+        return np.hstack([columns[name] for name in self._learned])
 
     def _resolve_indicators(self) -> list[Indicator]:
         given = self.indicators
@@ -256,22 +283,22 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
                 raise ValueError(
                     f"indicators={given!r} is not known: it may be 'auto', an indicator, or several."
                 )
-            found = self._auto_indicators()
+            chosen = self._auto_indicators()
         else:
-            found = list(given) if isinstance(given, (list, tuple)) else [given]
-        if self.passthrough and not any(isinstance(indicator, Row) for indicator in found):
-            found = [*found, Row()]
-        for indicator in found:
+            chosen = list(given) if isinstance(given, (list, tuple)) else [given]
+        if self.passthrough and not any(isinstance(indicator, Row) for indicator in chosen):
+            chosen = [*chosen, Row()]
+        for indicator in chosen:
             if not isinstance(indicator, Indicator):
                 raise TypeError(
                     f"indicators={indicator!r} is no indicator: it may be 'auto', or some of surefoot.indicators."
                 )
             indicator.check_parameters()
-        if not found:
+        if not chosen:
             raise ValueError(
                 "There is nothing to learn from: indicators=[] needs passthrough=True."
             )
-        return [with_fixed_seed(indicator) for indicator in found]
+        return [with_fixed_seed(indicator) for indicator in chosen]
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check what is needed here; the model checks its own input, and gets it untouched."""
@@ -287,6 +314,11 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return tags
 
 
-def _words(name: str) -> str:
-    """The name of a class as words: "SecondOpinion" is "second opinion"."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+def _stability_name(learned: dict[str, Indicator]) -> str:
+    """Name of the indicator that says shift, spread and worst: one of those learned from, if there is one."""
+    fitting = (
+        name
+        for name, indicator in learned.items()
+        if isinstance(indicator, LocalSensitivity) and not indicator.per_class
+    )
+    return next(fitting, STABILITY)

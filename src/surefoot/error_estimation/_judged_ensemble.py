@@ -18,23 +18,23 @@ from surefoot.error_estimation._regressor import IndividualErrorRegressor
 
 
 class HeldOutErrors(NamedTuple):
-    """What the models got wrong on training rows that they had not seen, one column a model.
+    """Errors of the models on training rows that they had not seen, one column a model.
 
-    `errors` are the true losses and `estimated_errors` what was thought of them by error estimators
-    that had not seen the row either; `rows` are its positions in the training table.
+    `losses` are the true errors and `error` the estimates by error estimators that had not seen the row
+    either; `rows` are its positions in the training table.
     """
 
     rows: Ints
-    predictions: NDArray[Any]
-    errors: Floats
-    estimated_errors: Floats
+    prediction: NDArray[Any]
+    losses: Floats
+    error: Floats
 
 
 class JudgedEnsemble(HeterogeneousEnsemble):
     """Base of ensembles that ask how wrong each of their models will be on each row.
 
-    `_fit_judges` wraps each model in an estimator of its errors, all on the same folds, and
-    `_estimate_errors` asks them all. A subclass may say how they are set (`_judge_settings`).
+    `_fit_error_estimators` wraps each model in an estimator of its errors, all on the same folds, and
+    `_estimate_errors` asks them all. A subclass may say how they are set (`_error_estimator_settings`).
     """
 
     estimators: Any
@@ -42,28 +42,28 @@ class JudgedEnsemble(HeterogeneousEnsemble):
     cv: Any
     random_state: Any
     n_jobs: int | None
-    judges_: list[Any]
+    error_estimators_: list[Any]
     estimators_: list[Any]
     named_estimators_: Bunch
     held_out_: HeldOutErrors
 
-    def _judge_settings(self) -> dict[str, Any]:
-        """Further parameters of the judges."""
+    def _error_estimator_settings(self) -> dict[str, Any]:
+        """Further parameters of the error estimators."""
         return {}
 
-    def _judge(self, model: Any, cv: Any) -> Any:
+    def _error_estimator_of(self, model: Any, cv: Any) -> Any:
         """Unfitted estimator of the errors of one model; a model that is one keeps its settings, but for the loss."""
         kind = IndividualErrorClassifier if is_classifier(self) else IndividualErrorRegressor
         if isinstance(model, kind):
             # Errors are compared, and must have one unit.
-            return clone(model).set_params(loss=self._judge_settings().get("loss"))
+            return clone(model).set_params(loss=self._error_estimator_settings().get("loss"))
         return kind(
             model,
             self.error_estimator,
             cv=cv,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-            **self._judge_settings(),
+            **self._error_estimator_settings(),
         )
 
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
@@ -73,26 +73,30 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         return list(splitter.split(X, y, groups))
 
-    def _fit_judges(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
-        """Fit all judges; returns the weights of the held-out rows."""
+    def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
+        """Fit an error estimator around each model; the weights of the held-out rows."""
         names, models = self._validate_estimators()
         validate_data(self, X, y, skip_check_array=True)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
         cv = self._common_cv(X, y, groups)
-        self.judges_ = [
-            self._judge(model, cv).fit(X, y, sample_weight=sample_weight, groups=groups)
+        self.error_estimators_ = [
+            self._error_estimator_of(model, cv).fit(
+                X, y, sample_weight=sample_weight, groups=groups
+            )
             for model in kept.values()
         ]
-        self.estimators_ = [judge.estimator_ for judge in self.judges_]
+        self.estimators_ = [estimator.estimator_ for estimator in self.error_estimators_]
         self.named_estimators_ = Bunch(**dict(zip(kept, self.estimators_, strict=True)))
-        self.held_out_ = stack_held_out([judge.held_out_ for judge in self.judges_])
+        self.held_out_ = stack_held_out(
+            [estimator.held_out_ for estimator in self.error_estimators_]
+        )
         if is_classifier(self):
             self.classes_ = common_classes(self.estimators_)
         return check_sample_weight(sample_weight, X, dtype=np.float64)[self.held_out_.rows]
 
     def _estimate_errors(self, X: Any) -> Floats:
         """Estimated error of each row, one column a model."""
-        return np.column_stack([judge.predict_error(X) for judge in self.judges_])
+        return np.column_stack([estimator.predict_error(X) for estimator in self.error_estimators_])
 
 
 def stack_held_out(parts: list[Any]) -> HeldOutErrors:
@@ -103,6 +107,6 @@ def stack_held_out(parts: list[Any]) -> HeldOutErrors:
         rows,
         *(
             np.column_stack([getattr(part, name) for part in parts])
-            for name in ("predictions", "errors", "estimated_errors")
+            for name in ("prediction", "losses", "error")
         ),
     )

@@ -1,148 +1,129 @@
-"""What residuals of held-out rows teach: a correction, and the size of the error that it leaves."""
+"""All that is said of each row at once: the prediction, its error, its stability and its novelty."""
 
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import RidgeCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from numpy.typing import NDArray
 
-from surefoot._models import fit_model
-from surefoot._typing import Floats, Ints
-from surefoot.error_estimation._error_probability import answer, out_of_fold
-
-# Fewer rows in a fold say nothing of its level.
-LEAST_LEVELLED = 20
-
-# No error is estimated below this share of the mean one: a scale must not be zero.
-LEAST_SHARE = 0.01
+from surefoot._typing import Floats, Ints, Mask
 
 
-class LineThenTrees(RegressorMixin, BaseEstimator):
-    """A penalised line, then trees on what it leaves: never beyond the targets seen.
-
-    Residuals that follow a trend that the model missed are best met by a line, the others by trees.
-    """
-
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state
-
-    def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
-        """Fit both on columns and residuals."""
-        self.range_ = float(y.min()), float(y.max())
-        self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
-        self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
-        self.trees_ = ExtraTreesRegressor(
-            50, min_samples_leaf=5, max_features=0.5, random_state=self.random_state
-        ).fit(X, y - self.line_.predict(X), sample_weight)
-        return self
-
-    def predict(self, X: Floats) -> Floats:
-        """The line's estimate plus the trees'."""
-        return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
-
-
+@dataclass(frozen=True, eq=False)
 class Judgement:
-    """Estimates of a residual and of the size of what is left, learned from held-out rows.
+    """What is known of each row; every field has one entry for each row.
 
-    Parameters
+    Attributes
     ----------
-    learner : regressor or None
-        Learns residuals, and sizes of errors; by default `LineThenTrees`, and randomised trees.
-    corrected : bool
-        Whether predictions are corrected by the estimated residual.
-    squared : bool
-        Whether the size of an error is its square.
-    tells_residuals : bool
-        Whether `residual` is to be asked for, where nothing is corrected.
-    random_state : int
-        Seeds the default learners and the folds of the correction.
+    prediction : ndarray of shape (n_rows,)
+        What the model predicts.
+    error : ndarray of shape (n_rows,)
+        Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
+        or its expected size.
+    shift, spread, worst : ndarrays of shape (n_rows,)
+        Stability: mean, standard deviation and minimum of the change of the model's output within the row's
+        Voronoi cell; nearer to 0 is more stable.
+    novel : ndarray of bool of shape (n_rows,)
+        Whether the row is out of distribution: further from training rows than they are from each other.
+    columns : dict of str to ndarray of shape (n_rows, n_columns)
+        What the error estimator sees of each row, by the name of the indicator.
+    flips : ndarray of shape (n_rows,), or None
+        Share of the samples in the cell that get another class; None for a regressor.
+    classes : ndarray of shape (n_classes,), or None
+        Labels in the order of `probabilities`; None for a regressor.
+    probabilities : ndarray of shape (n_rows, n_classes), or None
+        Class probabilities of the model; None where it has none.
+    interval : ndarray of shape (n_rows, 2), or None
+        Conformal interval of the true value; None for a classifier.
+    residual : ndarray of shape (n_rows,), or None
+        Estimated truth minus prediction of the model; None for a classifier.
+    trust : ndarray of bool of shape (n_rows,), or None
+        Whether the row is answered under a promise; None where none was applied.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> judgement = sure.judge(X[[0, 70]])
+    >>> judgement.prediction, judgement.novel
+    (array([0, 2]), array([False, False]))
+    >>> bool(judgement.error[0] < judgement.error[1])
+    True
     """
 
-    def __init__(
-        self,
-        learner: Any,
-        *,
-        corrected: bool,
-        squared: bool,
-        tells_residuals: bool,
-        random_state: int,
-    ) -> None:
-        self.learner = learner
-        self.tells_residuals = tells_residuals
-        self.corrected = corrected
-        self.squared = squared
-        self.random_state = random_state
+    prediction: NDArray[Any]
+    error: Floats
+    shift: Floats
+    spread: Floats
+    worst: Floats
+    novel: Mask
+    columns: dict[str, Floats] = field(repr=False)
+    flips: Floats | None = None
+    classes: NDArray[Any] | None = None
+    probabilities: Floats | None = None
+    interval: Floats | None = None
+    residual: Floats | None = None
+    trust: Mask | None = None
 
-    def fit(self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any) -> Self:
-        """Learn from out-of-fold columns and residuals, and by which split each row was held out."""
-        learner = LineThenTrees(random_state=self.random_state)
-        if self.learner is not None:
-            learner = self.learner
-        if self.corrected or self.tells_residuals:
-            levelled = level_folds(residuals, splits)
-            self.corrector_ = fit_model(learner, table, levelled, weight)
-        self.shrinkage_ = 0.0
-        left = residuals
-        if self.corrected:
-            told = out_of_fold(learner, table, levelled, weight, units, self.random_state)
-            self.shrinkage_ = gain(levelled, told, weight)
-            left = residuals - self.shrinkage_ * told
-        sizes = left**2 if self.squared else np.abs(left)
-        self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
-        self.sizer_ = fit_model(self._sizer(), table, sizes, weight)
-        return self
+    def __len__(self) -> int:
+        return len(self.error)
 
-    def _sizer(self) -> Any:
-        if self.learner is not None:
-            return clone(self.learner)
-        return ExtraTreesRegressor(100, min_samples_leaf=10, random_state=self.random_state)
+    def with_trust(self, trust: Mask) -> Self:
+        """Copy that says which rows are answered under a promise."""
+        return replace(self, trust=trust)
 
-    def residual(self, table: Floats) -> Floats:
-        """Estimated truth minus prediction."""
-        return answer(self.corrector_, table)
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Columns of `to_frame`, by name: one array a column."""
+        arrays: dict[str, Any] = {"prediction": self.prediction}
+        if self.probabilities is not None and self.classes is not None:
+            for label, chance in zip(self.classes, self.probabilities.T, strict=True):
+                arrays[f"probability_{label}"] = chance
+        arrays["estimated_error"] = self.error
+        if self.interval is not None:
+            arrays["low"], arrays["high"] = self.interval.T
+        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "trust"):
+            if getattr(self, name) is not None:
+                arrays[name] = getattr(self, name)
+        return arrays
 
-    def correction(self, table: Floats) -> Floats:
-        """What is added to the predictions: the residual, as far as that gained out of fold."""
-        if self.shrinkage_ == 0:
-            return np.zeros(len(table))
-        return self.shrinkage_ * self.residual(table)
+    def to_frame(self) -> Any:
+        """Table with a row for each row, for people and other programs.
 
-    def error(self, table: Floats) -> Floats:
-        """Estimated size of the error that the correction leaves."""
-        return np.maximum(answer(self.sizer_, table), self.least_)
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
+            interval), residual, shift, spread, worst, flips, novel and trust, in this order, without those
+            that are None.
+        """
+        import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-    def scale(self, table: Floats) -> Floats:
-        """The same in the unit of the target."""
-        return np.sqrt(self.error(table)) if self.squared else self.error(table)
+        return pd.DataFrame(self.to_arrays())
 
 
-def gain(residuals: Floats, told: Floats, weight: Floats | None) -> float:
-    """The factor between 0 and 1 by which estimated residuals reduce the squared error most.
+@dataclass(frozen=True, eq=False)
+class HeldOut(Judgement):
+    """Judgement of training rows, out of fold: by models, neighbours and error estimators that never saw them.
 
-    The least-squares slope of the residuals on the estimates, less what chance alone makes of it: a
-    slope of t standard errors keeps 1 − 1/t² of itself, one of less than a standard error nothing.
+    Attributes
+    ----------
+    rows : ndarray of shape (n_held_out,)
+        Positions in the training table, ascending.
+    losses : ndarray of shape (n_held_out,)
+        What each prediction really cost, in the unit of `error`.
+    scores : ndarray of shape (n_held_out, 1 or n_classes)
+        Log-odds-like scores of the models; a regressor's predictions.
+    splits : ndarray of shape (n_held_out,)
+        Number of the split that held the row out.
+    groups : ndarray of shape (n_held_out,), or None
+        What each row was drawn with, as given to `fit`.
     """
-    weight = np.ones(len(told)) if weight is None else weight
-    size = float(weight @ told**2)
-    if size == 0:
-        return 0.0
-    slope = float(weight @ (residuals * told)) / size
-    left = residuals - slope * told
-    error = float(weight**2 @ (told * left) ** 2) / size**2
-    kept = 1 - error / slope**2 if slope > 0 else 0.0
-    return float(np.clip(slope * kept, 0, 1))
 
-
-def level_folds(residuals: Floats, splits: Ints) -> Floats:
-    """Residuals with the same mean in every fold, for whoever learns which way they go.
-
-    A fold whose rows lie above the others is predicted too low by a model of the others, which a learner
-    would take for a rule: the lower the prediction, the higher the residual.
-    """
-    counts = np.bincount(splits)
-    means = np.bincount(splits, residuals) / np.maximum(counts, 1)
-    excess = np.where(counts >= LEAST_LEVELLED, means - residuals.mean(), 0.0)
-    return residuals - excess[splits]
+    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    losses: Floats = field(default_factory=lambda: np.empty(0))
+    scores: Floats = field(default_factory=lambda: np.empty((0, 1)))
+    splits: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    groups: NDArray[Any] | None = None

@@ -7,22 +7,26 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, CrossFitter, Panel, check_rows
-from surefoot._typing import Floats
+from surefoot._crossfit import CrossFit, CrossFitter, Panel, PanelOutput, check_rows
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import cv_plus_intervals
-from surefoot.error_estimation._individual_error import HeldOut, IndividualErrorEstimator
-from surefoot.error_estimation._judgement import Judgement
+from surefoot.error_estimation._error_size import ErrorSize
+from surefoot.error_estimation._individual_error import IndividualErrorEstimator
+from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
 from surefoot.metrics import conformal_quantile
 
+# Confidence of the intervals that `held_out_` holds.
+HELD_OUT_CONFIDENCE = 0.9
+
 
 class FoldFit(NamedTuple):
-    """Everything that was fitted without a fold, and how strange it found the rows of that fold."""
+    """Everything that was fitted without a fold, and the scaled errors of the rows of that fold."""
 
     panel: Panel
-    judgement: Judgement
+    size: ErrorSize
     scores: Floats
 
 
@@ -69,8 +73,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     shrinkage_ : float
         The share of the estimated residual that is added: 0 where it gained nothing, at most 1.
     held_out_ : HeldOut
-        Rows that were held out, with predictions (corrected if those of `predict` are), errors and
-        estimates by models, corrections and estimators that did not see them.
+        Judgement of the training rows, out of fold: predictions (corrected if those of `predict` are),
+        estimates and losses by models, corrections and error estimators that did not see them.
     n_splits_ : int
         How many times rows were held out.
     reference_rows_ : ndarray
@@ -140,8 +144,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """The model's prediction of each row, plus the correction if that is asked for."""
         if not self.corrected:
             return super().predict(X)
-        told, table = self._told(self._panel, check_rows(self, X))
-        return told + self._judgement.correction(table)
+        prediction, table = self._prediction(self._describe(X, self._learned))
+        return prediction + self._size.correction(table)
 
     def predict_residual(self, X: Any) -> Floats:
         """Estimated truth minus prediction of the uncorrected model.
@@ -156,7 +160,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         residuals : ndarray of shape (n_rows,)
             What the error estimator says, in full: a corrected `predict` adds `shrinkage_` times this.
         """
-        return self._judgement.residual(self._told(self._panel, check_rows(self, X))[1])
+        output = self._describe(X, self._learned)
+        return self._size.residual(self._table(output.columns))
 
     def predict_error(self, X: Any) -> Floats:
         """Estimated absolute or squared error of each prediction; lower is better.
@@ -171,7 +176,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             In the unit of the target, or its square.
         """
-        return self._error(self._told(self._panel, check_rows(self, X))[1])
+        output = self._describe(X, self._learned)
+        return self._error(self._table(output.columns))
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
         """Interval that is to hold the truth of each row; narrower is more certain.
@@ -189,12 +195,14 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             Lower and upper ends; infinite where there are too few rows to promise as much.
         """
         check_share(confidence, "confidence")
-        X = check_rows(self, X)
+        return self._interval(check_rows(self, X), confidence)
+
+    def _interval(self, X: Any, confidence: float) -> Floats:
         centers, scales = [], []
         for fold in self._folds:
-            told, table = self._told(fold.panel, X)
-            centers.append(told + fold.judgement.correction(table))
-            scales.append(fold.judgement.scale(table))
+            prediction, table = self._prediction(fold.panel(X, self._learned))
+            centers.append(prediction + fold.size.correction(table))
+            scales.append(fold.size.scale(table))
         return cv_plus_intervals(centers, scales, [fold.scores for fold in self._folds], confidence)
 
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
@@ -215,25 +223,36 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """
         check_is_fitted(self)
         check_share(confidence, "confidence")
-        told, splits = self.held_out_, self._held_out_splits
-        scales = np.sqrt(told.estimated_errors) if self.loss == "squared" else told.estimated_errors
-        sizes = np.sqrt(told.errors) if self.loss == "squared" else told.errors
-        parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
-        found = np.empty((len(splits), 2))
-        for part in np.unique(parts):
-            here = parts == part
-            reach = scales[here] * conformal_quantile((sizes / scales)[~here], confidence)
-            middle = told.predictions[here]
-            found[here] = np.column_stack([middle - reach, middle + reach])
-        return found
+        held_out = self.held_out_
+        return held_out_intervals(
+            held_out.prediction,
+            self._in_target_unit(held_out.losses),
+            self._in_target_unit(held_out.error),
+            held_out.splits,
+            confidence,
+        )
+
+    def _in_target_unit(self, sizes: Floats) -> Floats:
+        return np.sqrt(sizes) if self.loss == "squared" else sizes
+
+    def _methods(self) -> tuple[str, ...]:
+        return ()
+
+    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        prediction, table = self._prediction(output)
+        return {
+            "prediction": prediction + self._size.correction(table),
+            "error": self._error(table),
+            "interval": self._interval(X, confidence),
+            "residual": self._size.residual(table),
+        }
 
     def _error(self, table: Floats) -> Floats:
-        return self._judgement.error(table)
+        return self._size.error(table)
 
-    def _told(self, panel: Panel, X: Any) -> tuple[Floats, Floats]:
-        """What a panel's model predicts, and what the error estimator sees."""
-        scores, columns = panel.judge(X)
-        return scores[:, 0], self._table(columns)
+    def _prediction(self, output: PanelOutput) -> tuple[Floats, Floats]:
+        """Predictions of a panel's model, and what the error estimator sees."""
+        return output.scores[:, 0], self._table(output.columns)
 
     def _auto_indicators(self) -> list[Indicator]:
         return [
@@ -258,41 +277,44 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         except (TypeError, ValueError) as error:
             raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> None:
-        self._judgement = self._judge(folds, held_out, tells_residuals=True)
-        self.error_estimator_ = self._judgement.corrector_
-        self.shrinkage_ = self._judgement.shrinkage_
+    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
+        self._size = self._fit_size(folds, held_out, learns_residuals=True)
+        self.error_estimator_ = self._size.corrector_
+        self.shrinkage_ = self._size.shrinkage_
         self._folds = []
-        predictions, estimated = held_out.scores[:, 0].copy(), np.empty(len(held_out.rows))
+        prediction, error = held_out.scores[:, 0].copy(), np.empty(len(held_out.rows))
         for number, (train, _) in enumerate(folds.splits):
             where = np.flatnonzero(held_out.splits == number)
-            judgement = self._judge(folds, folds.held_out(train), tells_residuals=False)
-            table = self._table([columns[where] for columns in held_out.columns])
-            predictions[where] += judgement.correction(table)
-            estimated[where] = judgement.error(table)
-            left = np.abs(folds.y[held_out.rows[where]] - predictions[where])
-            scores = left / judgement.scale(table)
-            self._folds.append(FoldFit(folds.panel(train), judgement, scores))
-        left = folds.y[held_out.rows] - predictions
-        errors = left**2 if self.loss == "squared" else np.abs(left)
-        self.held_out_ = HeldOut(
-            held_out.rows,
-            predictions,
-            errors,
-            estimated,
-            held_out.scores,
-            None,
-            held_out.columns,
+            inner = folds.held_out(train, self._learned)
+            size = self._fit_size(folds, inner, learns_residuals=False)
+            table = self._table({name: held_out.columns[name][where] for name in self._learned})
+            prediction[where] += size.correction(table)
+            error[where] = size.error(table)
+            left = np.abs(folds.y[held_out.rows[where]] - prediction[where])
+            self._folds.append(FoldFit(folds.panel(train), size, left / size.scale(table)))
+        left = np.abs(folds.y[held_out.rows] - prediction)
+        scale, splits = self._in_target_unit(error), held_out.splits
+        return HeldOut(
+            **self._shared_fields(held_out),
+            prediction=prediction,
+            error=error,
+            interval=held_out_intervals(prediction, left, scale, splits, HELD_OUT_CONFIDENCE),
+            rows=held_out.rows,
+            losses=left**2 if self.loss == "squared" else left,
+            scores=held_out.scores,
+            splits=splits,
+            groups=None if folds.groups is None else folds.groups[held_out.rows],
         )
-        self._held_out_splits = held_out.splits
 
-    def _judge(self, folds: CrossFitter, held_out: CrossFit, *, tells_residuals: bool) -> Judgement:
+    def _fit_size(
+        self, folds: CrossFitter, held_out: CrossFit, *, learns_residuals: bool
+    ) -> ErrorSize:
         rows = held_out.rows
-        return Judgement(
+        return ErrorSize(
             self.error_estimator,
             corrected=self.corrected,
             squared=self.loss == "squared",
-            tells_residuals=tells_residuals,
+            learns_residuals=learns_residuals,
             random_state=folds.seed,
         ).fit(
             self._table(held_out.columns),
@@ -301,3 +323,19 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             None if folds.sample_weight is None else folds.sample_weight[rows],
             folds.units(rows),
         )
+
+
+def held_out_intervals(
+    prediction: Floats, left: Floats, scale: Floats, splits: Ints, confidence: float
+) -> Floats:
+    """Intervals of held-out rows, shape (n_rows, 2), each as wide as the errors of the other splits ask.
+
+    `left` are absolute errors, `scale` their estimates. The rows of a single split are halved.
+    """
+    parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
+    intervals = np.empty((len(splits), 2))
+    for part in np.unique(parts):
+        here = parts == part
+        reach = scale[here] * conformal_quantile((left / scale)[~here], confidence)
+        intervals[here] = np.column_stack([prediction[here] - reach, prediction[here] + reach])
+    return intervals

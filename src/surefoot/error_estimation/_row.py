@@ -21,6 +21,8 @@ class Row(Indicator):
     columns: a fold that lacks a category lacks its column, which is then 0.
     """
 
+    doubt = "rows with such values are hard"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -44,14 +46,14 @@ class Row(Indicator):
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """The row, after the prediction if that is asked for."""
-        told = [neighborhood.scores[:, :1]] if self.prediction else []
+        prediction = [neighborhood.scores[:, :1]] if self.prediction else []
         if not issparse(neighborhood.rows):
-            return np.hstack([*told, self._laid_out(neighborhood.rows)])
+            return np.hstack([*prediction, self._laid_out(neighborhood.rows)])
         if not self.optional:
             raise ValueError(
                 "passthrough=True needs dense rows: sparse ones have too many columns."
             )
-        return np.hstack([*told, np.empty((len(neighborhood), 0))])
+        return np.hstack([*prediction, np.empty((len(neighborhood), 0))])
 
     def laid_out_like(self, fitted: Self) -> Self:
         """A copy that gives the columns of another one, fitted on other rows, in its order."""
@@ -61,11 +63,11 @@ class Row(Indicator):
         if self.layout is None:
             return rows
         place = {name: i for i, name in enumerate(self.index_.coordinate_names())}
-        found = np.zeros((len(rows), len(self.layout)))
+        laid_out = np.zeros((len(rows), len(self.layout)))
         for i, name in enumerate(self.layout):
             if name in place:
-                found[:, i] = rows[:, place[name]]
-        return found
+                laid_out[:, i] = rows[:, place[name]]
+        return laid_out
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Nothing: a row says nothing of its prediction."""

@@ -17,9 +17,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import cross_fit
 from surefoot.datasets import fetch_churn, make_friedman_problem
 from surefoot.ensemble import BoostingClassifier
+from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.experiments._progress import Progress, silent
 from surefoot.indicators import Confidence, LocalSensitivity, VoteDisagreement
 
@@ -116,7 +116,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     path = out / "churn.csv"
     _write(path, means)
     written = [path, *_draw(out / "churn.png", {name: means[name] for name in tables})]
-    judged = [line for name, table in tables.items() for line in _judge(name, *table, n_rounds)]
+    judged = [line for name, table in tables.items() for line in _compare(name, *table, n_rounds)]
     return "\n".join(
         [
             f"Error in % on stumps after {n_rounds} rounds, and how much it rose from its best round",
@@ -173,20 +173,20 @@ def _verdicts(means: dict[str, dict[str, Floats]]) -> list[str]:
     ]
 
 
-def _judge(name: str, X: Floats, y: NDArray[Any], n_rounds: int) -> list[str]:
+def _compare(name: str, X: Floats, y: NDArray[Any], n_rounds: int) -> list[str]:
     """Columns of indicators out of fold, for wrong rows and for right ones."""
     indicators = [Confidence(), LocalSensitivity(space="scaled"), VoteDisagreement()]
     model = BoostingClassifier("gentle", n_rounds)
-    found = cross_fit(indicators, model, X, y, cv=5)
-    wrong = (found.scores[:, 0] > 0) != (y[found.rows] == 1)
+    held_out = IndividualErrorClassifier(model, indicators=indicators).fit(X, y).held_out_
+    wrong = held_out.losses == 1
     names = [
-        ("margin", 0, 0, -1),
-        ("flips in the cell", 1, 3, 1),
-        ("vote disagreement", 2, 0, 1),
+        ("margin", "Confidence", 0, -1),
+        ("flips in the cell", "LocalSensitivity", 3, 1),
+        ("vote disagreement", "VoteDisagreement", 0, 1),
     ]
     lines = [f"{name}: {wrong.sum()} of {len(wrong)} rows are wrong"]
-    for label, i, column, sign in names:
-        values = found.columns[i][:, column]
+    for label, indicator, column, sign in names:
+        values = held_out.columns[indicator][:, column]
         auroc = roc_auc_score(wrong, sign * values)
         lines.append(
             f"  {label:<18} wrong {values[wrong].mean():7.3f}, right {values[~wrong].mean():7.3f}, AUROC {auroc:.3f}"

@@ -24,7 +24,7 @@ class Confidence(Indicator):
     Parameters
     ----------
     estimator : classifier, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
         What the margin is made of; "auto" is `decision_function` where there is one.
@@ -45,6 +45,8 @@ class Confidence(Indicator):
     >>> sure.score_samples(X[[0, 70]]).round(2)
     array([1.  , 0.85])
     """
+
+    doubt = "the model itself is not sure"
 
     def __init__(
         self, estimator: Any = None, *, response: str = "auto", per_class: bool = False

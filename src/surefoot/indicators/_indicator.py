@@ -33,6 +33,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     estimator: Any
     index_: NeighborhoodIndex
 
+    # What a page says of a row that this indicator speaks against; the name of the class where it is empty.
+    doubt = ""
+
     # Whether it asks how the model did on a row's neighbours, which takes models that did not see them.
     needs_held_out_scores = False
 
@@ -86,7 +89,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """
         if self.estimator is None:
             raise ValueError(
-                f"{type(self).__name__}(estimator=None) has no model to judge: estimator may be a "
+                f"{type(self).__name__}(estimator=None) has no model: estimator may be a "
                 "scikit-learn classifier or regressor, or a fitted one in FrozenEstimator."
             )
         check_model(self.estimator)
@@ -114,7 +117,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         return None
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that was built elsewhere, in place of `fit`."""
         self.index_ = index
         return self
 
@@ -124,7 +127,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to describe.
 
         Returns
         -------
@@ -139,7 +142,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to describe.
 
         Returns
         -------

@@ -37,7 +37,7 @@ class LocalSensitivity(Indicator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     n_neighbors : int or "log", default="log"
         Training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
@@ -90,6 +90,8 @@ class LocalSensitivity(Indicator):
     _fractions: Floats
     n_neighbors_: int
 
+    doubt = "the prediction changes nearby"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -114,7 +116,7 @@ class LocalSensitivity(Indicator):
         self.n_jobs = n_jobs
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that was built elsewhere, in place of `fit`."""
         super().attach(index)
         self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)

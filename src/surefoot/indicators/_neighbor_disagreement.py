@@ -25,7 +25,7 @@ class NeighborDisagreement(NeighborIndicator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     n_neighbors : int, "log" or several of them, default=10
         Training rows to ask; "log" is 2⌈log2 n⌉ + 1 for n training rows.
@@ -50,6 +50,8 @@ class NeighborDisagreement(NeighborIndicator):
     array([[0.  , 0.  , 0.33, 0.34],
            [0.  , 0.  , 0.  , 0.  ]])
     """
+
+    doubt = "similar rows have other answers"
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Two columns for each number of neighbours."""

@@ -22,7 +22,7 @@ class NeighborDistance(NeighborIndicator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     n_neighbors : int, "log" or several of them, default=10
         Training rows to look for; "log" is 2⌈log2 n⌉ + 1 for n training rows.
@@ -46,6 +46,8 @@ class NeighborDistance(NeighborIndicator):
     >>> near.score_samples([[1.5], [30]]).round(2)
     array([ 0.69, -3.31])
     """
+
+    doubt = "few rows are like it"
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """The logarithm of the mean distance to each number of neighbours."""

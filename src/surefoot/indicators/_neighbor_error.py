@@ -34,7 +34,7 @@ class NeighborError(NeighborIndicator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model to judge, cloned and fitted. An action supplies its own.
+        The model, cloned and fitted. An action supplies its own.
     n_neighbors : int, "log" or several of them, default=10
         Training rows to look at; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
@@ -59,6 +59,8 @@ class NeighborError(NeighborIndicator):
     >>> NeighborError(GaussianNB()).fit(X, y).score_samples(X[[0, 70]]).round(2)
     array([-0.  , -0.99])
     """
+
+    doubt = "the model was wrong on similar rows"
 
     needs_held_out_scores = True
 

@@ -41,7 +41,7 @@ class ResamplingSpread(Indicator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     method : {"auto", "bootstrap"}, default="auto"
         "auto" fits nothing where it need not: `LinearRegression`, `Ridge`, `RidgeClassifier` and scikit-learn's
@@ -92,6 +92,8 @@ class ResamplingSpread(Indicator):
     array([0.24, 0.48, 1.34])
     """
 
+    doubt = "fits on other samples of the rows disagree"
+
     method_: str
     _models: list[Any]
 
@@ -118,7 +120,7 @@ class ResamplingSpread(Indicator):
         check_scalar(self.n_resamples, "n_resamples", Integral, min_val=2)
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that was built elsewhere, in place of `fit`."""
         super().attach(index)
         self.check_parameters()
         model, auto = index.predictor, self.method == "auto"

@@ -37,7 +37,7 @@ class SecondOpinion(Indicator):
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     opinions : sequence of (str, estimator), default=None
         The models to ask. The default is 50 extremely randomised trees, which know thresholds and
@@ -67,6 +67,8 @@ class SecondOpinion(Indicator):
     >>> asked.get_feature_names_out()
     array(['trees_log_odds', 'linear_log_odds'], dtype=object)
     """
+
+    doubt = "other models disagree"
 
     opinions_: list[tuple[str, Any]]
 

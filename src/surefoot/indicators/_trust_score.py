@@ -24,7 +24,7 @@ class TrustScore(Indicator):
     Parameters
     ----------
     estimator : classifier, default=None
-        The model to judge: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
         supplies its own.
     space : "auto", "scaled" or transformer, default="auto"
         Where rows are near or far; see `LocalSensitivity`.
@@ -45,6 +45,8 @@ class TrustScore(Indicator):
     >>> TrustScore(GaussianNB()).fit(X, y).score_samples([[0.5], [4]]).round(2)
     array([2.2, 1.1])
     """
+
+    doubt = "rows of another class are nearer"
 
     def __init__(
         self,

@@ -64,17 +64,19 @@ class VoteDisagreement(Indicator):
            [0.45, 0.69]])
     """
 
+    doubt = "its own members disagree"
+
     def __init__(self, estimator: Any = None, *, per_class: bool = False) -> None:
         self.estimator = estimator
         self.per_class = per_class
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Judge the predictions of an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that was built elsewhere, in place of `fit`."""
         members = getattr(index.predictor, "estimators_", None)
         if members is None or len(members) == 0 or _are_no_voters(index.predictor, members):
             raise ValueError(
                 f"{type(index.predictor).__name__} has no members that vote: estimator may be an ensemble with "
-                "estimators_, and ResamplingSpread judges any model."
+                "estimators_, and ResamplingSpread takes any model."
             )
         return super().attach(index)
 

@@ -28,7 +28,7 @@ from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_option
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._space import NeighborSpace
-from surefoot.neighborhoods._voronoi import steps_towards
+from surefoot.neighborhoods._voronoi import steps_towards, unscaled_steps
 
 T = TypeVar("T")
 
@@ -87,7 +87,7 @@ class NeighborhoodIndex:
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
-            self.input = model_input(self.predictor, self._transformed(X))
+            self.input = model_input(self.predictor, self.transform(X))
             self._index_rows(X, y, n_neighbors, space, metric)
 
     def _index_rows(self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric) -> None:
@@ -121,7 +121,8 @@ class NeighborhoodIndex:
             return self.predictor.metric
         return "cosine" if issparse(self.space.rows) else "euclidean"
 
-    def _transformed(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Any:
+        """Rows after the transformers of the model's pipelines."""
         for transformer in self.transformers:
             X = transformer.transform(X)
         return as_table(X)
@@ -173,11 +174,10 @@ class NeighborhoodIndex:
         """Apply a function to the neighbourhoods of batches of X that make `n_samples` samples a row."""
         X = as_table(X)
         if X.shape[0] == 0:
-            raise ValueError("Found array with 0 sample(s): X must have a row to judge.")
+            raise ValueError("Found array with 0 sample(s): X must have a row.")
         n_scores = max(self.response.n_classes, 1)
         per_sample = 16 * self.n_neighbors + 32 * n_scores + self.input.nbytes_per_sample()
-        per_row = (n_samples + 2) * per_sample
-        batches = row_batches(X.shape[0], per_row)
+        batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_apply)(function, self, X, batch) for batch in batches
         )
@@ -198,6 +198,8 @@ class Neighborhood:
         The model and its training rows.
     X : table
         The rows to describe, as the user has them.
+    twin : Neighborhood, default=None
+        The same rows in another index of the same model, which is then not asked again.
 
     Attributes
     ----------
@@ -229,12 +231,14 @@ class Neighborhood:
     # Where samples around a row may lie; see `sample_scores`.
     SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
 
-    def __init__(self, index: NeighborhoodIndex, X: Any) -> None:
-        X = as_table(X)
-        self.index = index
-        self.inputs = index.input.encode(index._transformed(X))  # noqa: SLF001 - two halves of one thing
+    def __init__(
+        self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
+    ) -> None:
+        self.index, self.table, self.twin = index, as_table(X), twin
+        self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
+        self.inputs = index.input.encode(self.transformed)
         if index.n_neighbors > 0:
-            self.rows = index.space(X, self.inputs)
+            self.rows = index.space(self.table, self.inputs)
             self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
 
     def __len__(self) -> int:
@@ -266,6 +270,8 @@ class Neighborhood:
     @cached_property
     def scores(self) -> Floats:
         """The model's scores of the rows."""
+        if self.twin is not None and self.twin.index.response.method == self.index.response.method:
+            return self.twin.scores
         if self.index.n_neighbors > 0 and self.index.shares_search:
             found = self.index.predictor.cached_scores(self.distances, self.indices)
             return self.index.response.as_scores(found)
@@ -276,7 +282,17 @@ class Neighborhood:
     @cached_property
     def probabilities(self) -> Floats:
         """The model's own class probabilities of the rows."""
+        if self.twin is not None:
+            return self.twin.probabilities
         return self.index.response.probabilities(self.index.input.as_model_sees(self.inputs))
+
+    def answer(self, method: str) -> NDArray[Any]:
+        """What the model says of the rows by "predict" or "predict_proba"."""
+        if method == "predict_proba":
+            return self.probabilities
+        if self.index.response.is_regression:  # asked already
+            return self.scores[:, 0]
+        return np.asarray(self.index.predictor.predict(self.index.input.as_model_sees(self.inputs)))
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
@@ -328,14 +344,3 @@ class Neighborhood:
         if samples.shape[0]:
             scores[at, place] = table.score(self.index.response, samples)
         return scores
-
-
-def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
-    """Turn steps between rows scaled to length one into steps between the rows as they are.
-
-    (1 − β)x/|x| + βn/|n| points where (1 − γ)x + γn does for γ = β|x| / (β|x| + (1 − β)|n|). On the
-    way to a zero row the direction does not change: the step stays.
-    """
-    start, end = steps * lengths[:, None], (1 - steps) * near_lengths
-    total = np.where(end > 0, start + end, 1.0)
-    return np.where(end > 0, start / total, steps)

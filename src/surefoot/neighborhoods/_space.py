@@ -30,7 +30,7 @@ class NeighborSpace:
         elif space == "scaled" and not issparse(model_input.rows):
             self.width = column_widths(model_input.rows)
         self.rows = self(X, model_input.rows)
-        # What stands in for a gap in rows to judge, for the search only.
+        # What stands in for a gap in new rows, for the search only.
         takes_gaps = getattr(model_input, "takes_gaps", False) and not issparse(model_input.rows)
         self.typical = np.median(model_input.rows, axis=0) if takes_gaps else None
 

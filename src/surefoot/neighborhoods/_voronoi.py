@@ -117,6 +117,17 @@ def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric) -> Floats:
     return _steps_in_batches(X, take, near.shape[1], metric, tol=1e-3)
 
 
+def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
+    """Turn steps between rows scaled to length one into steps between the rows as they are.
+
+    (1 − β)x/|x| + βn/|n| points where (1 − γ)x + γn does for γ = β|x| / (β|x| + (1 − β)|n|). On the
+    way to a zero row the direction does not change: the step stays.
+    """
+    start, end = steps * lengths[:, None], (1 - steps) * near_lengths
+    total = np.where(end > 0, start + end, 1.0)
+    return np.where(end > 0, start / total, steps)
+
+
 def sparse_steps(X: Any, reference: Any, near: Ints, *, unit: bool) -> Floats:
     """Steps of CSR rows from dot products alone, with `unit` between the rows scaled to length one."""
     scaled = unit_rows if unit else canonical

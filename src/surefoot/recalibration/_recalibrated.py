@@ -1,6 +1,6 @@
 """Probabilities from out-of-fold log-odds and indicators (Bennett 2007, equation 3 and section 4.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
         self.calibrators_ = [
             fit_model(calibrator, table, target, even)
             for table, target in zip(
-                class_tables(held_out.scores, held_out.columns), targets, strict=True
+                class_tables(held_out.scores, held_out.columns.values()), targets, strict=True
             )
         ]
         self._panel = Panel(
@@ -106,7 +106,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
         )
 
     def _probabilities(self, X: Any) -> Floats:
-        tables = class_tables(*self._panel.judge(X))
+        output = self._panel(X)
+        tables = class_tables(output.scores, output.columns.values())
         positive = [
             calibrator.predict_proba(table)[:, 1]
             for calibrator, table in zip(self.calibrators_, tables, strict=True)
@@ -127,20 +128,20 @@ def as_list(indicators: Any) -> list[Indicator]:
     return found
 
 
-def class_tables(scores: Floats, columns: Sequence[Floats]) -> list[Floats]:
+def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:
     """One table for each calibrated class: its log-odds, then its columns of every indicator.
 
     An indicator's columns come in blocks of as many as there are scores, one a class.
     """
-    n_told = scores.shape[1]
+    n_scores = scores.shape[1]
     for block in columns:
-        if block.shape[1] % n_told:
+        if block.shape[1] % n_scores:
             raise ValueError(
-                f"An indicator gave {block.shape[1]} columns for {n_told} calibrated classes: with "
+                f"An indicator gave {block.shape[1]} columns for {n_scores} calibrated classes: with "
                 "per_class=True it must give as many of each."
             )
     everything = np.hstack([scores, *columns])
-    return [everything[:, c::n_told] for c in range(n_told)]
+    return [everything[:, c::n_scores] for c in range(n_scores)]
 
 
 def _signed(indicator: Indicator) -> Indicator:

@@ -18,7 +18,7 @@ def _all_have_probabilities(self: Any) -> bool:
 
 
 class LocalSelection(JudgedEnsemble):
-    """Base of both: fit and judge the models, learn when to switch, and ask each model about its rows only."""
+    """Base of both: fit error estimators, learn when to switch, and ask each model about its rows only."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class LocalSelection(JudgedEnsemble):
         self : object
             The fitted ensemble.
         """
-        weight = self._fit_judges(X, y, sample_weight, groups)
-        self._switch = learn_switch(self.held_out_.errors, self.held_out_.estimated_errors, weight)
+        weight = self._fit_error_estimators(X, y, sample_weight, groups)
+        self._switch = learn_switch(self.held_out_.losses, self.held_out_.error, weight)
         self.best_name_ = self._names[self._switch.best]
         self.advantage_ = self._switch.advantage
         return self
@@ -91,7 +91,7 @@ class LocalSelection(JudgedEnsemble):
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         choice = self._switch.choose(self._estimate_errors(X))
         return ask_chosen(
-            self.judges_, choice, method, X
+            self.error_estimators_, choice, method, X
         )  # a corrected one predicts better than its model
 
 
@@ -127,7 +127,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
         The models, fitted on all rows.
     named_estimators_ : Bunch
         The same by name.
-    judges_ : list of IndividualErrorClassifier
+    error_estimators_ : list of IndividualErrorClassifier
         What estimates the error of each.
     held_out_ : HeldOutErrors
         Predictions, errors and estimated errors of the training rows out of fold, one column a model.
@@ -202,7 +202,7 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
         The models, fitted on all rows.
     named_estimators_ : Bunch
         The same by name.
-    judges_ : list of IndividualErrorRegressor
+    error_estimators_ : list of IndividualErrorRegressor
         What estimates the error of each.
     held_out_ : HeldOutErrors
         Predictions, errors and estimated errors of the training rows out of fold, one column a model.
@@ -247,5 +247,5 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
         )
         self.loss = loss
 
-    def _judge_settings(self) -> dict[str, Any]:
+    def _error_estimator_settings(self) -> dict[str, Any]:
         return {"loss": self.loss}

@@ -165,7 +165,7 @@ class Attempts:
         else:
             ensemble = LocalSelectionRegressor(models, loss="absolute", **settings)
         ensemble.fit(*trial.table.rows(trial.learn), groups=trial.table.groups_of(trial.learn))
-        best = int(ensemble.held_out_.errors[:, 1:].mean(axis=0).argmin())
+        best = int(ensemble.held_out_.losses[:, 1:].mean(axis=0).argmin())
         other = trial.loss_of(ensemble.named_estimators_[names[best]])
         return Choice(trial.loss_of(ensemble), other, list(self.others)[best])
 
@@ -249,8 +249,8 @@ def expected_errors(
     estimator: Any, X: Any, y: Any, X_new: Any, *, random_state: Any, n_jobs: int | None
 ) -> Floats:
     """How far off a regressor is expected to be on each new row."""
-    judge = IndividualErrorRegressor(estimator, cv=FOLDS, random_state=random_state, n_jobs=n_jobs)
-    return judge.fit(X, y).predict_error(X_new)
+    sure = IndividualErrorRegressor(estimator, cv=FOLDS, random_state=random_state, n_jobs=n_jobs)
+    return sure.fit(X, y).predict_error(X_new)
 
 
 def _capital(words: str) -> str:

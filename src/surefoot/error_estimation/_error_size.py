@@ -1,0 +1,148 @@
+"""What residuals of held-out rows teach: a correction, and the size of the error that it leaves."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from surefoot._models import fit_model
+from surefoot._typing import Floats, Ints
+from surefoot.error_estimation._error_probability import answer, out_of_fold
+
+# Fewer rows in a fold say nothing of its level.
+LEAST_LEVELLED = 20
+
+# No error is estimated below this share of the mean one: a scale must not be zero.
+LEAST_SHARE = 0.01
+
+
+class LineThenTrees(RegressorMixin, BaseEstimator):
+    """A penalised line, then trees on what it leaves: never beyond the targets seen.
+
+    Residuals that follow a trend that the model missed are best met by a line, the others by trees.
+    """
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
+        """Fit both on columns and residuals."""
+        self.range_ = float(y.min()), float(y.max())
+        self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
+        self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
+        self.trees_ = ExtraTreesRegressor(
+            50, min_samples_leaf=5, max_features=0.5, random_state=self.random_state
+        ).fit(X, y - self.line_.predict(X), sample_weight)
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """The line's estimate plus the trees'."""
+        return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
+
+
+class ErrorSize:
+    """Estimates of a residual and of the size of what is left, learned from held-out rows.
+
+    Parameters
+    ----------
+    learner : regressor or None
+        Learns residuals, and sizes of errors; by default `LineThenTrees`, and randomised trees.
+    corrected : bool
+        Whether predictions are corrected by the estimated residual.
+    squared : bool
+        Whether the size of an error is its square.
+    learns_residuals : bool
+        Whether `residual` will be asked for, where nothing is corrected.
+    random_state : int
+        Seeds the default learners and the folds of the correction.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        corrected: bool,
+        squared: bool,
+        learns_residuals: bool,
+        random_state: int,
+    ) -> None:
+        self.learner = learner
+        self.learns_residuals = learns_residuals
+        self.corrected = corrected
+        self.squared = squared
+        self.random_state = random_state
+
+    def fit(self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any) -> Self:
+        """Learn from out-of-fold columns and residuals, and by which split each row was held out."""
+        learner = LineThenTrees(random_state=self.random_state)
+        if self.learner is not None:
+            learner = self.learner
+        if self.corrected or self.learns_residuals:
+            levelled = level_folds(residuals, splits)
+            self.corrector_ = fit_model(learner, table, levelled, weight)
+        self.shrinkage_ = 0.0
+        left = residuals
+        if self.corrected:
+            estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
+            self.shrinkage_ = gain(levelled, estimates, weight)
+            left = residuals - self.shrinkage_ * estimates
+        sizes = left**2 if self.squared else np.abs(left)
+        self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
+        self.sizer_ = fit_model(self._sizer(), table, sizes, weight)
+        return self
+
+    def _sizer(self) -> Any:
+        if self.learner is not None:
+            return clone(self.learner)
+        return ExtraTreesRegressor(100, min_samples_leaf=10, random_state=self.random_state)
+
+    def residual(self, table: Floats) -> Floats:
+        """Estimated truth minus prediction."""
+        return answer(self.corrector_, table)
+
+    def correction(self, table: Floats) -> Floats:
+        """Correction of the predictions: the residual, as far as that gained out of fold."""
+        if self.shrinkage_ == 0:
+            return np.zeros(len(table))
+        return self.shrinkage_ * self.residual(table)
+
+    def error(self, table: Floats) -> Floats:
+        """Estimated size of the error that the correction leaves."""
+        return np.maximum(answer(self.sizer_, table), self.least_)
+
+    def scale(self, table: Floats) -> Floats:
+        """Estimated size of the error in the unit of the target."""
+        return np.sqrt(self.error(table)) if self.squared else self.error(table)
+
+
+def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
+    """The factor between 0 and 1 by which estimated residuals reduce the squared error most.
+
+    The least-squares slope of the residuals on the estimates, less what chance alone makes of it: a
+    slope of t standard errors keeps 1 − 1/t² of itself, one of less than a standard error nothing.
+    """
+    weight = np.ones(len(estimates)) if weight is None else weight
+    size = float(weight @ estimates**2)
+    if size == 0:
+        return 0.0
+    slope = float(weight @ (residuals * estimates)) / size
+    left = residuals - slope * estimates
+    error = float(weight**2 @ (estimates * left) ** 2) / size**2
+    kept = 1 - error / slope**2 if slope > 0 else 0.0
+    return float(np.clip(slope * kept, 0, 1))
+
+
+def level_folds(residuals: Floats, splits: Ints) -> Floats:
+    """Residuals with the same mean in every fold, for whoever learns which way they go.
+
+    A fold whose rows lie above the others is predicted too low by a model of the others, which a learner
+    would take for a rule: the lower the prediction, the higher the residual.
+    """
+    counts = np.bincount(splits)
+    means = np.bincount(splits, residuals) / np.maximum(counts, 1)
+    excess = np.where(counts >= LEAST_LEVELLED, means - residuals.mean(), 0.0)
+    return residuals - excess[splits]
