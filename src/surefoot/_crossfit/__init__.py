@@ -5,7 +5,7 @@ from surefoot._crossfit._cross_fitter import CrossFit, CrossFitter, cross_fit
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
 from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
-from surefoot._crossfit._topic_models import TopicCrossFitter
+from surefoot._crossfit._topic_models import TopicCrossFitter, TopicModels
 from surefoot._crossfit._topic_panel import TopicPanel
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "PanelOutput",
     "SharedNeighborhood",
     "TopicCrossFitter",
+    "TopicModels",
     "TopicPanel",
     "ask_chosen",
     "check_rows",

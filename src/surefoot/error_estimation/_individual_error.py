@@ -1,7 +1,7 @@
 """What both error estimators share: a model, its held-out rows, and the judgement of new ones."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -148,10 +148,10 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         output = self._panel(X, methods=self._methods())
         return Judgement(**self._shared_fields(output), **self._fields(X, output, confidence))
 
-    def _describe(self, X: Any, names: Collection[str], methods: Sequence[str] = ()) -> PanelOutput:
-        """Columns of the named indicators for checked rows, and answers of the model."""
+    def _describe(self, X: Any, methods: Sequence[str] = ()) -> PanelOutput:
+        """Columns of new rows that the error estimator sees, and answers of the model."""
         X = check_rows(self, X)
-        return self._panel(X, names, methods)
+        return self._panel(X, self._learned, methods)
 
     def _shared_fields(self, output: PanelOutput | CrossFit) -> dict[str, Any]:
         """Fields of a judgement that the panel says by itself: stability, novelty and columns."""
@@ -179,7 +179,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         The mean distance to the ten nearest training rows is compared with that of held-out training
         rows from theirs; 1 % of these are further away.
         """
-        return self._is_novel(self._describe(X, [NOVELTY]))
+        X = check_rows(self, X)
+        return self._is_novel(self._panel(X, [NOVELTY]))
 
     def predict_stability(self, X: Any) -> Floats:
         """Change of the model's output within each row's own cell: nearer to 0 is more stable.
@@ -195,7 +196,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             Columns `shift` and `spread` of `LocalSensitivity`: mean and standard deviation of the change of
             the predicted class's lead over the runner-up, or of a regressor's prediction.
         """
-        return self._describe(X, [self._stability]).columns[self._stability][:, :2]
+        X = check_rows(self, X)
+        return self._panel(X, [self._stability]).columns[self._stability][:, :2]
 
     def explain_error(self, X: Any = None) -> Floats:
         """How much each indicator adds to the estimated error of each row; below 0 it speaks for the row.
@@ -214,7 +216,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             In the order of `get_indicator_names`; for a classifier in probability of an error.
         """
         known = self.held_out_.columns
-        columns = known if X is None else self._describe(X, self._learned).columns
+        columns = known if X is None else self._describe(X).columns
         whole, effects = self._error(self._table(columns)), []
         for name, block in columns.items():
             typical = np.broadcast_to(np.median(known[name], axis=0), block.shape)

@@ -144,7 +144,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """The model's prediction of each row, plus the correction if that is asked for."""
         if not self.corrected:
             return super().predict(X)
-        prediction, table = self._prediction(self._describe(X, self._learned))
+        prediction, table = self._prediction(self._describe(X))
         return prediction + self._size.correction(table)
 
     def predict_residual(self, X: Any) -> Floats:
@@ -160,7 +160,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         residuals : ndarray of shape (n_rows,)
             What the error estimator says, in full: a corrected `predict` adds `shrinkage_` times this.
         """
-        output = self._describe(X, self._learned)
+        output = self._describe(X)
         return self._size.residual(self._table(output.columns))
 
     def predict_error(self, X: Any) -> Floats:
@@ -176,7 +176,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         errors : ndarray of shape (n_rows,)
             In the unit of the target, or its square.
         """
-        output = self._describe(X, self._learned)
+        output = self._describe(X)
         return self._error(self._table(output.columns))
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
