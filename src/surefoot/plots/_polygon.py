@@ -75,3 +75,11 @@ def square_around(points: Floats, pad: float) -> Floats:
 def lengths_of(vectors: Floats) -> Floats:
     """Euclidean lengths of vectors in the plane."""
     return np.hypot(vectors[:, 0], vectors[:, 1])
+
+
+def scaled_to(vector: Floats, length: float) -> tuple[float, float]:
+    """Vector in the plane of the given length and the same direction; upwards, if it has none."""
+    norm = float(np.hypot(*vector))
+    if norm == 0.0:
+        return 0.0, length
+    return float(vector[0] / norm * length), float(vector[1] / norm * length)
