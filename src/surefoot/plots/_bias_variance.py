@@ -163,7 +163,7 @@ class BiasVarianceDisplay(LegendDisplay):
         self.ax_.set(xlabel=xlabel, ylabel=ylabel)
         self.ax_.margins(x=0)
 
-    def _draw_areas(self, x: Floats, order: NDArray[np.int64]) -> None:
+    def _draw_areas(self, x: NDArray[Any], order: NDArray[np.int64]) -> None:
         """Stack the terms at `x`: positive parts upwards from zero, negative ones downwards."""
         base, below = np.zeros(len(x)), np.zeros(len(x))
         self.areas_ = {}
