@@ -1,4 +1,4 @@
-"""How often each number of neighbours errs, on held-out training series and around a new one."""
+"""Error of each number of neighbours, on held-out training series and around a new one."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Search = Callable[[Indices, int], Lists]
 
 @dataclass(frozen=True)
 class Voting:
-    """How neighbours vote: numbers of neighbours, trusts in their labels, and vote weights."""
+    """Numbers of neighbours, trusts in their labels and vote weights that are compared."""
 
     sizes: Indices
     trusts: tuple[float, ...]
@@ -29,7 +29,7 @@ class Voting:
         return int(self.sizes[-1])
 
     def occurrences(self, lists: Lists, codes: Indices, n_rows: int, n_classes: int) -> Floats:
-        """Class occurrences in the lists of rows of classes `codes`; none if no trust asks."""
+        """Class occurrences in the lists of rows of classes `codes`; empty if no trust needs them."""
         if all(np.isinf(trust) for trust in self.trusts):
             return np.zeros((0, n_classes))
         return class_occurrences(lists[1][:, : self.largest], codes, n_rows, n_classes)
@@ -65,7 +65,7 @@ class Voting:
 def leave_one_out_errors(
     voting: Voting, lists: Lists, codes: Indices, n_classes: int
 ) -> tuple[Indices, NDArray[np.bool_]]:
-    """Errors on every training row by its neighbours among the others; rows, and their errors."""
+    """Rows, and the errors on each by its neighbours among all others."""
     occurrences = voting.occurrences(lists, codes, len(codes), n_classes)
     errors = voting.errors(lists, codes, codes, occurrences, own=True)
     return np.arange(len(codes)), errors
@@ -80,7 +80,7 @@ def held_out_errors(
     splits: Iterable[tuple[Indices, Indices]],
     search_again: Search,
 ) -> tuple[Indices, NDArray[np.bool_]]:
-    """Errors on the rows that any split holds out, by their neighbours among the rest.
+    """Rows that any split holds out, and the errors on each by its neighbours among the rest.
 
     All splits are read off the same lists; a list that a split leaves too short is searched again.
     """
@@ -117,7 +117,7 @@ def check_enough(available: int, wanted: int, which: str) -> None:
 
 
 def mean_by_row(rows: Indices, errors: NDArray[np.bool_], n_rows: int) -> tuple[Indices, Floats]:
-    """Average the errors of rows that several splits held out; rows in order, their averages."""
+    """Rows in order, and the mean of the errors on each over the splits that held it out."""
     times = np.bincount(rows, minlength=n_rows)
     total = np.zeros((n_rows, *errors.shape[1:]))
     np.add.at(total, rows, errors)
@@ -126,7 +126,7 @@ def mean_by_row(rows: Indices, errors: NDArray[np.bool_], n_rows: int) -> tuple[
 
 
 def shrunken_errors(errors: Floats, nearby: Indices, shrinkage: float) -> Floats:
-    """Estimate the error of each size on new rows: (rows, sizes); lower is better.
+    """Estimated error of each size on new rows: (rows, sizes); lower is better.
 
     The mean of the errors on the `nearby` training rows, with the mean over all training rows
     counted `shrinkage` times beside them; infinite shrinkage leaves the latter alone.

@@ -1,4 +1,4 @@
-"""What neighbours vote for: their own labels, or the classes they have been neighbours of."""
+"""Votes of neighbours for their own labels, or for the classes they have been neighbours of."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,8 +43,8 @@ def class_occurrences(indices: Indices, codes: Indices, n_rows: int, n_classes: 
     `indices` are the neighbours, among `n_rows` rows, of rows of classes `codes`.
     """
     counts = np.zeros((n_rows, n_classes))
-    places = np.broadcast_to(1 / np.arange(1, indices.shape[1] + 1), indices.shape)
-    np.add.at(counts, (indices, codes[:, None]), places)
+    rank_weights = np.broadcast_to(1 / np.arange(1, indices.shape[1] + 1), indices.shape)
+    np.add.at(counts, (indices, codes[:, None]), rank_weights)
     return counts
 
 
