@@ -81,12 +81,10 @@ def dtw_cost(
         backwards = n - 1 - d
         if n_channels == 1:
             for j in range(low, high + 1, LANES):
-                advance(  # type: ignore[call-arg]
-                    cells, older + j, old + j, new + j, reversed_x, backwards + j, y, start + j
-                )
+                advance(cells, older + j, old + j, new + j, reversed_x, backwards + j, y, start + j)
         else:
             for j in range(low, high + 1, LANES):
-                advance_channels(  # type: ignore[call-arg]
+                advance_channels(
                     cells, older + j, old + j, new + j,
                     reversed_x, backwards + j, x_stride, y, start + j, y_stride, n_channels,
                 )  # fmt: skip

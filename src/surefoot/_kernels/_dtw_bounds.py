@@ -66,6 +66,7 @@ def envelopes(
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
 def _gap_sum(x: Floats, lower: Floats, upper: Floats) -> float:
+    """Sum of squared distances from `x` to the envelope."""
     total = 0.0
     for i in range(len(x)):
         above = x[i] - upper[i]
@@ -78,6 +79,7 @@ def _gap_sum(x: Floats, lower: Floats, upper: Floats) -> float:
 
 @njit(cache=True, nogil=True)
 def _add_gaps(x: Floats, lower: Floats, upper: Floats, out: Floats) -> None:
+    """Add the squared distance from each point of `x` to the envelope to `out`."""
     for i in range(len(x)):
         above = x[i] - upper[i]
         below = lower[i] - x[i]

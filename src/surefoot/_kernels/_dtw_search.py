@@ -21,7 +21,7 @@ from surefoot._kernels._dtw_strips import strip_cost
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-# Which recurrence is the quickest: a narrow window, no window, or any window and any channels.
+# Recurrences, each the quickest for: a narrow window, no window, or any window and any channels.
 BAND, STRIPS, ANY = 0, 1, 2
 
 
@@ -94,7 +94,7 @@ def _bound_all(
 
 @njit(cache=True, nogil=True)
 def _ceiling(x: Query, stored: Stored, promising: Indices) -> float:
-    """A cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
+    """Cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
     worst = 0.0
     for s in promising:
         if stored.lengths[s] != x.length:
@@ -132,6 +132,7 @@ def _remaining(
 
 @njit(cache=True, nogil=True)
 def _quickest(n_channels: int, radius: int, longest: int) -> int:
+    """Recurrence to use: `BAND`, `STRIPS` or `ANY`."""
     if n_channels > 1:
         return ANY
     if radius < WIDEST:
@@ -212,16 +213,16 @@ def search(
     for q in range(len(query_starts)):
         x = Query(queries, query_starts[q], query_lengths[q], x_lower, x_upper, backwards)
         _prepare(x, stored.n_channels, radius, way)
-        best, found = costs[q], neighbors[q]
-        _bound_all(x, stored, own[q], bounds, best, found)
-        ceiling = _ceiling(x, stored, found) * (1 + SLACK)
+        best, nearest = costs[q], neighbors[q]
+        _bound_all(x, stored, own[q], bounds, best, nearest)
+        ceiling = _ceiling(x, stored, nearest) * (1 + SLACK)
         remaining = _remaining(x, stored, own[q], bounds, ceiling, order)
         best[:] = np.inf
-        found[:] = len(stored.starts)
+        nearest[:] = len(stored.starts)
         for s in remaining:
             cutoff = min(best[-1] * (1 + SLACK), ceiling)
             if bounds[s] > cutoff:
                 break
             cost = _cost(x, stored, s, radius, cutoff, room, way)
             if cost <= cutoff:
-                _insert(best, found, cost, s)
+                _insert(best, nearest, cost, s)

@@ -101,7 +101,10 @@ def two_class_gini_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int
 
 @njit(cache=True, nogil=True)
 def two_class_error_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int, int]:
-    """The same for the weighted error of the majority on each side, which falls with |D| + |E|."""
+    """Column and place of the split that minimises the weighted error of the majorities, (-1, -1) if none does.
+
+    `signed` is as in `two_class_gini_split`; the error falls with |D| + |B − D|.
+    """
     n_columns, n_rows = order.shape
     balance = signed.sum()
     best_column, best_place = -1, -1
@@ -121,7 +124,7 @@ def two_class_error_split(order: Order, cuts: Flags, signed: Floats) -> tuple[in
 def many_class_split(
     order: Order, cuts: Flags, codes: Ints, weights: Floats, n_classes: int, by_error: bool
 ) -> tuple[int, int]:
-    """The best split for any number of classes, by weighted Gini impurity or error.
+    """Column and place of the best split for any number of classes, by weighted Gini impurity or error.
 
     The sums of squared class weights change by one class at a time, so a place costs the same for
     any number of classes; the majorities are looked for at each place.
