@@ -1,4 +1,4 @@
-"""One number a row, checked: what all metrics are functions of."""
+"""Checked input of the metrics: one number a row."""
 
 from typing import Any
 
@@ -23,9 +23,14 @@ def check_vector(values: Any, name: str) -> Floats:
 def check_binary(values: Any, name: str) -> Floats:
     """Zeros and ones, one a row."""
     vector = check_vector(values, name)
-    if not np.isin(vector, (0.0, 1.0)).all():
-        raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
+    check_zeros_and_ones(vector, name)
     return vector
+
+
+def check_zeros_and_ones(values: Floats, name: str) -> None:
+    """Raise one sentence if there is any other value than 0 and 1."""
+    if not np.isin(values, (0.0, 1.0)).all():
+        raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
 
 
 def check_weights(sample_weight: Any, vector: Floats) -> Floats:
@@ -34,6 +39,6 @@ def check_weights(sample_weight: Any, vector: Floats) -> Floats:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
-    """Mean of what has a weight, infinite values among it."""
+    """Weighted mean, which may be infinite; rows without weight are left out."""
     counted = weights > 0
     return float(np.average(values[counted], weights=weights[counted]))
