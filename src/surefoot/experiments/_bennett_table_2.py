@@ -151,10 +151,12 @@ def _comparisons(names: list[str], errors: Floats) -> list[str]:
         ours, theirs = errors[:, :, names.index(name)], errors[:, :, names.index(other)]
         worse = int((ours > theirs).sum())
         p_values = [paired_p_value(a, b) for a, b in zip(ours, theirs, strict=True)]
-        told = [str(p) for p, value in zip(PROBLEMS, p_values, strict=True) if value < SIGNIFICANT]
+        significant = [
+            str(p) for p, value in zip(PROBLEMS, p_values, strict=True) if value < SIGNIFICANT
+        ]
         lines.append(
             f"{name} worse than {other} in {worse}/{n_all} runs{paper.get((name, other), '')}; difference "
-            f"significant (paired t-test, p < {SIGNIFICANT}) on problems: {', '.join(told) or 'none'}"
+            f"significant (paired t-test, p < {SIGNIFICANT}) on problems: {', '.join(significant) or 'none'}"
         )
     return lines
 

@@ -1,4 +1,4 @@
-"""Buza, Nanopoulos and Schmidt-Thieme (2010), figure 4: which model foresees which model's errors."""
+"""Buza, Nanopoulos and Schmidt-Thieme (2010), figure 4: which model estimates which model's errors well."""
 
 import csv
 import warnings
@@ -95,8 +95,8 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     chosen = quick_tasks() if quick else all_tasks()
     n_rounds = QUICK_ROUNDS if quick else N_SPLITS
     jobs = [(task, number) for task in chosen for number in range(n_rounds)]
-    found = Parallel(return_as="generator")(delayed(one_round)(*job) for job in jobs)
-    rounds = list(progress(found, total=len(jobs), label="rounds"))
+    finished = Parallel(return_as="generator")(delayed(one_round)(*job) for job in jobs)
+    rounds = list(progress(finished, total=len(jobs), label="rounds"))
     results = []
     for i, task in enumerate(chosen):
         losses, baseline = zip(*rounds[i * n_rounds : (i + 1) * n_rounds], strict=True)

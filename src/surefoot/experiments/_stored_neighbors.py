@@ -80,8 +80,8 @@ class StoredNeighbors(BaseEstimator):
         search = DTWNeighbors(n_neighbors).fit(self.lists.series[self._rows])
         known = np.isin(queries, self._rows).any()
         length = min(n_neighbors + int(known), len(self._rows))
-        distances, found = search.kneighbors(self.lists.series[queries], n_neighbors=length)
-        indices = self._rows[found]
+        distances, positions = search.kneighbors(self.lists.series[queries], n_neighbors=length)
+        indices = self._rows[positions]
         if known:
             distances, indices = drop_own(distances, indices, queries)
         return distances, indices

@@ -1,4 +1,4 @@
-"""The five classifiers of texts that Bennett (2007, section 4.2) combines, and what is known of their reliability."""
+"""The five classifiers of texts that Bennett (2007, section 4.2) combines, and the indicators of their reliability."""
 
 from typing import Any
 
