@@ -1,4 +1,4 @@
-"""Checks that more than one package makes of what a user passes."""
+"""Checks of what a user passes, made by more than one package."""
 
 from collections.abc import Sequence
 from numbers import Real
@@ -39,9 +39,14 @@ def check_vector(values: Any, name: str) -> Floats:
 def check_binary(values: Any, name: str) -> Floats:
     """Zeros and ones, one a row."""
     vector = check_vector(values, name)
-    if not np.isin(vector, (0.0, 1.0)).all():
-        raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
+    check_zeros_and_ones(vector, name)
     return vector
+
+
+def check_zeros_and_ones(values: Floats, name: str) -> None:
+    """Raise one sentence if there is any other value than 0 and 1."""
+    if not np.isin(values, (0.0, 1.0)).all():
+        raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
 
 
 def check_weights(sample_weight: Any, vector: Floats) -> Floats:
@@ -50,6 +55,6 @@ def check_weights(sample_weight: Any, vector: Floats) -> Floats:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
-    """Mean of what has a weight, infinite values among it."""
+    """Weighted mean, which may be infinite; rows without weight are left out."""
     counted = weights > 0
     return float(np.average(values[counted], weights=weights[counted]))

@@ -206,8 +206,8 @@ def test_tables_on_disk_have_their_checksums(name):
     table = fetch_tabular(name, download=False)
 
     file = _tabular.get_data_home() / "tabular" / table.task / f"{name}.csv.gz"
-    found = hashlib.sha256(gzip.decompress(file.read_bytes())).hexdigest()
-    assert found.startswith(_tabular.SOURCES[name].checksum)
+    checksum = hashlib.sha256(gzip.decompress(file.read_bytes())).hexdigest()
+    assert checksum.startswith(_tabular.SOURCES[name].checksum)
     assert table.data.shape == (len(table.target), len(table.feature_names))
     assert len(np.unique(table.target)) > 1
 

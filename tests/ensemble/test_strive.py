@@ -118,9 +118,9 @@ def test_names_of_what_the_metaclassifier_sees():
 def test_topics_come_back_as_they_were_given(kind):
     X, y = documents()
     model = StriveClassifier(TEXT_MODELS[1:3]).fit(X, kind(y))
-    told = model.predict(X)
-    assert issparse(told) == (kind is csr_array)
-    dense = told.toarray() if issparse(told) else told
+    assigned = model.predict(X)
+    assert issparse(assigned) == (kind is csr_array)
+    dense = assigned.toarray() if issparse(assigned) else assigned
     assert_array_equal(dense, model.decision_function(X) > 0)
     assert (dense == y).mean() > 0.8
 
@@ -252,8 +252,8 @@ def test_backward_selection_over_some_topics_counts_these_only():
     X, y = documents()
     model = StriveClassifier(TEXT_MODELS[:2], SENSITIVITY, threshold="f1", cv=3).fit(X, y)
     alone = model.backward_selection({"knn": ["knn__shift_1"]}, topics=[2])
-    told = model.held_out_scores_[:, 2] > model.thresholds_[2]
-    assert_allclose(alone[0].score, f1_score(model.held_out_.targets[:, 2], told))
+    assigned = model.held_out_scores_[:, 2] > model.thresholds_[2]
+    assert_allclose(alone[0].score, f1_score(model.held_out_.targets[:, 2], assigned))
     assert [step.dropped for step in alone] == [None, "knn"]
 
 
@@ -274,11 +274,11 @@ def test_worthless_labels_teach_nothing():
         ("tree", DecisionTreeClassifier(random_state=0)),
     ]
     model = StriveClassifier(base, [SENSITIVITY, NeighborDisagreement()]).fit(X, y)
-    found = [
+    correlations = [
         abs(np.corrcoef(column, model.held_out_.targets[:, 0])[0, 1])
         for column in model.held_out_.columns[:, 0].T
     ]
-    assert max(found) < 0.2  # three and a half standard errors of 300 rows
+    assert max(correlations) < 0.2  # three and a half standard errors of 300 rows
 
 
 def test_groups_stay_together():

@@ -24,10 +24,10 @@ def test_more_labels_are_a_topic_each_and_the_highest_score_wins():
 def test_a_matrix_comes_back_as_it_was_given(kind):
     y = kind(np.array([[1, 0], [0, 0], [1, 1]], dtype=np.int8))
     topics = as_topics(y)
-    told = topics.targets(np.array([[0.5, -1.0], [-2.0, 3.0]]))
-    assert issparse(told) == issparse(y)
-    assert told.dtype == np.int8
-    assert_array_equal(told.toarray() if issparse(told) else told, [[1, 0], [0, 1]])
+    targets = topics.targets(np.array([[0.5, -1.0], [-2.0, 3.0]]))
+    assert issparse(targets) == issparse(y)
+    assert targets.dtype == np.int8
+    assert_array_equal(targets.toarray() if issparse(targets) else targets, [[1, 0], [0, 1]])
 
 
 def test_every_topic_is_spread_over_the_folds():

@@ -36,10 +36,10 @@ def small_outcome():
     truth = np.array([[1, 0], [1, 1], [0, 1], [0, 0]], dtype=bool)
     svm = np.array([[1, 1], [0, 0], [1, 1], [0, 0]], dtype=bool)  # 2 false, 2 missed, 2 right
     stack = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], dtype=bool)  # 1 false, 1 missed, 3 right
-    told = {}
+    assigned = {}
     for objective in ("f1", "error"):
-        told |= {(objective, SVM): svm, (objective, STACK): stack, (objective, STRIVE): truth}
-    return Outcome("small", truth, told)
+        assigned |= {(objective, SVM): svm, (objective, STACK): stack, (objective, STRIVE): truth}
+    return Outcome("small", truth, assigned)
 
 
 def test_counts_by_hand():
@@ -49,7 +49,7 @@ def test_counts_by_hand():
     assert_allclose(changes_of(outcome, "f1", STACK), [-0.5, -0.5, 0.5])
     assert outcome.error_reduction("error", STACK) == 0.5
     assert outcome.error_reduction("error", STRIVE, STACK) == 1.0
-    expected = f1_score(outcome.truth, outcome.told["f1", SVM], average="micro")
+    expected = f1_score(outcome.truth, outcome.assigned["f1", SVM], average="micro")
     assert_allclose(outcome.f1("f1", SVM), expected)
     # One of two found and one too many, in the first topic as in the second: 2/4 each.
     assert outcome.macro_f1("f1", SVM) == 0.5
@@ -62,14 +62,14 @@ def test_some_topics_alone():
 
 
 def test_each_pair_is_tested_three_times():
-    found = significance(small_outcome(), "error")
-    assert {(first, second) for first, second, *_ in found} == {
+    p_values = significance(small_outcome(), "error")
+    assert {(first, second) for first, second, *_ in p_values} == {
         (STRIVE, SVM),
         (STRIVE, STACK),
         (STACK, SVM),
     }
     # STRIVE-S is right on all four decisions that the SVM has wrong: two of 2⁴ ways.
-    assert found[0] == (STRIVE, SVM, "micro sign", pytest.approx(2 / 16))
+    assert p_values[0] == (STRIVE, SVM, "micro sign", pytest.approx(2 / 16))
 
 
 def test_a_topic_that_no_held_out_document_has_is_never_assigned():
@@ -143,8 +143,8 @@ def test_corpora_that_are_not_at_hand_are_named(monkeypatch):
     monkeypatch.setattr(_text_corpora, "reuters", lambda **_: "Reuters")
     monkeypatch.setattr(_text_corpora, "fetch_20newsgroups", absent)
     monkeypatch.setattr(_text_corpora, "fetch_rcv1", absent)
-    found, skipped = _text_corpora.find_corpora(quick=False)
-    assert found == ["Reuters"]
+    corpora, skipped = _text_corpora.find_corpora(quick=False)
+    assert corpora == ["Reuters"]
     assert [sentence.split(" skipped")[0] for sentence in skipped] == ["RCV1", "20 newsgroups"]
 
 

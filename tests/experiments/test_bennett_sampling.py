@@ -10,7 +10,7 @@ from scipy.sparse import random_array
 from sklearn.svm import LinearSVC
 
 from surefoot.experiments import run_experiment
-from surefoot.experiments._bennett_sampling import MODELS, WITHOUT, judged, report
+from surefoot.experiments._bennett_sampling import MODELS, WITHOUT, report, trust_by_sampling
 
 HOME = Path(os.environ.get("SUREFOOT_DATA", "")) / "reuters21578"
 needs_data = pytest.mark.skipif(
@@ -23,9 +23,9 @@ def test_every_way_judges_the_same_decisions():
     X = random_array((120, 30), density=0.3, rng=np.random.default_rng(0), format="csr")
     y = (X[:, :3].sum(axis=1) > X[:, 3:6].sum(axis=1)).astype(int)
     expected = LinearSVC(random_state=0).fit(X[:80], y[:80]).predict(X[80:]) != y[80:]
-    found = list(judged(LinearSVC(random_state=0), X[:80], y[:80], X[80:], y[80:]))
-    assert [name for name, _, _ in found] == ["voronoi", "midpoint", "uniform", "axis", WITHOUT]
-    for _, wrong, trust in found:
+    samplings = list(trust_by_sampling(LinearSVC(random_state=0), X[:80], y[:80], X[80:], y[80:]))
+    assert [name for name, _, _ in samplings] == ["voronoi", "midpoint", "uniform", "axis", WITHOUT]
+    for _, wrong, trust in samplings:
         np.testing.assert_array_equal(wrong, expected)
         assert trust.shape == (40,)
 

@@ -41,8 +41,8 @@ def test_table_1_in_small(tmp_path):
 @needs_data
 def test_what_is_timed_are_the_same_neighbours_and_columns_for_all_texts():
     X_train, y_train, X_test = reuters(quick=True)
-    found = [method() for method in make_methods(X_train, y_train, X_test).values()]
-    plain, wider, columns, cosine, euclidean = found
+    outputs = [method() for method in make_methods(X_train, y_train, X_test).values()]
+    plain, wider, columns, cosine, euclidean = outputs
     assert plain.shape == wider.shape == (X_test.shape[0],)
     assert columns.shape == (X_test.shape[0], 4)
     # Between unit rows the squared Euclidean distance is twice the cosine's.

@@ -43,9 +43,9 @@ def test_every_row_gets_the_weighted_stump_of_a_decision_tree(monkeypatch):
     X, X_test = random.randint(20, size=(40, 3)) * 1.0, random.randint(20, size=(15, 3)) * 1.0
     y = 3.0 * (X[:, 1] > 9) + random.normal(size=40)
 
-    found = LocallyWeightedRegressor(n_cuts=400).fit(X, y).predict(X_test)
+    predicted = LocallyWeightedRegressor(n_cuts=400).fit(X, y).predict(X_test)
 
-    for row, prediction in zip(X_test, found, strict=True):
+    for row, prediction in zip(X_test, predicted, strict=True):
         distances = np.sqrt(((X - row) ** 2).sum(axis=1))
         weights = 1.0001 - distances / distances.max()
         stump = DecisionTreeRegressor(max_depth=1).fit(X, y, sample_weight=weights)
@@ -61,9 +61,9 @@ def test_without_a_cut_the_weighted_mean_remains():
 def test_a_single_neighbour_answers_alone():
     X, y = [[0.0], [1.0], [5.0]], [2.0, 4.0, 9.0]
 
-    found = LocallyWeightedRegressor(n_neighbors=1).fit(X, y).predict([[0.1], [4.0]])
+    predicted = LocallyWeightedRegressor(n_neighbors=1).fit(X, y).predict([[0.1], [4.0]])
 
-    np.testing.assert_allclose(found, [2, 9])
+    np.testing.assert_allclose(predicted, [2, 9])
 
 
 @pytest.mark.parametrize("parameters", [{"n_neighbors": 0}, {"n_cuts": 0}])

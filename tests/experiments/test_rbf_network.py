@@ -22,9 +22,9 @@ def test_shares_are_gaussians_over_their_sum():
 
 
 def test_shares_far_from_every_centre_still_sum_to_one():
-    found = shares(np.array([[1e4]]), np.array([[0.0], [1.0]]), np.array([1.0, 1.0]))
+    near = shares(np.array([[1e4]]), np.array([[0.0], [1.0]]), np.array([1.0, 1.0]))
 
-    np.testing.assert_allclose(found, [[0, 1]], atol=1e-12)
+    np.testing.assert_allclose(near, [[0, 1]], atol=1e-12)
 
 
 def test_width_is_the_root_mean_squared_distance():

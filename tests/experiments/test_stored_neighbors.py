@@ -23,21 +23,21 @@ def test_finds_what_a_search_among_the_training_series_finds(tmp_path, series, l
     stored = StoredNeighbors(lists).fit(as_rows(train))
     direct = DTWNeighbors(5).fit(series[train])
 
-    for found, expected in (
+    for actual, expected in (
         (stored.kneighbors(as_rows(test), 5), direct.kneighbors(series[test])),
         (stored.kneighbors(n_neighbors=5), direct.kneighbors()),
     ):
-        np.testing.assert_allclose(found[0], expected[0])
-        np.testing.assert_array_equal(found[1], expected[1])
+        np.testing.assert_allclose(actual[0], expected[0])
+        np.testing.assert_array_equal(actual[1], expected[1])
 
 
 def test_more_than_was_stored_is_searched(tmp_path, series):
     lists = stored_lists(series, tmp_path / "lists.npz", length=3, n_jobs=1)
 
-    found = StoredNeighbors(lists).fit(as_rows(range(60))).kneighbors(n_neighbors=8)
+    actual = StoredNeighbors(lists).fit(as_rows(range(60))).kneighbors(n_neighbors=8)
 
     expected = DTWNeighbors(8).fit(series).kneighbors()
-    np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_array_equal(actual[1], expected[1])
 
 
 def test_lists_are_read_from_disk_the_second_time(tmp_path, series, monkeypatch):

@@ -3,23 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from plain_votes import plain_votes, rbf
 
 from surefoot._kernels import cell_votes, points_between
 from surefoot._kernels._cells import _limit_of_smallest
-
-
-def plain_votes(samples, neighbors, codes, n_neighbors, n_classes, similarity):
-    """Votes at every sample of one query, by sorting."""
-    votes = np.zeros((len(samples), n_classes))
-    for i, sample in enumerate(samples):
-        near = similarity(sample, neighbors)
-        for j in np.argsort(-near, kind="stable")[:n_neighbors]:
-            votes[i, codes[j]] += near[j]
-    return votes
-
-
-def rbf(sample, neighbors):
-    return np.exp(-0.3 * ((neighbors - sample) ** 2).sum(axis=1))
 
 
 def cosine(sample, neighbors):
@@ -41,9 +28,9 @@ def test_votes_at_the_samples(kernel):
         squares[3] = -1.0
     steps, codes = rng.uniform(0, 0.5, size=6), rng.integers(0, 3, size=12)
     gamma = 0.3 if kernel is rbf else 0.0
-    found = cell_votes(gram[None], squares[None], steps[None], codes[None], gamma, 5, 3)
+    votes = cell_votes(gram[None], squares[None], steps[None], codes[None], gamma, 5, 3)
     samples = x + steps[:, None] * towards[:6]
-    assert_allclose(found[0], plain_votes(samples, neighbors, codes, 5, 3, kernel), atol=1e-12)
+    assert_allclose(votes[0], plain_votes(samples, neighbors, codes, 5, 3, kernel), atol=1e-12)
 
 
 @pytest.mark.parametrize("n_values", [1, 2, 9, 60])

@@ -98,9 +98,9 @@ def test_a_cutoff_never_changes_a_cost_within_it(pair, share):
     cost = kernel_dtw(x, y, radius, with_rest=False)
     cutoff = share * cost
 
-    found = kernel_dtw(x, y, radius, cutoff)
+    kernel_cost = kernel_dtw(x, y, radius, cutoff)
 
-    assert found == (cost if cost <= cutoff else np.inf)
+    assert kernel_cost == (cost if cost <= cutoff else np.inf)
 
 
 @given(pairs(n_channels=1), st.floats(0.2, 3))

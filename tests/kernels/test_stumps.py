@@ -51,13 +51,13 @@ def data(seed, n_classes, n_rows=25):
 def test_the_best_split_is_that_of_trying_them_all(seed, n_classes, by_error):
     columns, codes, weights = data(seed, n_classes)
     order, cuts = presort_columns(columns)
-    found = [many_class_split(order, cuts, codes, weights, n_classes, by_error)]
+    splits = [many_class_split(order, cuts, codes, weights, n_classes, by_error)]
     if n_classes == 2:
         split = two_class_error_split if by_error else two_class_gini_split
-        found.append(split(order, cuts, np.where(codes == 1, weights, -weights)))
+        splits.append(split(order, cuts, np.where(codes == 1, weights, -weights)))
     expected = least_impurity(columns, codes, weights, n_classes, by_error)
     whole = impurity(codes, weights, n_classes, by_error)
-    for column, place in found:
+    for column, place in splits:
         if column < 0:
             assert expected > whole - 1e-9
             continue
@@ -87,5 +87,5 @@ def test_nothing_to_split(split):
 
 def test_weights_of_the_sides():
     values, codes = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 1, 1, 0])
-    found = side_weights(values, 2.0, codes, np.array([0.1, 0.2, 0.3, 0.4]), 2)
-    assert_allclose(found, [[0.1, 0.2], [0.4, 0.3]])
+    sides = side_weights(values, 2.0, codes, np.array([0.1, 0.2, 0.3, 0.4]), 2)
+    assert_allclose(sides, [[0.1, 0.2], [0.4, 0.3]])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from plain_votes import plain_votes, rbf
 from scipy.sparse import csr_array, random_array
 
 from surefoot._kernels import nearest_rows, sparse_cell_steps, sparse_cell_votes
@@ -35,10 +36,10 @@ def search(queries, rows, offsets, n_near):
 def test_the_largest_products_are_found_in_order(n_rows, n_near, n_queries):
     rows, queries = some_rows(n_rows, density=0.05), some_rows(n_queries, seed=1)
     offsets = np.random.default_rng(2).normal(size=n_rows)
-    keys, found = search(queries, rows, offsets, n_near)
+    keys, nearest = search(queries, rows, offsets, n_near)
     products = queries.toarray() @ rows.toarray().T + offsets
     order = np.argsort(-products, axis=1, kind="stable")[:, :n_near]
-    assert_array_equal(found, order)
+    assert_array_equal(nearest, order)
     assert_allclose(keys, np.take_along_axis(products, order, axis=1), atol=1e-12)
 
 
@@ -46,15 +47,15 @@ def test_the_largest_products_are_found_in_order(n_rows, n_near, n_queries):
 def test_of_equal_products_the_first_rows_are_found(n_rows):
     queries = csr_array(np.eye(3))
     rows = csr_array(np.tile(np.eye(3), (n_rows // 3 + 1, 1))[:n_rows])
-    keys, found = search(queries, rows, np.zeros(n_rows), 9)
-    assert_array_equal(found, np.arange(3)[:, None] + 3 * np.arange(9))
+    keys, nearest = search(queries, rows, np.zeros(n_rows), 9)
+    assert_array_equal(nearest, np.arange(3)[:, None] + 3 * np.arange(9))
     assert_allclose(keys, 1.0)
 
 
 def test_a_query_without_a_term_finds_the_largest_offsets():
     queries, rows = csr_array((2, 60)), some_rows(30)
-    keys, found = search(queries, rows, np.arange(30.0), 4)
-    assert_array_equal(found, [[29, 28, 27, 26]] * 2)
+    keys, nearest = search(queries, rows, np.arange(30.0), 4)
+    assert_array_equal(nearest, [[29, 28, 27, 26]] * 2)
     assert_array_equal(keys, [[29.0, 28.0, 27.0, 26.0]] * 2)
 
 
@@ -65,19 +66,6 @@ def plain_steps(x, neighbors):
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = np.where(squares > 1e-12, 2 * gram / squares, 0.0)
     return 1 / bounds.max(axis=1, initial=2.0)
-
-
-def plain_votes(samples, neighbors, codes, n_neighbors, n_classes, similarity):
-    votes = np.zeros((len(samples), n_classes))
-    for i, sample in enumerate(samples):
-        near = similarity(sample, neighbors)
-        for j in np.argsort(-near, kind="stable")[:n_neighbors]:
-            votes[i, codes[j]] += near[j]
-    return votes
-
-
-def rbf(sample, neighbors):
-    return np.exp(-0.3 * ((neighbors - sample) ** 2).sum(axis=1))
 
 
 def cosine(sample, neighbors):
@@ -98,12 +86,12 @@ def test_steps_and_votes(n_near, n_samples, similarity):
     votes = sparse_cell_votes(
         parts(X), parts(rows), near, labels[near], 60, n_samples, gamma, n_voting, 3
     )
-    for x, found, step, vote in zip(X.toarray(), near, steps, votes, strict=True):
-        neighbors = rows.toarray()[found]
+    for x, own_near, step, vote in zip(X.toarray(), near, steps, votes, strict=True):
+        neighbors = rows.toarray()[own_near]
         towards = neighbors[:n_samples]
         assert_allclose(step, plain_steps(x, towards), atol=1e-12)
         samples = x + step[:, None] * (towards - x)
-        expected = plain_votes(samples, neighbors, labels[found], n_voting, 3, similarity)
+        expected = plain_votes(samples, neighbors, labels[own_near], n_voting, 3, similarity)
         assert_allclose(vote, expected, atol=1e-12)
 
 

@@ -45,13 +45,13 @@ def test_macro_t_test_by_hand():
     truth = [[1, 1, 1], [1, 1, 0], [0, 0, 0]]
     first = [[1, 1, 1], [1, 0, 0], [0, 0, 0]]
     second = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    found = macro_t_test(truth, first, second)
-    assert_allclose(found.mean_difference, 4 / 9)
-    assert_allclose(found.statistic, (4 / 9) / np.sqrt(42 / 81 / 2 / 3))
+    result = macro_t_test(truth, first, second)
+    assert_allclose(result.mean_difference, 4 / 9)
+    assert_allclose(result.statistic, (4 / 9) / np.sqrt(42 / 81 / 2 / 3))
     # With two degrees of freedom P(T > t) = ½ − t / (2√(2 + t²)).
-    tail = 0.5 - found.statistic / (2 * np.sqrt(2 + found.statistic**2))
-    assert found.degrees_of_freedom == 2
-    assert_allclose(found.p_value, 2 * tail)
+    tail = 0.5 - result.statistic / (2 * np.sqrt(2 + result.statistic**2))
+    assert result.degrees_of_freedom == 2
+    assert_allclose(result.p_value, 2 * tail)
     assert_allclose(macro_t_test(truth, first, second, alternative="greater").p_value, tail)
     assert_allclose(macro_t_test(truth, first, second, alternative="less").p_value, 1 - tail)
 
@@ -59,10 +59,10 @@ def test_macro_t_test_by_hand():
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_agrees_with_scipy_on_random_systems(alternative):
     truth, first, second = random_systems()
-    scores = [f1_score(truth, told, average=None) for told in (first, second)]
+    scores = [f1_score(truth, assigned, average=None) for assigned in (first, second)]
     expected = ttest_rel(*scores, alternative=alternative)
-    found = macro_t_test(truth, first, second, alternative=alternative)
-    assert_allclose([found.statistic, found.p_value], [expected.statistic, expected.pvalue])
+    result = macro_t_test(truth, first, second, alternative=alternative)
+    assert_allclose([result.statistic, result.p_value], [expected.statistic, expected.pvalue])
     signs = macro_sign_test(truth, first, second, alternative=alternative)
     assert signs[:2] == ((scores[0] > scores[1]).sum(), (scores[0] != scores[1]).sum())
 
@@ -72,9 +72,9 @@ def test_the_micro_test_counts_decisions_and_sums_the_tail_of_the_binomial():
     only_first = int(((first == truth) & (second != truth)).sum())
     only_second = int(((first != truth) & (second == truth)).sum())
     n = only_first + only_second
-    found = micro_sign_test(truth, first, second, alternative="greater")
-    assert found[:2] == (only_first, n)
-    assert_allclose(found.p_value, binom.pmf(np.arange(only_first, n + 1), n, 0.5).sum())
+    result = micro_sign_test(truth, first, second, alternative="greater")
+    assert result[:2] == (only_first, n)
+    assert_allclose(result.p_value, binom.pmf(np.arange(only_first, n + 1), n, 0.5).sum())
 
 
 @pytest.mark.parametrize("test", [micro_sign_test, macro_sign_test, macro_t_test])
@@ -92,8 +92,8 @@ def test_nothing_differs():
 
 def test_topics_that_all_differ_alike_are_beyond_chance_for_the_t_test():
     truth, second = np.ones((2, 3), dtype=int), np.zeros((2, 3), dtype=int)
-    found = macro_t_test(truth, truth, second, alternative="greater")
-    assert (found.mean_difference, found.statistic, found.p_value) == (1.0, np.inf, 0.0)
+    result = macro_t_test(truth, truth, second, alternative="greater")
+    assert (result.mean_difference, result.statistic, result.p_value) == (1.0, np.inf, 0.0)
 
 
 def test_a_topic_that_nobody_has_and_nobody_is_given_is_a_tie():

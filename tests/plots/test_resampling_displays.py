@@ -42,14 +42,14 @@ def test_terms_are_stacked_up_to_the_error():
         LinearRegression(), None, None, X, truth=X[:, 0] ** 2, noise=0.01, n_resamples=30,
         sampler=lambda random: (X, X[:, 0] ** 2 + random.normal(0, 0.1, 30)), random_state=0,
     )  # fmt: skip
-    found = display.result
+    result = display.result
     assert list(display.areas_) == ["bias²", "variance", "noise"]
-    assert_allclose(display.line_.get_xydata(), np.column_stack([X[:, 0], found.error]))
-    assert heights(display.areas_["noise"])[1] == pytest.approx(found.error.max())
+    assert_allclose(display.line_.get_xydata(), np.column_stack([X[:, 0], result.error]))
+    assert heights(display.areas_["noise"])[1] == pytest.approx(result.error.max())
     assert display.ax_.get_xlabel() == "x"
     assert display.ax_.get_ylabel() == "squared error"
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts[-1] == f"error, mean {found.mean_error:.3g}"
+    assert texts[-1] == f"error, mean {result.mean_error:.3g}"
 
 
 def test_helpful_variance_is_below_zero_and_points_stand_by_error():
@@ -66,9 +66,9 @@ def test_helpful_variance_is_below_zero_and_points_stand_by_error():
 
 def test_places_that_do_not_fit_get_one_sentence():
     X, y = rows(20)
-    found = bias_variance(DummyClassifier(), X, y, X, y, loss="zero_one", n_resamples=2)
+    result = bias_variance(DummyClassifier(), X, y, X, y, loss="zero_one", n_resamples=2)
     with pytest.raises(ValueError, match="one value for each"):
-        BiasVarianceDisplay.from_result(found, [1.0, 2.0])
+        BiasVarianceDisplay.from_result(result, [1.0, 2.0])
 
 
 def test_errors_by_round():

@@ -61,10 +61,10 @@ def test_another_search_may_be_given():
     X, y = make_cylinder_bell_funnel(40, random_state=2)
     search = DTWNeighbors(window=5)
 
-    found = KNeighborsDTWClassifier(3, neighbors=search).fit(X[:30], y[:30]).predict(X[30:])
+    predicted = KNeighborsDTWClassifier(3, neighbors=search).fit(X[:30], y[:30]).predict(X[30:])
 
     expected = KNeighborsDTWClassifier(3, window=5).fit(X[:30], y[:30]).predict(X[30:])
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(predicted, expected)
     assert not hasattr(search, "n_samples_fit_")  # the given one is left alone
 
 

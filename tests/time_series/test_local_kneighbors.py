@@ -39,10 +39,10 @@ def test_one_number_is_the_plain_classifier(data):
     X, y, X_new, _ = data
     local = LocalKNeighborsDTWClassifier(5, label_trust=np.inf, weights="uniform", window=3)
 
-    found = local.fit(X, y).predict_proba(X_new)
+    shares = local.fit(X, y).predict_proba(X_new)
 
     plain = KNeighborsDTWClassifier(5, window=3).fit(X, y)
-    np.testing.assert_allclose(found, plain.predict_proba(X_new))
+    np.testing.assert_allclose(shares, plain.predict_proba(X_new))
 
 
 def test_leave_one_out_errors_are_those_of_fits_without_the_row(data):

@@ -60,8 +60,8 @@ def test_own_contribution_is_that_of_a_search_without_the_row():
         others = np.delete(np.arange(4), row)
         without = class_occurrences(LISTS[others], CODES[others], 4, 2)
         expected = ballots(LISTS[[row]], CODES, without, 1.0)
-        found = ballots(LISTS[[row]], CODES, counts, 1.0, CODES[[row]])
-        np.testing.assert_allclose(found, expected)
+        shares = ballots(LISTS[[row]], CODES, counts, 1.0, CODES[[row]])
+        np.testing.assert_allclose(shares, expected)
 
 
 def test_votes_run_over_the_numbers_of_neighbors():

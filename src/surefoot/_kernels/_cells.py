@@ -2,10 +2,8 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._typing import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
@@ -32,7 +30,7 @@ def _limit_of_smallest(values: Floats, k: int) -> tuple[float, int]:
 
     Returns the limit and how many values equal to it belong to the k. Bisecting over the range
     counts without a branch, so it is several times faster than a selection for a hundred values; what
-    shares its range too closely to be told apart in 40 steps is sorted instead.
+    lies too close together for 40 steps to separate is sorted instead.
     """
     low, high = values.min(), values.max()
     if k >= values.size:

@@ -2,11 +2,9 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from surefoot._kernels._dtw_simd import LANES, advance, advance_channels
-
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats
 
 # Relative room for rounding wherever sums of different order are compared: with it, neither a
 # bound nor a cutoff ever drops a series whose computed cost equals the cutoff.
@@ -81,12 +79,10 @@ def dtw_cost(
         backwards = n - 1 - d
         if n_channels == 1:
             for j in range(low, high + 1, LANES):
-                advance(  # type: ignore[call-arg]
-                    cells, older + j, old + j, new + j, reversed_x, backwards + j, y, start + j
-                )
+                advance(cells, older + j, old + j, new + j, reversed_x, backwards + j, y, start + j)
         else:
             for j in range(low, high + 1, LANES):
-                advance_channels(  # type: ignore[call-arg]
+                advance_channels(
                     cells, older + j, old + j, new + j,
                     reversed_x, backwards + j, x_stride, y, start + j, y_stride, n_channels,
                 )  # fmt: skip

@@ -7,18 +7,14 @@ the antidiagonal before, the same lane and the one below (even) or above (odd) i
 before that, always the same lane. Series are padded with values whose cost is infinite.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
-from numpy.typing import NDArray
 
-from surefoot._kernels._vectors import VectorEmitter
-
-Floats = NDArray[np.float64]
+from surefoot._kernels._vectors import ARRAY, VectorEmitter, vector_operation
+from surefoot._typing import Floats
 
 # Radii below this are kept in registers.
 WIDEST = 32
@@ -28,41 +24,25 @@ X_FAR = np.inf
 Y_FAR = -np.inf
 
 
-def _make_walk(lanes: int) -> Callable[..., bool]:
-    @intrinsic
-    def walk(
-        typing_context: Any,  # noqa: ARG001 (numba passes it; the rest is typed by the signature)
-        x: Any,
-        x_at: Any,  # noqa: ARG001
-        y: Any,
-        y_at: Any,  # noqa: ARG001
-        rest: Any,
-        n_pairs: Any,  # noqa: ARG001
-        radius: Any,  # noqa: ARG001
-        cutoff: Any,  # noqa: ARG001
-        cells: Any,
-    ) -> Any:
-        """Advance the two antidiagonals in `cells` by `n_pairs` pairs; False if given up.
+def _emit_walk(
+    emit: VectorEmitter,
+    x: Any,
+    x_at: Any,
+    y: Any,
+    y_at: Any,
+    rest: Any,
+    n_pairs: Any,
+    radius: Any,
+    cutoff: Any,
+    cells: Any,
+) -> Any:
+    """Advance the two antidiagonals in `cells` by `n_pairs` pairs; False if given up.
 
-        `cells` holds an odd antidiagonal and, after it, the even one before that; both are
-        replaced by the last pair. The next pair reads x at `x_at` and y at `y_at`; x moves one
-        place down with each pair, y one up.
-        """
-        whole = types.intp
-        signature = types.boolean(x, whole, y, whole, rest, whole, whole, types.float64, cells)
-
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            emit = VectorEmitter(context, builder, lanes)
-            return _emit_walk(emit, builder, signature.args, args)
-
-        return signature, generate
-
-    return walk
-
-
-def _emit_walk(emit: VectorEmitter, builder: Any, kinds: Any, args: Any) -> Any:
-    x, x_at, y, y_at, rest, n_pairs, radius, cutoff, cells = args
-    x, y, rest, cells = ((kinds[i], args[i]) for i in (0, 2, 4, 8))
+    `cells` holds an odd antidiagonal and, after it, the even one before that; both are
+    replaced by the last pair. The next pair reads x at `x_at` and y at `y_at`; x moves one
+    place down with each pair, y one up.
+    """
+    builder = emit.builder
     one, first, second = (radius.type(number) for number in (1, 0, emit.lanes))
     odd = cgutils.alloca_once_value(builder, emit.load(cells, first))  # type: ignore[no-untyped-call]
     even = cgutils.alloca_once_value(builder, emit.load(cells, second))  # type: ignore[no-untyped-call]
@@ -95,7 +75,13 @@ def _emit_walk(emit: VectorEmitter, builder: Any, kinds: Any, args: Any) -> Any:
     return builder.load(alive)
 
 
-_walk_8, _walk_16, _walk_32 = _make_walk(8), _make_walk(16), _make_walk(32)
+_walk_8, _walk_16, _walk_32 = (
+    vector_operation(
+        lanes, types.boolean,
+        ARRAY, types.intp, ARRAY, types.intp, ARRAY, types.intp, types.intp, types.float64, ARRAY,
+    )(_emit_walk)
+    for lanes in (8, 16, 32)
+)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

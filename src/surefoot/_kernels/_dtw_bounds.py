@@ -2,13 +2,10 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from surefoot._kernels._dtw import cell_cost
 from surefoot._kernels._dtw_simd import LANES
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from surefoot._typing import Floats, Ints
 
 # Sums may be reordered to vectorise; no inf or NaN is assumed away.
 _REORDER = {"reassoc", "nsz", "contract"}
@@ -49,8 +46,8 @@ def envelope(
 @njit(cache=True, nogil=True)
 def envelopes(
     values: Floats,
-    starts: Indices,
-    lengths: Indices,
+    starts: Ints,
+    lengths: Ints,
     n_channels: int,
     radius: int,
     lower: Floats,
@@ -66,6 +63,7 @@ def envelopes(
 
 @njit(cache=True, nogil=True, fastmath=_REORDER)
 def _gap_sum(x: Floats, lower: Floats, upper: Floats) -> float:
+    """Sum of squared distances from `x` to the envelope."""
     total = 0.0
     for i in range(len(x)):
         above = x[i] - upper[i]
@@ -78,6 +76,7 @@ def _gap_sum(x: Floats, lower: Floats, upper: Floats) -> float:
 
 @njit(cache=True, nogil=True)
 def _add_gaps(x: Floats, lower: Floats, upper: Floats, out: Floats) -> None:
+    """Add the squared distance from each point of `x` to the envelope to `out`."""
     for i in range(len(x)):
         above = x[i] - upper[i]
         below = lower[i] - x[i]

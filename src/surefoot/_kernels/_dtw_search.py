@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from surefoot._kernels._dtw import SLACK, dtw_cost, n_cells, reverse_channels
 from surefoot._kernels._dtw_band import PADDING, WIDEST, X_FAR, Y_FAR, band_cost, pad_band
@@ -17,11 +16,9 @@ from surefoot._kernels._dtw_bounds import (
 )
 from surefoot._kernels._dtw_simd import LANES
 from surefoot._kernels._dtw_strips import strip_cost
+from surefoot._typing import Floats, Ints
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
-# Which recurrence is the quickest: a narrow window, no window, or any window and any channels.
+# Recurrences, each the quickest for: a narrow window, no window, or any window and any channels.
 BAND, STRIPS, ANY = 0, 1, 2
 
 
@@ -31,8 +28,8 @@ class Stored(NamedTuple):
     values: Floats
     lower: Floats
     upper: Floats
-    starts: Indices
-    lengths: Indices
+    starts: Ints
+    lengths: Ints
     n_channels: int
 
 
@@ -57,7 +54,7 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _insert(costs: Floats, neighbors: Indices, cost: float, index: int) -> None:
+def _insert(costs: Floats, neighbors: Ints, cost: float, index: int) -> None:
     """Keep the smallest costs in order, equal ones by index."""
     at = len(costs) - 1
     if cost > costs[at] or (cost == costs[at] and index > neighbors[at]):
@@ -74,7 +71,7 @@ def _insert(costs: Floats, neighbors: Indices, cost: float, index: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _bound_all(
-    x: Query, stored: Stored, own: int, bounds: Floats, least: Floats, promising: Indices
+    x: Query, stored: Stored, own: int, bounds: Floats, least: Floats, promising: Ints
 ) -> None:
     """Bound every cost by both ends, exactly, and LB_Keogh of the query between them.
 
@@ -93,8 +90,8 @@ def _bound_all(
 
 
 @njit(cache=True, nogil=True)
-def _ceiling(x: Query, stored: Stored, promising: Indices) -> float:
-    """A cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
+def _ceiling(x: Query, stored: Stored, promising: Ints) -> float:
+    """Cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
     worst = 0.0
     for s in promising:
         if stored.lengths[s] != x.length:
@@ -107,8 +104,8 @@ def _ceiling(x: Query, stored: Stored, promising: Indices) -> float:
 
 @njit(cache=True, nogil=True)
 def _remaining(
-    x: Query, stored: Stored, own: int, bounds: Floats, ceiling: float, order: Indices
-) -> Indices:
+    x: Query, stored: Stored, own: int, bounds: Floats, ceiling: float, order: Ints
+) -> Ints:
     """Series that may be among the k best, in the order of their bounds.
 
     Where the first bound is not enough, LB_Keogh the other way round, of the stored series against
@@ -132,6 +129,7 @@ def _remaining(
 
 @njit(cache=True, nogil=True)
 def _quickest(n_channels: int, radius: int, longest: int) -> int:
+    """Recurrence to use: `BAND`, `STRIPS` or `ANY`."""
     if n_channels > 1:
         return ANY
     if radius < WIDEST:
@@ -183,13 +181,13 @@ def _prepare(x: Query, n_channels: int, radius: int, way: int) -> None:
 @njit(cache=True, nogil=True)
 def search(
     queries: Floats,
-    query_starts: Indices,
-    query_lengths: Indices,
-    own: Indices,
+    query_starts: Ints,
+    query_lengths: Ints,
+    own: Ints,
     stored: Stored,
     radius: int,
     costs: Floats,
-    neighbors: Indices,
+    neighbors: Ints,
 ) -> None:
     """Fill `costs` and `neighbors`, a row a query, with its nearest stored series.
 
@@ -212,16 +210,16 @@ def search(
     for q in range(len(query_starts)):
         x = Query(queries, query_starts[q], query_lengths[q], x_lower, x_upper, backwards)
         _prepare(x, stored.n_channels, radius, way)
-        best, found = costs[q], neighbors[q]
-        _bound_all(x, stored, own[q], bounds, best, found)
-        ceiling = _ceiling(x, stored, found) * (1 + SLACK)
+        best, nearest = costs[q], neighbors[q]
+        _bound_all(x, stored, own[q], bounds, best, nearest)
+        ceiling = _ceiling(x, stored, nearest) * (1 + SLACK)
         remaining = _remaining(x, stored, own[q], bounds, ceiling, order)
         best[:] = np.inf
-        found[:] = len(stored.starts)
+        nearest[:] = len(stored.starts)
         for s in remaining:
             cutoff = min(best[-1] * (1 + SLACK), ceiling)
             if bounds[s] > cutoff:
                 break
             cost = _cost(x, stored, s, radius, cutoff, room, way)
             if cost <= cutoff:
-                _insert(best, found, cost, s)
+                _insert(best, nearest, cost, s)

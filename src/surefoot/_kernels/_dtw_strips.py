@@ -7,42 +7,45 @@ written to memory, where the next strip reads it. Rows that the cutoff rules out
 visited again, and a strip ends as soon as no cell can lie on a good enough path.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from surefoot._kernels._dtw_band import PADDING
-from surefoot._kernels._vectors import VectorEmitter
-
-Floats = NDArray[np.float64]
+from surefoot._kernels._vectors import ARRAY, VectorEmitter, vector_operation
+from surefoot._typing import Floats
 
 LANES = 32
 # Steps between two looks at whether any cell is left; so many may be taken in vain.
 STEPS = 4
 
 
-@intrinsic
-def _walk_strip(
-    typing_context: Any,  # noqa: ARG001 (numba passes it; the rest is typed by the signature)
+WHOLE = types.intp
+
+
+@vector_operation(
+    LANES, types.intp,
+    ARRAY, WHOLE, ARRAY, WHOLE, ARRAY, WHOLE, ARRAY, WHOLE, ARRAY, WHOLE,
+    WHOLE, WHOLE, types.float64, ARRAY,
+)  # fmt: skip
+def walk_strip(
+    emit: VectorEmitter,
     x: Any,
-    x_at: Any,  # noqa: ARG001
+    x_at: Any,
     y: Any,
-    y_at: Any,  # noqa: ARG001
+    y_at: Any,
     rest: Any,
-    rest_at: Any,  # noqa: ARG001
+    rest_at: Any,
     left: Any,
-    left_at: Any,  # noqa: ARG001
+    left_at: Any,
     out: Any,
-    out_at: Any,  # noqa: ARG001
-    n_rounds: Any,  # noqa: ARG001
-    n_sure: Any,  # noqa: ARG001
-    cutoff: Any,  # noqa: ARG001
+    out_at: Any,
+    n_rounds: Any,
+    n_sure: Any,
+    cutoff: Any,
     diagonal: Any,
 ) -> Any:
     """Walk down a strip in rounds of `STEPS` steps; returns how many rounds it took.
@@ -50,23 +53,7 @@ def _walk_strip(
     Step t reads x at `x_at - t` and what is on the left of the strip at `left[left_at + t]`, and
     writes the last column at `out[out_at + t]`. The first `n_sure` rounds are taken in any case.
     """
-    whole = types.intp
-    signature = types.intp(
-        x, whole, y, whole, rest, whole, left, whole, out, whole,
-        whole, whole, types.float64, diagonal,
-    )  # fmt: skip
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = VectorEmitter(context, builder, LANES)
-        return _emit_walk(emit, builder, signature.args, args)
-
-    return signature, generate
-
-
-def _emit_walk(emit: VectorEmitter, builder: Any, kinds: Any, args: Any) -> Any:
-    x, y, rest, left, out, diagonal = ((kinds[i], args[i]) for i in (0, 2, 4, 6, 8, 13))
-    x_at, y_at, rest_at, left_at, out_at = (args[i] for i in (1, 3, 5, 7, 9))
-    n_rounds, n_sure, cutoff = args[10:13]
+    builder = emit.builder
     number = n_rounds.type
     new = cgutils.alloca_once_value(builder, emit.infinite)  # type: ignore[no-untyped-call]
     on_diagonal = cgutils.alloca_once_value(builder, emit.load(diagonal, number(0)))  # type: ignore[no-untyped-call]
@@ -98,9 +85,6 @@ def _emit_walk(emit: VectorEmitter, builder: Any, kinds: Any, args: Any) -> Any:
         with builder.if_then(builder.not_(goes_on), likely=False):
             rounds.do_break()
     return builder.load(done)
-
-
-walk_strip: Callable[..., int] = _walk_strip  # which numba declares never to return
 
 
 @njit(cache=True, nogil=True)

@@ -4,10 +4,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from surefoot._typing import Floats, Ints, Mask
+
 Order = NDArray[np.uint32]
-Flags = NDArray[np.bool_]
 
 # Share of the weight that a side must hold to count: less is what rounding leaves of nothing.
 LEAST_SHARE = 1e-14
@@ -21,7 +20,7 @@ DIGITS = 1 << DIGIT_BITS
 
 
 @njit(cache=True, nogil=True)
-def presort_columns(columns: Floats) -> tuple[Order, Flags]:
+def presort_columns(columns: Floats) -> tuple[Order, Mask]:
     """Rows of each column by ascending value, and whether the value at a place is below the next.
 
     `columns` has a line for each column. A radix sort, stable and linear in rows: on 50,000 of
@@ -73,7 +72,7 @@ def _sort_by_digit(
 
 
 @njit(cache=True, nogil=True)
-def two_class_gini_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int, int]:
+def two_class_gini_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
     """Column and place of the split that minimises weighted Gini impurity, (-1, -1) if none does.
 
     `signed` is each row's weight, negative for the first class. With W and B the sums of |signed|
@@ -100,8 +99,11 @@ def two_class_gini_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int
 
 
 @njit(cache=True, nogil=True)
-def two_class_error_split(order: Order, cuts: Flags, signed: Floats) -> tuple[int, int]:
-    """The same for the weighted error of the majority on each side, which falls with |D| + |E|."""
+def two_class_error_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
+    """Column and place of the split that minimises the weighted error of the majorities, (-1, -1) if none does.
+
+    `signed` is as in `two_class_gini_split`; the error falls with |D| + |B − D|.
+    """
     n_columns, n_rows = order.shape
     balance = signed.sum()
     best_column, best_place = -1, -1
@@ -119,9 +121,9 @@ def two_class_error_split(order: Order, cuts: Flags, signed: Floats) -> tuple[in
 
 @njit(cache=True, nogil=True)
 def many_class_split(
-    order: Order, cuts: Flags, codes: Ints, weights: Floats, n_classes: int, by_error: bool
+    order: Order, cuts: Mask, codes: Ints, weights: Floats, n_classes: int, by_error: bool
 ) -> tuple[int, int]:
-    """The best split for any number of classes, by weighted Gini impurity or error.
+    """Column and place of the best split for any number of classes, by weighted Gini impurity or error.
 
     The sums of squared class weights change by one class at a time, so a place costs the same for
     any number of classes; the majorities are looked for at each place.

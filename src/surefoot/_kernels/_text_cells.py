@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from surefoot._kernels._lanes import (
     BLOCK,
@@ -15,9 +14,8 @@ from surefoot._kernels._lanes import (
     lower_to,
     raise_to,
 )
+from surefoot._typing import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Rows = tuple[
     Any, Any, Floats, Floats
 ]  # CSR: starts, columns, values; and the rows' squared lengths
@@ -42,12 +40,12 @@ def sparse_cell_steps(
     steps = np.zeros(near.shape)
     tables = _make_tables(rows, reference, near, n_near, n_columns)
     products = tables[3]
-    found = np.empty(products.shape[1])
+    query_steps = np.empty(products.shape[1])
     for q in range(n_queries):
         if not (unit and rows[3][q] == 0.0):
             _fill_products(rows, reference, near, q, n_near, tables)
-            _fill_steps(products, rows[3][q], reference[3][near[q]], n_near, unit, found)
-            steps[q] = found[:n_near]
+            _fill_steps(products, rows[3][q], reference[3][near[q]], n_near, unit, query_steps)
+            steps[q] = query_steps[:n_near]
     return steps
 
 
@@ -94,7 +92,7 @@ def sparse_cell_votes(
 
 @njit(cache=True, nogil=True)
 def _make_tables(rows: Rows, reference: Rows, near: Ints, n_first: int, n_columns: int) -> Tables:
-    """Room for one query: it and its first neighbours side by side in lanes, and their products."""
+    """Empty tables for one query: it and its first neighbours side by side in lanes, and their products."""
     n_queries, n_near = near.shape
     most = 0
     for q in range(n_queries):
@@ -113,7 +111,7 @@ def _make_tables(rows: Rows, reference: Rows, near: Ints, n_first: int, n_column
 def _fill_products(
     rows: Rows, reference: Rows, near: Ints, q: int, n_first: int, tables: Tables
 ) -> None:
-    """Dot products of each neighbour with the first ones, and in the lane after these with the query.
+    """Set the dot products of each neighbour with the first ones, and in the lane after these with the query.
 
     Every column that one of these has an entry in gets a line of lanes, so that an entry of any
     neighbour is multiplied with all of theirs at once.
@@ -174,7 +172,7 @@ def _fill_lanes(
 def _fill_steps(
     products: Floats, square: float, near_squares: Floats, n_first: int, unit: bool, steps: Floats
 ) -> None:
-    """Steps β_i = min |d_j|² / (2 d_i·d_j), of d_j = n_j − x: 1/β_i is largest, and never below 2."""
+    """Set the steps β_i = min |d_j|² / (2 d_i·d_j), of d_j = n_j − x: 1/β_i is largest, and never below 2."""
     own, bounds = np.zeros(steps.size), np.empty(steps.size)
     for i in range(n_first):
         own[i] = products[i, n_first] - square
@@ -220,7 +218,7 @@ def _move_to_samples(
 
 @njit(cache=True, nogil=True)
 def _fill_limits(far: Floats, n_samples: int, n_neighbors: int, limits: Floats) -> None:
-    """For each sample a limit that `n_neighbors` values are up to; others that equal it become infinite.
+    """Set each sample's limit, which `n_neighbors` values are up to; others that equal it become infinite.
 
     The limit lies between the largest of the first `n_neighbors` values and the smallest of the others,
     which are close together where values are nearly in order. All samples halve this range together, many
@@ -244,7 +242,7 @@ def _fill_limits(far: Floats, n_samples: int, n_neighbors: int, limits: Floats) 
 
 @njit(cache=True, nogil=True)
 def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
-    """Below and up to where the limit of each sample is."""
+    """Lower end, exclusive, and upper end of the range that holds the limit of each sample."""
     n_near, width = far.shape
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
     flat = far.reshape(-1)
@@ -264,7 +262,7 @@ def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
 def _limit_between(
     far: Floats, i: int, low: float, high: float, n_neighbors: int, between: Floats
 ) -> float:
-    """The limit of one sample, above `low` and up to `high`; of values that equal it the first few stay."""
+    """Limit of one sample, above `low` and up to `high`; of values that equal it the first few stay."""
     n_wanted, n_between = n_neighbors, 0
     for j in range(far.shape[0]):
         value = far[j, i]
@@ -291,7 +289,7 @@ def _limit_between(
 def _tally(
     far: Floats, limits: Floats, squares: Floats, gamma: float, codes: Ints, tally: Floats
 ) -> None:
-    """Votes for each class, a line, at each sample, a lane."""
+    """Set `tally` to the votes for each class, a line, at each sample, a lane."""
     n_near, width = far.shape
     tally[:] = 0.0
     if gamma > 0.0:

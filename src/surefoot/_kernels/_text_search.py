@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from surefoot._kernels._lanes import LANES, add_scaled, any_above, raise_to
+from surefoot._typing import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Sparse = tuple[Any, Any, Floats]  # starts, then columns (of CSR) or rows (of CSC), and values
 
 # Rows whose sums for eight queries fit a processor's second cache.
@@ -28,7 +26,7 @@ def nearest_rows(
     `queries` are CSR, `index` is CSC. Among equal sums the first rows count.
     """
     n_queries, n_rows = queries[0].size - 1, offsets.size
-    keys, found = np.empty((n_queries, n_near)), np.empty((n_queries, n_near), np.int64)
+    keys, nearest = np.empty((n_queries, n_near)), np.empty((n_queries, n_near), np.int64)
     n_tiles = (n_rows + TILE - 1) // TILE
     tile = (n_rows + n_tiles - 1) // n_tiles
     sums, places = np.empty(tile * LANES), np.full(n_columns, -1, np.int64)
@@ -47,8 +45,8 @@ def nearest_rows(
             lane = q - first
             _keep_best(best[lane], best_rows[lane], counts[lane], n_near)
             _sort(best[lane], best_rows[lane], n_near)
-            keys[q], found[q] = best[lane, :n_near], best_rows[lane, :n_near]
-    return keys, found
+            keys[q], nearest[q] = best[lane, :n_near], best_rows[lane, :n_near]
+    return keys, nearest
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +79,7 @@ def _add_products(
     stop: int,
     sums: Floats,
 ) -> None:
-    """Offsets plus products of eight queries with the rows from `start` to `stop`; cursors move on."""
+    """Set the offsets plus products of eight queries with the rows from `start` to `stop`; cursors move on."""
     starts, rows, values = index
     for row in range(start, stop):
         for lane in range(LANES):
@@ -124,7 +122,7 @@ def _collect(
 
 @njit(cache=True, nogil=True)
 def _raise_limits(largest: Floats, n_groups: int, n_near: int, limits: Floats) -> None:
-    """Limits just below the n_near-th of the groups' largest sums: no smaller one is among the nearest."""
+    """Set limits just below the n_near-th of the groups' largest sums: no smaller one is among the nearest."""
     for lane in range(LANES):
         of_lane = np.partition(largest[lane::LANES], n_groups - n_near)
         limits[lane] = np.nextafter(of_lane[n_groups - n_near], -np.inf)
@@ -154,6 +152,7 @@ def _put_row(
 
 @njit(cache=True, nogil=True)
 def _before(key: float, row: int, other: float, other_row: int) -> bool:
+    """Whether a key comes first: it is larger, or equal and of an earlier row."""
     return key > other or (key == other and row < other_row)
 
 

@@ -3,9 +3,15 @@
 Every processor gets them in its own width (AVX-512, AVX2, NEON), whatever the number of lanes.
 """
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from llvmlite import ir
+from numba.extending import intrinsic
+
+# Kind of an argument of a vector operation: any one-dimensional, contiguous array.
+ARRAY = object()
 
 
 class VectorEmitter:
@@ -103,3 +109,33 @@ class VectorEmitter:
 
     def _order(self, lanes: list[int]) -> Any:
         return ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), lanes)
+
+
+def vector_operation(
+    lanes: int, result: Any, *kinds: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator that declares an operation which compiled loops may call.
+
+    The decorated function emits the operation's code: it is called with a `VectorEmitter` and the
+    operation's arguments, arrays as (numba type, value), and returns the value to return, if any. The
+    loops call it without the emitter. `result` and `kinds` are numba's types, or `ARRAY`.
+    """
+
+    def declare(emit_code: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(emit_code)  # numba reads the names of the arguments off it
+        def typed(_typing_context: Any, *given: Any) -> Any:
+            pairs = zip(kinds, given, strict=True)
+            signature = result(*(own if kind is ARRAY else kind for kind, own in pairs))
+
+            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                triples = zip(kinds, signature.args, values, strict=True)
+                arguments = [(own, v) if kind is ARRAY else v for kind, own, v in triples]
+                value = emit_code(VectorEmitter(context, builder, lanes), *arguments)
+                return context.get_dummy_value() if value is None else value
+
+            return signature, generate
+
+        operation: Callable[..., Any] = intrinsic(typed)
+        return operation
+
+    return declare

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._typing import Ints
 from surefoot._validation import check_option
 from surefoot.datasets._data_home import get_data_home
-from surefoot.datasets._download import check_may_download, read_address, store, verify
+from surefoot.datasets._download import download_text
 from surefoot.datasets._table import pack
 
 
 class Source(NamedTuple):
-    """Where a table is, and what its columns are for."""
+    """File and address of a table, its target and the columns that are left out."""
 
     file: str
     target: str
@@ -97,8 +98,8 @@ def fetch_churn(
     )
 
 
-def read_churn(file: Path, source: Source) -> tuple[list[str], NDArray[Any], NDArray[np.int64]]:
-    """Names and values of the columns, and 1 for each customer who left."""
+def read_churn(file: Path, source: Source) -> tuple[list[str], NDArray[Any], Ints]:
+    """Names and values of the columns, and a target of 1 for customers who left, else 0."""
     with file.open(newline="", encoding="utf-8") as lines:
         header, *rows = csv.reader(lines)
     cells = dict(zip(header, zip(*rows, strict=True), strict=True))
@@ -120,11 +121,11 @@ def parse(column: tuple[str, ...]) -> list[Any]:
 
 
 def _download(name: str, file: Path, *, download: bool) -> None:
+    """Put a table on disk, if it has a home to download it from."""
     source = SOURCES[name]
     what, remedy = f"The churn table {name}", f"put {file.name} in {file.parent}"
     if source.address is None:
         raise FileNotFoundError(f"{what} is not on disk, and has no home any more: {remedy}.")
-    check_may_download(download, what=what, remedy=remedy)
-    content = read_address(source.address, what=what, remedy=remedy).replace(b"\r\n", b"\n")
-    verify(content, source.checksum, what=what)
-    store(content, file)
+    download_text(
+        source.address, file, source.checksum, download=download, what=what, remedy=remedy
+    )

@@ -1,4 +1,4 @@
-"""Where downloaded data sets live."""
+"""Folder of downloaded data sets."""
 
 import os
 from pathlib import Path

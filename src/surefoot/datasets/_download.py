@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 @contextmanager
 def reach(address: str, *, what: str, remedy: str) -> Iterator[Any]:
-    """Open a constant address for reading; one sentence says what to do where it cannot be read."""
+    """Open a constant address for reading; the error says what to do if it cannot be reached."""
     try:
         with urlopen(address, timeout=60) as source:  # noqa: S310 (constant https addresses only)
             yield source
@@ -28,7 +28,7 @@ def check_may_download(download: bool, *, what: str, remedy: str) -> None:
 
 
 def read_address(address: str, *, what: str, remedy: str) -> bytes:
-    """All that an address holds."""
+    """Content of the file at an address."""
     with reach(address, what=what, remedy=remedy) as source:
         content: bytes = source.read()
     return content
@@ -38,16 +38,26 @@ def verify(text: bytes, checksum: str | None, *, what: str) -> None:
     """Raise one sentence unless the SHA-256 begins with the known checksum; None is not checked."""
     if checksum is None:
         return
-    found = hashlib.sha256(text).hexdigest()[: len(checksum)]
-    if found != checksum:
+    actual = hashlib.sha256(text).hexdigest()[: len(checksum)]
+    if actual != checksum:
         raise OSError(
-            f"{what} is damaged or has changed: its SHA-256 begins with {found} and should begin "
+            f"{what} is damaged or has changed: its SHA-256 begins with {actual} and should begin "
             f"with {checksum}."
         )
 
 
+def download_text(
+    address: str, file: Path, checksum: str, *, download: bool, what: str, remedy: str
+) -> None:
+    """Write the text at an address to `file`, line ends as LF, if it has the known checksum."""
+    check_may_download(download, what=what, remedy=remedy)
+    content = read_address(address, what=what, remedy=remedy).replace(b"\r\n", b"\n")
+    verify(content, checksum, what=what)
+    store(content, file)
+
+
 def store(content: bytes, file: Path) -> None:
-    """Write a file so that nobody ever finds half of it."""
+    """Write a file whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f"{file.name}.part")
     partial.write_bytes(content)

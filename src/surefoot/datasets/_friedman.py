@@ -4,15 +4,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
+
+from surefoot._typing import Floats, Ints
 
 N_COLUMNS = 10
 
 
 def make_friedman_problem(
     problem: int, n_samples: int = 200, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Ints]:
     """Draw rows of one of five two-class problems in ten dimensions.
 
     Parameters

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import Bunch
 
+from surefoot._typing import Ints
 from surefoot._validation import check_option
 from surefoot.datasets._data_home import get_data_home
 from surefoot.datasets._download import check_may_download, read_address, store, verify
@@ -86,7 +87,8 @@ def fetch_reuters21578(
         _download(file, download=download)
     names, documents = read_archive(file)
     train, test = (
-        sorted(one for one in documents if one.part == part) for part in ("TRAIN", "TEST")
+        sorted(document for document in documents if document.part == part)
+        for part in ("TRAIN", "TEST")
     )
     y_train, y_test = indicators(train, names), indicators(test, names)
     kept = choose_topics(topics, y_train.sum(axis=0), y_test.sum(axis=0))
@@ -96,8 +98,8 @@ def fetch_reuters21578(
         X_test=_texts(test),
         y_test=y_test[:, kept],
         target_names=[names[i] for i in kept],
-        numbers_train=np.array([one.number for one in train], dtype=np.int64),
-        numbers_test=np.array([one.number for one in test], dtype=np.int64),
+        numbers_train=np.array([document.number for document in train], dtype=np.int64),
+        numbers_test=np.array([document.number for document in test], dtype=np.int64),
     )
 
 
@@ -107,9 +109,9 @@ def read_archive(file: Path) -> tuple[list[str], list[Document]]:
         members = _members(file.read_bytes())
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise OSError(f"{file} is damaged: remove it to have it downloaded again.") from error
-    documents = [one for text in _stories(members) for one in parse(text)]
+    documents = [document for text in _stories(members) for document in parse(text)]
     names = set(members.get("all-topics-strings.lc.txt", b"").decode("latin-1").split())
-    return sorted(names.union(*(one.topics for one in documents))), documents
+    return sorted(names.union(*(document.topics for document in documents))), documents
 
 
 def parse(text: str) -> Iterator[Document]:
@@ -132,16 +134,14 @@ def plain_text(marked: str) -> str:
 def indicators(documents: list[Document], names: list[str]) -> csr_array:
     """CSR with a 1 for each topic of a document."""
     column = {name: i for i, name in enumerate(names)}
-    columns = [sorted({column[name] for name in one.topics}) for one in documents]
+    columns = [sorted({column[name] for name in document.topics}) for document in documents]
     starts = np.cumsum([0, *map(len, columns)])
     cells = np.array([i for row in columns for i in row], dtype=np.int64)
     ones = np.ones(len(cells), dtype=np.int64)
     return csr_array((ones, cells, starts), shape=(len(documents), len(names)))
 
 
-def choose_topics(
-    topics: str, n_train: NDArray[np.int64], n_test: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def choose_topics(topics: str, n_train: Ints, n_test: Ints) -> Ints:
     """Columns to keep, in order, given how many training and test documents each has."""
     if topics == "all":
         return np.arange(len(n_train))
@@ -151,27 +151,32 @@ def choose_topics(
 
 
 def _inside(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found[1] if found else ""
+    """Text that the pattern's first group matches; empty without a match."""
+    match = pattern.search(text)
+    return match[1] if match else ""
 
 
 def _texts(documents: list[Document]) -> NDArray[Any]:
-    return np.array([one.text for one in documents], dtype=object)
+    """Texts as an array of objects."""
+    return np.array([document.text for document in documents], dtype=object)
 
 
 def _members(archive: bytes) -> dict[str, bytes]:
     """The files of an archive by name, without their folders."""
     with tarfile.open(fileobj=BytesIO(archive)) as files:
-        found = {Path(one.name).name: files.extractfile(one) for one in files if one.isfile()}
-        return {name: file.read() for name, file in found.items() if file is not None}
+        readers = {
+            Path(entry.name).name: files.extractfile(entry) for entry in files if entry.isfile()
+        }
+        return {name: reader.read() for name, reader in readers.items() if reader is not None}
 
 
 def _stories(members: dict[str, bytes]) -> list[str]:
-    """Texts of the SGML files in order; in Latin-1, as a few bytes are in no encoding at all."""
+    """Texts of the SGML files in order; read as Latin-1, because a few bytes fit no encoding."""
     return [members[name].decode("latin-1") for name in sorted(members) if name.endswith(".sgm")]
 
 
 def _download(file: Path, *, download: bool) -> None:
+    """Put the archive on disk, if the stories in it have the known checksum."""
     what, remedy = "Reuters-21578", f"put {ARCHIVE} in {file.parent}"
     check_may_download(download, what=what, remedy=remedy)
     content = read_address(f"{HOME}/{ARCHIVE}", what=what, remedy=remedy)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats
 
 
 def make_cylinder_bell_funnel(

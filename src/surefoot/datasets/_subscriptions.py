@@ -1,4 +1,4 @@
-"""Made-up customers of a made-up service: a table with everything that real ones have."""
+"""Generated customers of a subscription service: a table with everything that real ones have."""
 
 from numbers import Integral
 from typing import Any
@@ -15,7 +15,7 @@ MONTHS = 6
 
 
 def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tuple[Any, Any]:
-    """Draw customers who leave or stay: numbers, categories, a date and gaps, and a part that is hard to foresee.
+    """Draw customers who leave or stay: numbers, categories, a date and gaps, and a part that is hard to predict.
 
     New customers with a monthly contract leave or stay nearly at random. Whether the others leave depends on
     what they pay and how, how often they call, and whether they use the service less than they did.
@@ -23,9 +23,9 @@ def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tu
     Parameters
     ----------
     n_samples : int, default=3000
-        Customers.
+        Number of customers.
     random_state : int, RandomState or None, default=None
-        Draws them.
+        Seed of all random draws.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tu
 
 
 def _draw_usage(draw: Any, n_samples: int) -> Any:
-    """Use in each month: a level, a trend, and noise."""
+    """Usage in each month: a level, a trend and noise."""
     level, trend = draw.gamma(4, 4, (n_samples, 1)), draw.normal(0, 1.2, (n_samples, 1))
     months = np.arange(MONTHS) - (MONTHS - 1) / 2
     noise = draw.normal(0, 2.5, (n_samples, MONTHS))

@@ -5,7 +5,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 from scipy.special import xlogy
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -15,9 +14,8 @@ from sklearn.preprocessing import LabelBinarizer, Normalizer
 from sklearn.utils import check_scalar
 
 from surefoot._parallel import row_batches
+from surefoot._typing import Floats
 from surefoot._validation import check_option
-
-Floats = NDArray[np.float64]
 
 # A term that only one document has can say nothing about another.
 LEAST_DOCUMENTS = 2

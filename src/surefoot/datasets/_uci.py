@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.datasets._communities_columns import COLUMNS
 from surefoot.datasets._data_home import get_data_home
-from surefoot.datasets._download import check_may_download, read_address, store, verify
+from surefoot.datasets._download import download_text
 from surefoot.datasets._table import pack
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
@@ -181,7 +181,7 @@ def fetch_parkinsons(
     )
 
 
-def _with_header(text: str, *, delimiter: str) -> tuple[list[str], NDArray[np.float64]]:
+def _with_header(text: str, *, delimiter: str) -> tuple[list[str], Floats]:
     """Column names without quotes, and the values."""
     header, _, lines = text.partition("\n")
     names = [name.strip('"') for name in header.split(delimiter)]
@@ -189,14 +189,11 @@ def _with_header(text: str, *, delimiter: str) -> tuple[list[str], NDArray[np.fl
 
 
 def _read(name: str, data_home: str | Path | None, *, download: bool) -> str:
-    """Text of a file on disk, put there first if need be."""
+    """Text of a file on disk, downloaded first if it is absent."""
     file = get_data_home(data_home) / "uci" / name
     if not file.exists():
         folder, checksum = FILES[name]
         what, remedy = f"The file {name}", f"put it in {file.parent}"
-        check_may_download(download, what=what, remedy=remedy)
-        content = read_address(f"{UCI}/{folder}/{name}", what=what, remedy=remedy)
-        content = content.replace(b"\r\n", b"\n")
-        verify(content, checksum, what=what)
-        store(content, file)
+        address = f"{UCI}/{folder}/{name}"
+        download_text(address, file, checksum, download=download, what=what, remedy=remedy)
     return file.read_text(encoding="latin-1")

@@ -7,9 +7,9 @@ from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from surefoot._typing import Ints
 from surefoot.datasets._data_home import get_data_home
 from surefoot.datasets._download import check_may_download, reach, store, verify
 from surefoot.datasets._ucr_checksums import CHECKSUMS
@@ -55,18 +55,22 @@ def fetch_ucr(name: str, *, data_home: str | Path | None = None, download: bool 
     return Bunch(X_train=X_train, y_train=y_train, X_test=X_test, y_test=y_test, name=name)
 
 
-def list_ucr(data_home: str | Path | None = None) -> list[str]:
-    """Names of the UCR sets whose train and test files are on disk, in order.
+def list_ucr(data_home: str | Path | None = None, *, on_disk: bool = True) -> list[str]:
+    """Names of UCR sets, in order.
 
     Parameters
     ----------
     data_home : str or path, default=None
         Folder of the data sets; None means `$SUREFOOT_DATA`, else `~/surefoot_data`.
+    on_disk : bool, default=True
+        Whether to name the sets whose train and test files are on disk; else all with known checksums.
 
     Returns
     -------
     list of str
     """
+    if not on_disk:
+        return sorted(CHECKSUMS)
     folder = get_data_home(data_home) / "ucr"
     names = sorted(path.name for path in folder.glob("*") if path.is_dir())
     return [
@@ -76,7 +80,7 @@ def list_ucr(data_home: str | Path | None = None) -> list[str]:
     ]
 
 
-def read_series(file: Path) -> tuple[Any, NDArray[np.int64]]:
+def read_series(file: Path) -> tuple[Any, Ints]:
     """Series and labels of a file with a series a line: the label, then the values, in tabs."""
     with gzip.open(file, "rt") as lines:
         table = np.loadtxt(lines, delimiter="\t", ndmin=2)

@@ -2,31 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, is_classifier
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GroupKFold
-from sklearn.utils import Bunch, _safe_indexing, check_consistent_length, check_scalar
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
+from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
+from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
-from surefoot._models import as_table
-from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
-from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_option
 from surefoot.ensemble._backward_selection import SelectionStep, select_backward
 from surefoot.ensemble._combination import Combination, beside, combine
 from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_labels, name_blocks
-from surefoot.ensemble._topics import Topics, as_topics, deal_folds
+from surefoot.ensemble._strive_input import (
+    check_metaclassifier,
+    check_topic_rows,
+    kept_models,
+    topic_splits,
+)
+from surefoot.ensemble._topic_decisions import micro_average
 
 
 class HeldOutColumns(NamedTuple):
-    """What base models and indicators said of training rows that they had not seen.
+    """Columns of base models and indicators for training rows that they had not seen.
 
     `rows` are positions in the training table, `columns` has shape (n_rows, n_topics, n_columns), NaN
     where a topic had no model, and `targets` (n_rows, n_topics) of zeros and ones.
@@ -37,12 +37,12 @@ class HeldOutColumns(NamedTuple):
     targets: Ints
 
 
-class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
-    """Classifier that learns from several models' outputs, and from how reliable each is, what is true.
+class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
+    """Classifier that combines several models by their outputs and by how reliable each of them is on the row.
 
-    Stacking gives a metaclassifier what the base models say of rows that they had not seen: scores
-    that behave like log-odds. Striving also tells it, by the columns of indicators, how far each of them can be
-    trusted there (Bennett 2007, section 4.2). With the default metaclassifier, a linear support
+    Stacking trains a metaclassifier on the out-of-fold scores of the base models, which behave like
+    log-odds. Striving adds the columns of indicators: how far each model can be trusted on the row
+    (Bennett 2007, section 4.2). With the default metaclassifier, a linear support
     vector machine, it is the paper's Stack-S without indicators and its STRIVE-S with them.
 
     Each topic of an indicator matrix `y`, and each of more than two classes, has base models and a
@@ -53,8 +53,8 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     estimators : list of (str, classifier)
         Names and base models, as in scikit-learn's `StackingClassifier`; "drop" leaves one out.
     indicators : indicator, list of indicators or dict of them by model, default=None
-        What the metaclassifier may know besides the scores: of every model, or of those that the
-        dict names. `LocalSensitivity(per_class=True)` has the columns of the paper.
+        Indicators whose columns the metaclassifier sees besides the scores: of every model, or of those
+        that the dict names. `LocalSensitivity(per_class=True)` has the columns of the paper.
     final_estimator : classifier, default=None
         The metaclassifier, cloned for each topic; the default is `LinearSVC(C=0.1)` on standardised
         columns, cut off at the least and largest values of the held-out rows.
@@ -75,7 +75,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     classes_ : ndarray of shape (n_classes,)
         Class labels; the numbers of the columns if `y` is a matrix.
     feature_names_out_ : ndarray of shape (n_columns,)
-        What the metaclassifiers see: `<model>__score` of each model, then `<model>__<column>` of its
+        Columns that the metaclassifiers see: `<model>__score` of each model, then `<model>__<column>` of its
         indicators, then the columns of X if they are passed through.
     final_estimators_ : list of classifiers
         One a topic. None for a topic that fewer than two held-out rows have, or lack: it is always
@@ -83,10 +83,10 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     thresholds_ : ndarray of shape (n_topics,)
         Score above which each topic is assigned.
     held_out_ : HeldOutColumns
-        What the metaclassifiers learned from.
+        Out-of-fold columns that the metaclassifiers learned from.
     held_out_scores_ : ndarray of shape (n_rows, n_topics)
-        What metaclassifiers that had not seen them say of these rows, before the threshold; NaN
-        where a topic had no model.
+        Out-of-fold scores of the metaclassifiers for these rows, before the threshold; NaN where a
+        topic had no model.
     named_estimators_ : Bunch
         For each base model's name the fitted models, one a topic; None for a topic that all rows have, or none.
     n_features_in_ : int
@@ -135,7 +135,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the base models, and metaclassifiers on what those say of held-out rows.
+        """Fit the base models, and metaclassifiers on their scores of held-out rows.
 
         Parameters
         ----------
@@ -153,94 +153,52 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         self : object
             The fitted classifier.
         """
-        kept = self._check_models()
-        asked = by_model(self.indicators, list(kept))
-        X, topics, sample_weight = self._check_rows(X, y, sample_weight)
+        models = kept_models(*self._validate_estimators())
+        check_metaclassifier(self.final_estimator, self.threshold)
+        indicators = by_model(self.indicators, list(models))
+        X, topics, sample_weight = check_topic_rows(self, X, y, sample_weight)
         fitter = TopicCrossFitter(
-            [asked[name] for name in kept],
-            list(kept.values()),
+            [indicators[name] for name in models],
+            list(models.values()),
             X,
             topics.indicator,
-            cv=self._splits(X, topics, groups),
+            cv=topic_splits(self.cv, X, topics, groups),
             groups=groups,
             sample_weight=sample_weight,
             n_jobs=self.n_jobs,
         )
-        found = fitter.held_out()
-        table = by_topic(found, topics.indicator.shape[1])
-        self.held_out_ = HeldOutColumns(found.rows, table, topics.indicator[found.rows])
+        held_out = fitter.held_out()
+        rows = held_out.rows
+        columns = by_topic(held_out, topics.indicator.shape[1])
+        self.held_out_ = HeldOutColumns(rows, columns, topics.indicator[rows])
         self._panel = fitter.topic_panel()
-        self.named_estimators_ = Bunch(**dict(zip(kept, self._panel.models, strict=True)))
-        self._blocks = name_blocks(list(kept), fitter.owners, self._panel)
-        self._units = fitter.units(found.rows)
-        self._weight = None if sample_weight is None else sample_weight[found.rows]
-        self._passed = _safe_indexing(X, found.rows) if self.passthrough else None
+        self.named_estimators_ = Bunch(**dict(zip(models, self._panel.models, strict=True)))
+        self._blocks = name_blocks(list(models), fitter.owners, self._panel)
+        self._units = fitter.units(rows)
+        self._weight = None if sample_weight is None else sample_weight[rows]
+        self._passed = _safe_indexing(X, rows) if self.passthrough else None
         self._topics = topics
         self.classes_ = topics.classes
-        return self._learn(np.arange(table.shape[2]))
-
-    def _check_models(self) -> dict[str, Any]:
-        """The models by name, without those that are dropped; one sentence for wrong parameters."""
-        names, models = self._validate_estimators()
-        if self.final_estimator is not None and not is_classifier(self.final_estimator):
-            raise TypeError(
-                f"final_estimator={self.final_estimator!r} is no classifier, and it must be one."
-            )
-        if isinstance(self.threshold, str):
-            check_option(self.threshold, "threshold", ["error", "f1"], other="a number")
-        else:
-            check_scalar(self.threshold, "threshold", Real)
-        kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
-        for name, model in kept.items():
-            if isinstance(model, FrozenEstimator):
-                raise TypeError(
-                    f"estimators has {name!r} in FrozenEstimator, but it is fitted for each fold and topic: "
-                    "it may be the classifier itself."
-                )
-        return kept
-
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Topics, Any]:
-        validate_data(self, X, y, skip_check_array=True)
-        X = as_table(X)
-        topics = as_topics(y)
-        check_consistent_length(X, topics.indicator)
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            topics.check_weights(sample_weight)
-        return X, topics, sample_weight
-
-    def _splits(self, X: Any, topics: Topics, groups: Any) -> Any:
-        """How rows are held out, for all topics alike."""
-        y = topics.indicator
-        if topics.kind != "multilabel":
-            codes = y[:, 0] if topics.kind == "binary" else y.argmax(axis=1)
-            splitter = resolve_cv(self.cv, codes, stratified=True, groups=groups)
-            return list(splitter.split(X, codes, groups))
-        if not isinstance(self.cv, Integral):
-            return self.cv
-        n_folds = check_scalar(self.cv, "cv", Integral, min_val=2)
-        if groups is not None:
-            return GroupKFold(min(int(n_folds), len(np.unique(groups))))
-        return deal_folds(y, min(int(n_folds), len(y)))
+        return self._learn(np.arange(columns.shape[2]))
 
     def _learn(self, chosen: Ints) -> Self:
         """Learn to combine the chosen columns, topic by topic."""
         self._chosen = chosen
         every = np.arange(self.held_out_.targets.shape[1])
-        self._combinations = self._combine(chosen, every)
-        self.final_estimators_ = [one.model for one in self._combinations]
-        self.thresholds_ = np.array([one.threshold for one in self._combinations])
-        self.held_out_scores_ = np.column_stack([one.held_out for one in self._combinations])
-        names = [name for block in self._blocks.values() for name in block]
+        self._combinations = combinations = self._combine(chosen, every)
+        self.final_estimators_ = [fitted.model for fitted in combinations]
+        self.thresholds_ = np.array([fitted.threshold for fitted in combinations])
+        self.held_out_scores_ = np.column_stack([fitted.held_out for fitted in combinations])
         passed = [] if self._passed is None else column_labels(self, self._passed)
-        self.feature_names_out_ = np.array(
-            [*np.array(names, dtype=object)[chosen], *passed], object
-        )
+        self.feature_names_out_ = np.array([*self._column_names()[chosen], *passed], object)
         return self
 
+    def _column_names(self) -> NDArray[np.object_]:
+        """Names of the scores and of all indicators' columns."""
+        return np.array([name for block in self._blocks.values() for name in block], dtype=object)
+
     def _combine(self, chosen: Ints, topics: Ints) -> list[Combination]:
+        """Fitted metaclassifiers of `topics`, on the columns at the places `chosen`."""
         threshold = 0.0 if self._topics.kind == "multiclass" else self.threshold
         return [
             combine(
@@ -256,7 +214,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         ]
 
     def meta_columns(self, X: Any) -> Floats:
-        """Compute what the metaclassifiers see of each row, but for the columns of X themselves.
+        """Columns that the metaclassifiers see of each row, without the columns of X itself.
 
         Parameters
         ----------
@@ -288,8 +246,8 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         X = check_rows(self, X)
         columns, passed = self.meta_columns(X), X if self.passthrough else None
         scores = [
-            one.score(beside(columns[:, topic], passed)) - one.threshold
-            for topic, one in enumerate(self._combinations)
+            fitted.score(beside(columns[:, topic], passed)) - fitted.threshold
+            for topic, fitted in enumerate(self._combinations)
         ]
         return scores[0] if self._topics.kind == "binary" else np.column_stack(scores)
 
@@ -323,7 +281,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
             A fitted copy; its base models are those of this one.
         """
         check_is_fitted(self)
-        names = np.array([name for block in self._blocks.values() for name in block], dtype=object)
+        names = self._column_names()
         if unknown := sorted(set(columns) - set(names[self._chosen])):
             raise ValueError(f"columns has {unknown[0]!r}: they may be among feature_names_out_.")
         if len(columns) == 0:
@@ -334,7 +292,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     def backward_selection(
         self, groups: Mapping[str, Sequence[str]] | None = None, *, topics: Any = None
     ) -> list[SelectionStep]:
-        """Leave out, again and again, the indicator that is missed least; higher scores are better.
+        """Leave out, one after another, the indicator whose absence costs least; higher scores are better.
 
         Each score is the micro-averaged accuracy, or F1 with `threshold="f1"`, of the decisions on
         held-out rows, by metaclassifiers that had not seen them.
@@ -342,7 +300,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         Parameters
         ----------
         groups : dict of str to columns, default=None
-            What is left out together, by names among `feature_names_out_`. By default each
+            Columns that are left out together, by names among `feature_names_out_`. By default each
             indicator of each model; the base models' scores always stay.
         topics : array-like of int, default=None
             Topics whose decisions count; all by default.
@@ -353,12 +311,12 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
             `dropped`, `remaining` and `score`; the first step leaves out nothing.
         """
         check_is_fitted(self)
-        names = [name for block in self._blocks.values() for name in block]
+        names = self._column_names()
         if groups is None:
             groups = {key: block for key, block in self._blocks.items() if key != SCORES}
         places = {
-            key: np.intersect1d(self._chosen, np.flatnonzero(np.isin(names, list(told))))
-            for key, told in groups.items()
+            key: np.intersect1d(self._chosen, np.flatnonzero(np.isin(names, list(block))))
+            for key, block in groups.items()
         }
         places = {key: columns for key, columns in places.items() if len(columns)}
         every = np.arange(len(self._combinations)) if topics is None else np.asarray(topics)
@@ -367,14 +325,14 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         )
 
     def _held_out_score(self, chosen: Ints, topics: Ints) -> float:
+        """Micro-averaged accuracy, or F1, on held-out rows with the columns `chosen`."""
         combinations = self._combine(chosen, topics)
-        scores = np.column_stack([one.held_out - one.threshold for one in combinations])
-        truth, told = self.held_out_.targets[:, topics] == 1, scores > 0
-        if self._topics.kind == "multiclass":
-            told = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
-        if self.threshold == "f1":
-            return float(2 * (truth & told).sum() / (truth.sum() + told.sum()))
-        return float((truth == told).mean())
+        return micro_average(
+            np.column_stack([fitted.held_out - fitted.threshold for fitted in combinations]),
+            self.held_out_.targets[:, topics],
+            one_topic_each=self._topics.kind == "multiclass",
+            use_f1=self.threshold == "f1",
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,5 @@
 """How much staying within the Voronoi cell matters, which Bennett (2007, section 5) leaves open."""
 
-import csv
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from sklearn.neighbors import NearestNeighbors
 
 from surefoot.datasets import make_friedman_problem
+from surefoot.experiments._csv_tables import write_table
 from surefoot.experiments._friedman_runs import (
     PROBLEMS,
     TRAINING_ROWS,
@@ -54,10 +54,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
         for name, runs in zip(Neighborhood.SAMPLINGS, errors[p].T, strict=True)
     ]
     path = out / "bennett-cell.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, table[0])
-        writer.writeheader()
-        writer.writerows(table)
+    write_table(path, table)
     title = f"Error in % of Sensitivity Recalibrated by the way of sampling, mean of {n_runs} runs"
     return "\n".join([title, *map(_sentence, table), "", f"Written to {path}"])
 

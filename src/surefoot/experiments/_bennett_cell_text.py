@@ -1,23 +1,21 @@
 """How much staying within the Voronoi cell matters on text, more than elsewhere by Bennett (2007, section 5)."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import LinearSVC
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
+from surefoot._typing import Floats
 from surefoot.ensemble import StriveClassifier
+from surefoot.experiments._csv_tables import write_table
 from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._text_corpora import Corpus, reuters_in_few_terms
 from surefoot.experiments._text_decisions import meta_scores
 from surefoot.experiments._text_models import MultinomialLogOdds
 from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
-
-Floats = NDArray[np.float64]
 
 # One column at a time makes two samples for each term: few terms and documents keep that feasible.
 N_TOPICS, N_TERMS, STEP = 10, 900, 3
@@ -55,10 +53,10 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """
     size = (QUICK_TOPICS, QUICK_TERMS, QUICK_STEP) if quick else (N_TOPICS, N_TERMS, STEP)
     corpus = reuters_in_few_terms(*size)
-    asked = [
+    indicators = [
         LocalSensitivity(per_class=True, sampling=s, random_state=0) for s in Neighborhood.SAMPLINGS
     ]
-    strive = StriveClassifier(models(), asked, cv=corpus.folds())
+    strive = StriveClassifier(models(), indicators, cv=corpus.folds())
     strive.fit(corpus.X_train, corpus.y_train)
     columns = strive.meta_columns(corpus.X_test)
     names = ("none", *Neighborhood.SAMPLINGS)
@@ -67,10 +65,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
         for name in progress(names, total=len(names), label="samplings")
     ]
     path = out / "bennett-cell-text.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, table[0])
-        writer.writeheader()
-        writer.writerows(table)
+    write_table(path, table)
     return "\n".join(
         [
             f"Wrong decisions on {corpus.n_topics} topics of Reuters by the way of sampling",
@@ -84,13 +79,13 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
 
 def chosen_columns(sampling: str) -> list[str]:
     """Names of the scores, and of the columns of one way of sampling: the second has "_2" behind, and so on."""
-    kept = [f"{name}__score" for name, _ in models()]
+    scores = [f"{name}__score" for name, _ in models()]
     if sampling == "none":
-        return kept
+        return scores
     place = Neighborhood.SAMPLINGS.index(sampling)
-    behind = "" if place == 0 else f"_{place + 1}"
-    told = [f"{name}__{kind}_1{behind}" for name, _ in models() for kind in ("shift", "spread")]
-    return kept + told
+    suffix = "" if place == 0 else f"_{place + 1}"
+    columns = [f"{name}__{kind}_1{suffix}" for name, _ in models() for kind in ("shift", "spread")]
+    return scores + columns
 
 
 def measure(
@@ -101,9 +96,9 @@ def measure(
     some = strive.with_columns(names)
     places = np.flatnonzero(np.isin(strive.feature_names_out_, names))
     held_out = (some.held_out_scores_ > some.thresholds_) != some.held_out_.targets
-    told = meta_scores(some, columns[:, :, places]) > some.thresholds_
-    wrong = told != corpus.y_test
-    right = told & (corpus.y_test == 1)
+    assigned = meta_scores(some, columns[:, :, places]) > some.thresholds_
+    wrong = assigned != corpus.y_test
+    right = assigned & (corpus.y_test == 1)
     f1 = 2 * right.sum() / (2 * right.sum() + wrong.sum())
     return {
         "sampling": sampling,
@@ -117,9 +112,9 @@ def share_outside(corpus: Corpus) -> float:
     """Share of the midpoints between test documents and their neighbours that another document is nearer to."""
     X = corpus.X_test[:N_MEASURED]
     count = log_n_neighbors(corpus.X_train.shape[0])
-    near = NearestNeighbors(n_neighbors=count, metric="cosine").fit(corpus.X_train)
-    found = near.kneighbors(X, return_distance=False)
-    return float((voronoi_steps(X, corpus.X_train[found.ravel()], metric="cosine") < 0.5).mean())
+    search = NearestNeighbors(n_neighbors=count, metric="cosine").fit(corpus.X_train)
+    near = search.kneighbors(X, return_distance=False)
+    return float((voronoi_steps(X, corpus.X_train[near.ravel()], metric="cosine") < 0.5).mean())
 
 
 def _sentence(row: dict[str, Any]) -> str:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
+from surefoot._typing import Floats, Ints, Mask
 from surefoot.ensemble import StriveClassifier
 from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._text_corpora import Corpus, find_corpora
@@ -16,14 +16,15 @@ from surefoot.experiments._text_decisions import meta_scores, topic_threshold
 from surefoot.experiments._text_models import base_models, reliability
 from surefoot.metrics import macro_sign_test, macro_t_test, micro_sign_test
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
 SVM, STACK, STRIVE = "SVM", "Stack-S", "STRIVE-S"
 OBJECTIVES = {"f1": "thresholds learned for F1", "error": "thresholds learned for error"}
 PAPER = {"f1": "4 to 18 %", "error": "3 to 16 %"}
-COMPONENTS = ("false positives", "false negatives", "correct positives")
+COLORS = {
+    "false positives": "#D55E00",
+    "false negatives": "#E69F00",
+    "correct positives": "#0072B2",
+}
+COMPONENTS = tuple(COLORS)
 TESTS: dict[str, Any] = {
     "micro sign": micro_sign_test,
     "macro sign": macro_sign_test,
@@ -33,22 +34,22 @@ N_LARGEST = 10
 
 
 class Outcome:
-    """What the three systems decide on the test documents of a corpus, for each objective."""
+    """Topics that the three systems assign to the test documents of a corpus, for each objective."""
 
-    def __init__(self, name: str, truth: Flags, told: dict[tuple[str, str], Flags]) -> None:
+    def __init__(self, name: str, truth: Mask, assigned: dict[tuple[str, str], Mask]) -> None:
         self.name = name
         self.truth = truth
-        self.told = told
+        self.assigned = assigned
 
     def only(self, topics: Ints, name: str) -> "Outcome":
-        """The same for some topics."""
-        told = {key: flags[:, topics] for key, flags in self.told.items()}
-        return Outcome(name, self.truth[:, topics], told)
+        """Outcome of some topics alone."""
+        assigned = {key: flags[:, topics] for key, flags in self.assigned.items()}
+        return Outcome(name, self.truth[:, topics], assigned)
 
     def counts(self, objective: str, system: str) -> Floats:
         """False positives, false negatives and correct positives over all topics."""
-        told = self.told[objective, system]
-        pairs = (told & ~self.truth, ~told & self.truth, told & self.truth)
+        assigned = self.assigned[objective, system]
+        pairs = (assigned & ~self.truth, ~assigned & self.truth, assigned & self.truth)
         return np.array([float(pair.sum()) for pair in pairs])
 
     def f1(self, objective: str, system: str) -> float:
@@ -58,8 +59,8 @@ class Outcome:
 
     def macro_f1(self, objective: str, system: str) -> float:
         """Mean F1 of the topics."""
-        told = self.told[objective, system]
-        return float(f1_score(self.truth, told, average="macro", zero_division=1.0))
+        assigned = self.assigned[objective, system]
+        return float(f1_score(self.truth, assigned, average="macro", zero_division=1.0))
 
     def error_reduction(self, objective: str, system: str, reference: str = SVM) -> float:
         """Share of the reference's wrong decisions that are saved."""
@@ -71,7 +72,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """Compare the SVM, Stack-S and STRIVE-S on each corpus that is at hand; fewer errors are better.
 
     Writes `bennett-figure-2.csv`, `bennett-figure-2-tests.csv`, `bennett-figure-2-selection.csv` and,
-    where matplotlib is installed, the figure to `out`, and returns what was found as text.
+    where matplotlib is installed, the figure to `out`, and returns the results as text.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     return "\n\n".join([*parts, *skipped, f"Tables{drawn} are in {out}."])
 
 
-def decide(strive: StriveClassifier, corpus: Corpus) -> dict[tuple[str, str], Flags]:
+def decide(strive: StriveClassifier, corpus: Corpus) -> dict[tuple[str, str], Mask]:
     """Decisions on the test documents by objective and system, from one pass over them.
 
     All thresholds are learned, topic by topic, on scores of held-out training documents.
@@ -121,28 +122,29 @@ def decide(strive: StriveClassifier, corpus: Corpus) -> dict[tuple[str, str], Fl
         STACK: (stack.held_out_scores_, meta_scores(stack, columns[:, :, : len(scores)])),
         STRIVE: (strive.held_out_scores_, meta_scores(strive, columns)),
     }
-    told = {}
+    assigned = {}
     for objective in OBJECTIVES:
         for system, (known, new) in systems.items():
-            lines = [
+            thresholds = [
                 topic_threshold(seen, truth, objective)
                 for seen, truth in zip(known.T, held_out.targets.T, strict=True)
             ]
-            told[objective, system] = np.nan_to_num(new, nan=-np.inf) > np.array(lines)
-    return told
+            above = np.nan_to_num(new, nan=-np.inf) > np.array(thresholds)
+            assigned[objective, system] = above
+    return assigned
 
 
 def by_kind(strive: StriveClassifier) -> dict[str, list[str]]:
-    """Columns of all models' indicators by what they say."""
+    """Columns of all models' indicators by the kind of indicator."""
     kinds = {
         "sensitivity": ("shift", "spread"),
         "confidence": ("log_odds", "margin", "entropy", "max_probability"),
         "distance": ("log_distance",),
         "terms": ("log_terms",),
     }
-    told = [name.split("__", 1) for name in strive.feature_names_out_]
+    names = [name.split("__", 1) for name in strive.feature_names_out_]
     return {
-        kind: [f"{model}__{column}" for model, column in told if column.startswith(starts)]
+        kind: [f"{model}__{column}" for model, column in names if column.startswith(starts)]
         for kind, starts in kinds.items()
     }
 
@@ -172,7 +174,7 @@ def render(outcome: Outcome) -> str:
 def significance(outcome: Outcome, objective: str) -> list[tuple[str, str, str, float]]:
     """Two-sided p-values of the three tests for each pair of systems."""
     pairs = ((STRIVE, SVM), (STRIVE, STACK), (STACK, SVM))
-    tables = {system: outcome.told[objective, system] for system in (SVM, STACK, STRIVE)}
+    tables = {system: outcome.assigned[objective, system] for system in (SVM, STACK, STRIVE)}
     return [
         (first, second, name, test(outcome.truth, tables[first], tables[second]).p_value)
         for first, second in pairs
@@ -207,15 +209,15 @@ def _write_counts(path: Path, outcomes: list[Outcome]) -> None:
             ]
         )
         for outcome in outcomes:
-            for objective, system in outcome.told:
+            for objective, system in outcome.assigned:
                 row = [outcome.name, outcome.truth.shape[1], objective, system]
                 counts = outcome.counts(objective, system)
                 change = changes_of(outcome, objective, system)
                 saved = outcome.error_reduction(objective, system)
-                told = [f"{value:.0f}" for value in counts] + [f"{value:.4f}" for value in change]
+                cells = [f"{value:.0f}" for value in counts] + [f"{value:.4f}" for value in change]
                 means = outcome.f1(objective, system), outcome.macro_f1(objective, system)
-                told += [f"{value:.4f}" for value in (*means, saved)]
-                writer.writerow([*row, *told])
+                cells += [f"{value:.4f}" for value in (*means, saved)]
+                writer.writerow([*row, *cells])
 
 
 def changes_of(outcome: Outcome, objective: str, system: str) -> Floats:
@@ -244,7 +246,7 @@ def _write_selections(path: Path, selections: dict[str, list[Any]]) -> None:
 
 
 def _draw(path: Path, outcomes: list[Outcome]) -> str:
-    """The paper's figure: change of the three components relative to the SVM, an objective a side."""
+    """Draw the paper's figure: change of the three components relative to the SVM, an objective a side."""
     if find_spec("matplotlib") is None:
         return ""
     from matplotlib.figure import Figure  # noqa: PLC0415 - only this figure needs it
@@ -252,33 +254,9 @@ def _draw(path: Path, outcomes: list[Outcome]) -> str:
 
     figure = Figure(figsize=(5 + 2.6 * len(outcomes), 4.4), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
-    colors = {
-        "false positives": "#D55E00",
-        "false negatives": "#E69F00",
-        "correct positives": "#0072B2",
-    }
     for ax, (objective, about) in zip(axes, OBJECTIVES.items(), strict=True):
-        ticks, labels = [], []
-        for o, outcome in enumerate(outcomes):
-            for s, system in enumerate((STACK, STRIVE)):
-                start = 8.5 * o + 4 * s
-                bars = changes_of(outcome, objective, system)
-                for c, (component, value) in enumerate(zip(COMPONENTS, bars, strict=True)):
-                    label = component if o == s == 0 else None
-                    drawn = ax.bar(start + c, value, 0.95, color=colors[component], label=label)
-                    ax.bar_label(drawn, [f"{value:+.0%}".replace("-", "−")], fontsize=7, padding=2)
-                ticks.append(start + 1)
-                labels.append(system)
-            ax.annotate(
-                outcome.name,
-                (8.5 * o + 3, 0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, -28),
-                textcoords="offset points",
-                ha="center",
-            )
+        _draw_bars(ax, outcomes, objective)
         ax.axhline(0, color="#1a1a1a", linewidth=0.8)
-        ax.set_xticks(ticks, labels)
         ax.tick_params(axis="x", length=0)
         ax.set_title(about)
         ax.margins(y=0.15)
@@ -290,3 +268,27 @@ def _draw(path: Path, outcomes: list[Outcome]) -> str:
     )
     figure.savefig(path, dpi=150)
     return " and the figure"
+
+
+def _draw_bars(ax: Any, outcomes: list[Outcome], objective: str) -> None:
+    """Draw the changes of each outcome and system, three bars each, with names below."""
+    ticks, labels = [], []
+    for o, outcome in enumerate(outcomes):
+        for s, system in enumerate((STACK, STRIVE)):
+            start = 8.5 * o + 4 * s
+            bars = changes_of(outcome, objective, system)
+            for c, (component, value) in enumerate(zip(COMPONENTS, bars, strict=True)):
+                label = component if o == s == 0 else None
+                drawn = ax.bar(start + c, value, 0.95, color=COLORS[component], label=label)
+                ax.bar_label(drawn, [f"{value:+.0%}".replace("-", "−")], fontsize=7, padding=2)
+            ticks.append(start + 1)
+            labels.append(system)
+        ax.annotate(
+            outcome.name,
+            (8.5 * o + 3, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, -28),
+            textcoords="offset points",
+            ha="center",
+        )
+    ax.set_xticks(ticks, labels)

@@ -1,22 +1,20 @@
-"""Whether samples must stay in the Voronoi cell to tell errors on texts (Bennett 2007, section 5)."""
+"""Whether samples must stay in the Voronoi cell to detect errors on texts (Bennett 2007, section 5)."""
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
+from surefoot._typing import Floats
 from surefoot.datasets import fetch_reuters21578, informative_tfidf
+from surefoot.experiments._csv_tables import write_table
 from surefoot.experiments._progress import Progress, silent
 from surefoot.metrics import error_auroc_score
 from surefoot.neighborhoods import Neighborhood
-
-Floats = NDArray[np.float64]
 
 N_FEATURES, N_NEIGHBORS = 900, 29
 # One column at a time makes hundreds of samples a text: every fourth test text must do.
@@ -47,15 +45,17 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     for model, topic in progress(tasks, total=len(tasks), label="topics"):
         y_train = data.y_train[train][:, [topic]].toarray().ravel()
         y_test = data.y_test[few][:, [topic]].toarray().ravel()
-        for sampling, wrong, trust in judged(MODELS[model], X_train, y_train, X_test, y_test):
+        for sampling, wrong, trust in trust_by_sampling(
+            MODELS[model], X_train, y_train, X_test, y_test
+        ):
             table.append((model, topic, sampling, wrong, trust))
     return report(table, data.target_names, X_test.shape[0], out / "bennett-sampling.csv")
 
 
-def judged(
+def trust_by_sampling(
     model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any
 ) -> Iterator[tuple[str, Any, Floats]]:
-    """Of each way of sampling, which decisions are wrong and how far each is trusted."""
+    """Name of each way of sampling, which decisions are wrong, and how far each is trusted."""
     ways = {
         s: LocalSensitivity(model, n_neighbors=N_NEIGHBORS, sampling=s, random_state=0)
         for s in Neighborhood.SAMPLINGS
@@ -78,17 +78,16 @@ def report(table: list[Any], names: list[str], n_texts: int, path: Path) -> str:
         }
         for model, topic, sampling, wrong, trust in table
     ]
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_table(path, rows)
     lines = [
         f"Error AUROC, mean over topics, {n_texts} test texts each (± standard error of the difference to voronoi)"
     ]
     for model in MODELS:
-        found = {name: _of(rows, model, name) for name in (*Neighborhood.SAMPLINGS, WITHOUT)}
-        for name, values in found.items():
-            gap = values - found["voronoi"]
+        scores = {
+            name: _error_aurocs(rows, model, name) for name in (*Neighborhood.SAMPLINGS, WITHOUT)
+        }
+        for name, values in scores.items():
+            gap = values - scores["voronoi"]
             error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
             lines.append(
                 f"{model:<13}{name:<18}{values.mean():.3f}   {gap.mean():+.3f} ± {error:.3f}"
@@ -96,7 +95,8 @@ def report(table: list[Any], names: list[str], n_texts: int, path: Path) -> str:
     return "\n".join([*lines, "", f"Written to {path}"])
 
 
-def _of(rows: list[dict[str, Any]], model: str, sampling: str) -> Floats:
+def _error_aurocs(rows: list[dict[str, Any]], model: str, sampling: str) -> Floats:
+    """Error AUROC of each topic with errors."""
     cells = [
         row["error_auroc"] for row in rows if (row["model"], row["sampling"]) == (model, sampling)
     ]

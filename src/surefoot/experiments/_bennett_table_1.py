@@ -1,6 +1,5 @@
 """Table 1 of Bennett (2007): what sensitivity costs a nearest-neighbour classifier of texts."""
 
-import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.datasets import fetch_reuters21578, informative_tfidf
+from surefoot.experiments._csv_tables import write_table
 from surefoot.experiments._progress import Progress, silent
 
 N_FEATURES, N_NEIGHBORS = 900, 29
@@ -41,10 +41,7 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
         for name, best in seconds.items()
     ]
     path = out / "bennett-table-1.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, table[0])
-        writer.writeheader()
-        writer.writerows(table)
+    write_table(path, table)
     title = (
         f"Reuters-21578: {X_train.shape[0]} training and {X_test.shape[0]} test texts, {X_train.shape[1]} "
         f"features, k = {N_NEIGHBORS}; seconds of one processor, best of {turns} turns, and ratio to the first"

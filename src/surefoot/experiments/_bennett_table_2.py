@@ -5,16 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
+from surefoot._typing import Floats
 from surefoot.experiments._friedman_runs import PROBLEMS, friedman_errors, paired_p_value, paper_knn
 from surefoot.experiments._progress import Progress, silent
 from surefoot.indicators import LocalSensitivity
 from surefoot.neighborhoods import log_n_neighbors
 from surefoot.recalibration import RecalibratedClassifier
-
-Floats = NDArray[np.float64]
 
 PAPER_RUNS, ALL_RUNS, QUICK_RUNS = 10, 100, 2
 SIGNIFICANT = 0.01
@@ -151,10 +149,12 @@ def _comparisons(names: list[str], errors: Floats) -> list[str]:
         ours, theirs = errors[:, :, names.index(name)], errors[:, :, names.index(other)]
         worse = int((ours > theirs).sum())
         p_values = [paired_p_value(a, b) for a, b in zip(ours, theirs, strict=True)]
-        told = [str(p) for p, value in zip(PROBLEMS, p_values, strict=True) if value < SIGNIFICANT]
+        significant = [
+            str(p) for p, value in zip(PROBLEMS, p_values, strict=True) if value < SIGNIFICANT
+        ]
         lines.append(
             f"{name} worse than {other} in {worse}/{n_all} runs{paper.get((name, other), '')}; difference "
-            f"significant (paired t-test, p < {SIGNIFICANT}) on problems: {', '.join(told) or 'none'}"
+            f"significant (paired t-test, p < {SIGNIFICANT}) on problems: {', '.join(significant) or 'none'}"
         )
     return lines
 

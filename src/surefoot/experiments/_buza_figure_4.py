@@ -1,4 +1,4 @@
-"""Buza, Nanopoulos and Schmidt-Thieme (2010), figure 4: which model foresees which model's errors."""
+"""Buza, Nanopoulos and Schmidt-Thieme (2010), figure 4: which model estimates which model's errors well."""
 
 import csv
 import warnings
@@ -10,17 +10,14 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold
 
+from surefoot._typing import Floats, Ints
 from surefoot.datasets import fetch_communities, fetch_parkinsons, fetch_wine_quality
 from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._weka_models import RBF_NETWORK, SVM, todays_models, weka_models
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_SPLITS = 10
 # Of the nine splits that are not tested, so many train the model; the others its meta-model.
@@ -95,8 +92,8 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     chosen = quick_tasks() if quick else all_tasks()
     n_rounds = QUICK_ROUNDS if quick else N_SPLITS
     jobs = [(task, number) for task in chosen for number in range(n_rounds)]
-    found = Parallel(return_as="generator")(delayed(one_round)(*job) for job in jobs)
-    rounds = list(progress(found, total=len(jobs), label="rounds"))
+    finished = Parallel(return_as="generator")(delayed(one_round)(*job) for job in jobs)
+    rounds = list(progress(finished, total=len(jobs), label="rounds"))
     results = []
     for i, task in enumerate(chosen):
         losses, baseline = zip(*rounds[i * n_rounds : (i + 1) * n_rounds], strict=True)

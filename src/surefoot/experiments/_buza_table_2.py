@@ -7,20 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import ttest_rel
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from surefoot._typing import Floats, Ints
 from surefoot.datasets import fetch_ucr, list_ucr
-from surefoot.datasets._ucr_checksums import CHECKSUMS
 from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._stored_neighbors import StoredLists, StoredNeighbors, stored_lists
 from surefoot.neighborhoods import infect_hubs
 from surefoot.resampling import HoldoutSplit
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
-
-Floats = NDArray[np.float64]
 
 NOISE = (0.0, 0.01, 0.05, 0.1)
 FEWEST_SERIES = 100
@@ -98,10 +95,10 @@ def run(
     return render(rows, len(pooled))
 
 
-def pooled_sets(*, quick: bool) -> dict[str, tuple[Floats, NDArray[np.int64]]]:
+def pooled_sets(*, quick: bool) -> dict[str, tuple[Floats, Ints]]:
     """Series and labels of each set that is large enough, smallest first."""
     pooled = {}
-    for name in list_ucr() or sorted(CHECKSUMS):
+    for name in list_ucr() or list_ucr(on_disk=False):
         data = fetch_ucr(name)
         X, y = np.vstack([data.X_train, data.X_test]), np.r_[data.y_train, data.y_test]
         if len(X) >= FEWEST_SERIES:
@@ -130,7 +127,7 @@ def methods(lists: StoredLists, fold: int) -> dict[str, Any]:
     }
 
 
-def evaluate(name: str, lists: StoredLists, y: NDArray[np.int64], noise: float) -> Cell:
+def evaluate(name: str, lists: StoredLists, y: Ints, noise: float) -> Cell:
     """Accuracy of every method in each of ten folds."""
     labels = infect_hubs(y, lists.indices, noise)
     rows = np.arange(len(labels))[:, None]

@@ -17,13 +17,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from surefoot._typing import Floats
 from surefoot.datasets import fetch_churn, make_friedman_problem
 from surefoot.ensemble import BoostingClassifier
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.experiments._progress import Progress, silent
 from surefoot.indicators import Confidence, LocalSensitivity, VoteDisagreement
 
-Floats = NDArray[np.float64]
 Task = tuple[str, Floats, NDArray[Any], Floats, NDArray[Any]]
 
 VARIANTS = ("discrete", "real", "gentle", "modest")
@@ -59,7 +59,7 @@ def churn_tasks(tables: dict[str, tuple[Floats, NDArray[Any]]], n_folds: int) ->
 
 
 def generated_tasks(n_runs: int) -> Iterator[Task]:
-    """The same for draws of Friedman's problems."""
+    """Training and test rows of each draw of Friedman's problems, with and without noise in training."""
     for problem in PROBLEMS:
         for run in range(n_runs):
             random = np.random.RandomState(1000 * problem + run)
@@ -73,18 +73,18 @@ def generated_tasks(n_runs: int) -> Iterator[Task]:
 def curves(task: Task, n_rounds: int, *, beside: bool) -> dict[str, Floats]:
     """Training and test errors after each round, shape (2, n_rounds), of each method."""
     _, X, y, X_test, y_test = task
-    found = {}
+    errors = {}
     for variant in VARIANTS:
         model = BoostingClassifier(variant, n_rounds).fit(X, y)
-        found[variant] = staged(model, X, y, X_test, y_test, n_rounds)
+        errors[variant] = staged(model, X, y, X_test, y_test, n_rounds)
     if beside:
         stumps = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=n_rounds)
-        found[BESIDE[0]] = staged(stumps.fit(X, y), X, y, X_test, y_test, n_rounds)
+        errors[BESIDE[0]] = staged(stumps.fit(X, y), X, y, X_test, y_test, n_rounds)
         trees = HistGradientBoostingClassifier(
             max_iter=n_rounds, early_stopping=False, random_state=0
         )
-        found[BESIDE[1]] = staged(trees.fit(X, y), X, y, X_test, y_test, n_rounds)
-    return found
+        errors[BESIDE[1]] = staged(trees.fit(X, y), X, y, X_test, y_test, n_rounds)
+    return errors
 
 
 def staged(
@@ -93,7 +93,8 @@ def staged(
     """Errors after each round; a booster that stopped early stays as it is."""
     pairs = ((X, y), (X_test, y_test))
     errors = [
-        [(told != labels).mean() for told in model.staged_predict(rows)] for rows, labels in pairs
+        [(predicted != labels).mean() for predicted in model.staged_predict(rows)]
+        for rows, labels in pairs
     ]
     return np.array([[*line, *[line[-1]] * (n_rounds - len(line))] for line in errors])
 
@@ -108,15 +109,17 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
         *churn_tasks(tables, QUICK_RUNS if quick else N_FOLDS),
         *generated_tasks(QUICK_RUNS if quick else N_RUNS),
     ]
-    found = Parallel(return_as="generator")(
+    finished = Parallel(return_as="generator")(
         delayed(curves)(task, n_rounds, beside=task[0] in tables) for task in tasks
     )
-    found = list(progress(found, total=len(tasks), label="folds and runs"))
-    means = _means([task[0] for task in tasks], found)
+    errors = list(progress(finished, total=len(tasks), label="folds and runs"))
+    means = _means([task[0] for task in tasks], errors)
     path = out / "churn.csv"
     _write(path, means)
     written = [path, *_draw(out / "churn.png", {name: means[name] for name in tables})]
-    judged = [line for name, table in tables.items() for line in _compare(name, *table, n_rounds)]
+    indicated = [
+        line for name, table in tables.items() for line in _indicator_lines(name, *table, n_rounds)
+    ]
     return "\n".join(
         [
             f"Error in % on stumps after {n_rounds} rounds, and how much it rose from its best round",
@@ -125,18 +128,18 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
             *_verdicts(means),
             "",
             "What indicators say of rows that Gentle gets wrong out of fold: means, and AUROC of the errors",
-            *judged,
+            *indicated,
             "",
             f"Written to {', '.join(map(str, written))}",
         ]
     )
 
 
-def _means(names: list[str], found: list[dict[str, Floats]]) -> dict[str, dict[str, Floats]]:
-    """Mean curves of each method on each data set, and the standard error of the last test error."""
+def _means(names: list[str], errors: list[dict[str, Floats]]) -> dict[str, dict[str, Floats]]:
+    """Mean curves of each method on each data set; `names` are the data sets of `errors`."""
     means: dict[str, dict[str, Floats]] = {}
     for name in dict.fromkeys(names):
-        parts = [errors for told, errors in zip(names, found, strict=True) if told == name]
+        parts = [part for owner, part in zip(names, errors, strict=True) if owner == name]
         means[name] = {
             method: np.mean([part[method] for part in parts], axis=0) for method in parts[0]
         }
@@ -173,8 +176,8 @@ def _verdicts(means: dict[str, dict[str, Floats]]) -> list[str]:
     ]
 
 
-def _compare(name: str, X: Floats, y: NDArray[Any], n_rounds: int) -> list[str]:
-    """Columns of indicators out of fold, for wrong rows and for right ones."""
+def _indicator_lines(name: str, X: Floats, y: NDArray[Any], n_rounds: int) -> list[str]:
+    """Lines that compare out-of-fold columns of indicators on wrong rows and on right ones."""
     indicators = [Confidence(), LocalSensitivity(space="scaled"), VoteDisagreement()]
     model = BoostingClassifier("gentle", n_rounds)
     held_out = IndividualErrorClassifier(model, indicators=indicators).fit(X, y).held_out_

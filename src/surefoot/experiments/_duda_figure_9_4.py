@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
+from surefoot._typing import Floats
 from surefoot.experiments._progress import Progress, silent
 from surefoot.resampling import bias_variance
-
-Floats = NDArray[np.float64]
 
 N_POINTS, NOISE = 6, 0.2
 GRID = np.linspace(-1, 1, 101)[:, None]
@@ -68,15 +66,15 @@ def errors_by_set(model: Any, n_sets: int) -> Floats:
 
 
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
-    """Split the errors, write `duda-figure-9-4.csv` and the figure, and say what was found."""
+    """Split the errors, write `duda-figure-9-4.csv` and the figure, and return the table as text."""
     n_sets = QUICK_SETS if quick else N_SETS
     rows, errors = [], {}
     for name, model in progress(MODELS.items(), total=len(MODELS), label="models"):
-        found = bias_variance(
+        result = bias_variance(
             model, None, None, GRID, truth=truth, sampler=draw, n_resamples=n_sets, random_state=0
         )
         errors[name] = errors_by_set(model, n_sets)
-        rows.append([name, found.mean_bias2, found.mean_variance, found.mean_error])
+        rows.append([name, result.mean_bias2, result.mean_variance, result.mean_error])
     path = out / "duda-figure-9-4.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file)

@@ -11,10 +11,9 @@ from scipy.special import expit
 from scipy.stats import multivariate_normal
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from surefoot._typing import Floats, Ints
 from surefoot.experiments._progress import Progress, silent
 from surefoot.resampling import boundary_bias
-
-Floats = NDArray[np.float64]
 
 N_POINTS, LEAST_PER_CLASS = 8, 3
 MEANS = np.array([[-1.0, -0.4], [1.0, 0.4]])
@@ -45,8 +44,8 @@ class GaussianModel(ClassifierMixin, BaseEstimator):
     def _covariance(self, rows: Floats) -> Floats:
         if self.covariance == "unit":
             return np.eye(rows.shape[1])
-        found = np.cov(rows.T, ddof=0)
-        return found if self.covariance == "full" else np.diag(np.diag(found))
+        covariance = np.cov(rows.T, ddof=0)
+        return covariance if self.covariance == "full" else np.diag(np.diag(covariance))
 
     def predict_proba(self, X: Floats) -> Floats:
         """Class probabilities with equal priors."""
@@ -80,7 +79,7 @@ def draw_points(random: Any, n_points: int) -> Floats:
     return np.where(labels[:, None] == 1, both[1], both[0])
 
 
-def draw(random: Any) -> tuple[Floats, NDArray[np.int64]]:
+def draw(random: Any) -> tuple[Floats, Ints]:
     """Eight points, labelled by the true boundary as in the book; each class has enough for a covariance."""
     while True:
         X = draw_points(random, N_POINTS)
@@ -97,14 +96,14 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     rows, errors = [], {}
     for name, kind in progress(KINDS.items(), total=len(KINDS), label="models"):
         model = GaussianModel(kind)
-        found = boundary_bias(
+        result = boundary_bias(
             model, None, None, X_test, truth=truth, sampler=draw, n_resamples=n_sets, random_state=0
         )
         errors[name] = errors_by_set(model, X_test, n_sets)
-        terms = (found.boundary_bias, found.variance, found.disagreement)
+        terms = (result.boundary_bias, result.variance, result.disagreement)
         values = [
             *(float(term.mean()) for term in terms),
-            float(found.observed_disagreement.mean()),
+            float(result.observed_disagreement.mean()),
         ]
         rows.append([name, *values, float(errors[name].mean())])
     path = out / "duda-figure-9-5.csv"
@@ -130,11 +129,11 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
 def errors_by_set(model: GaussianModel, X_test: Floats, n_sets: int) -> Floats:
     """Probability of a wrong label, for the model of each training set."""
     random, F = np.random.RandomState(0), truth(X_test)
-    found = []
+    errors = []
     for _ in range(n_sets):
-        told = model.fit(*draw(random)).predict(X_test)
-        found.append(np.where(told == 1, 1 - F, F).mean())
-    return np.array(found)
+        predicted = model.fit(*draw(random)).predict(X_test)
+        errors.append(np.where(predicted == 1, 1 - F, F).mean())
+    return np.array(errors)
 
 
 def _draw(path: Path, errors: dict[str, Floats], bayes: float) -> list[Path]:

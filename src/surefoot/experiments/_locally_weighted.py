@@ -4,13 +4,12 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats, Mask
 
 # Rows predicted at a time, which bounds the memory.
 BATCH_SIZE = 256
@@ -67,7 +66,7 @@ class LocallyWeightedRegressor(RegressorMixin, BaseEstimator):
         return predicted + self.offset_
 
 
-def below_cuts(X: Floats, cuts: Floats) -> NDArray[np.bool_]:
+def below_cuts(X: Floats, cuts: Floats) -> Mask:
     """Whether each row is at or below each cut through each column, shape (rows, all cuts)."""
     return (X[:, None, :] <= cuts).reshape(len(X), -1)
 
@@ -81,9 +80,7 @@ def linear_weights(distances: Floats, n_neighbors: int | None) -> Floats:
     return np.maximum(1.0001 - distances / np.where(reach > 0, reach, 1), 0)
 
 
-def stump_predictions(
-    weights: Floats, y: Floats, below: Floats, asked: NDArray[np.bool_]
-) -> Floats:
+def stump_predictions(weights: Floats, y: Floats, below: Floats, asked: Mask) -> Floats:
     """For each row of weights, the answer of the stump with the least weighted squared error.
 
     `below` says which training rows are below which cut, `asked` which rows to predict are. The

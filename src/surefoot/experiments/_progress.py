@@ -1,4 +1,4 @@
-"""The progress that an experiment reports when nobody watches: none."""
+"""How an experiment reports progress; by default, not at all."""
 
 from collections.abc import Iterable
 from typing import Protocol, TypeVar

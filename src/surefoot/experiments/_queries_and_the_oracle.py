@@ -1,4 +1,4 @@
-"""How many labels each way of asking needs, on well-known tables."""
+"""Number of labels that each query strategy needs, on well-known tables."""
 
 import csv
 from importlib.util import find_spec
@@ -42,15 +42,15 @@ def load_tables(*, quick: bool) -> dict[str, Any]:
             X, y = fetch_tabular(name, download=False, return_X_y=True)
         except FileNotFoundError:
             continue
-        tables[name] = as_numbers(X), np.asarray(y)
+        tables[name] = one_hot(X), np.asarray(y)
     if tables:
         return tables
     chosen = ("iris", "wine") if quick else tuple(BUNDLED)
     return {name: BUNDLED[name](return_X_y=True) for name in chosen}
 
 
-def as_numbers(X: Any) -> Any:
-    """A frame with a column for each category; an array is numbers already."""
+def one_hot(X: Any) -> Any:
+    """Frame with a column for each category; an array is numeric already."""
     if not hasattr(X, "columns"):
         return X
     texts = make_column_selector(dtype_include=["category", "object"])
@@ -73,11 +73,11 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     """Run it all, write the table and the curves, and return the table as text."""
     settings = QUICK_SETTINGS if quick else SETTINGS
     tables = load_tables(quick=quick)
-    found = Parallel(return_as="generator")(
+    finished = Parallel(return_as="generator")(
         delayed(run_table)(X, y, settings) for X, y in tables.values()
     )
-    found = list(progress(found, total=len(tables), label="tables"))
-    results = dict(zip(tables, found, strict=True))
+    simulated = progress(finished, total=len(tables), label="tables")
+    results = dict(zip(tables, simulated, strict=True))
     path = out / "queries-and-the-oracle.csv"
     _write(path, results)
     written = [path, *_draw(out / "queries-and-the-oracle.png", results)]

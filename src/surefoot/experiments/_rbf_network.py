@@ -13,7 +13,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats
 
 # Strengths of the ridge penalty to choose from by leave-one-out error.
 ALPHAS = np.logspace(-6, 3, 10)

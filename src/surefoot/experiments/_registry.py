@@ -1,4 +1,4 @@
-"""Which experiments there are; each is imported only when it runs."""
+"""Names of the experiments; each is imported only when it runs."""
 
 from importlib import import_module
 from pathlib import Path
@@ -11,9 +11,9 @@ EXPERIMENTS = {
     "bennett-table-2": "error of recalibrated nearest neighbours on five synthetic problems (tables 2 and 3)",
     "bennett-figure-2": "stacked and striving classifiers of texts beside the SVM (figure 2); needs Reuters-21578",
     "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
-    "bennett-cell-text": "the same for classifiers of texts that are combined; needs Reuters-21578",
-    "bennett-sampling": "whether samples must stay in the cell to tell errors on texts; needs Reuters-21578",
-    "buza-figure-4": "which models foresee which models' errors (section 3); needs three UCI sets",
+    "bennett-cell-text": "how much staying in the cell matters to combined text classifiers; needs Reuters-21578",
+    "bennett-sampling": "whether samples must stay in the cell to detect errors on texts; needs Reuters-21578",
+    "buza-figure-4": "which models estimate which models' errors well (section 3); needs three UCI sets",
     "buza-table-2": "a number of neighbours for every time series, with bad hubs (section 4); needs the UCR sets",
     "duda-figure-9-4": "bias and variance of four models of a noisy cubic",
     "duda-figure-9-5": "boundary bias and variance of three Gaussian models in the plane",
@@ -23,7 +23,7 @@ EXPERIMENTS = {
 
 
 def run_experiment(name: str, out: Path, *, quick: bool = False, **options: Any) -> str:
-    """Run an experiment by name, write its files into `out`, and return what it found as text."""
+    """Run an experiment by name, write its files into `out`, and return its results as text."""
     check_option(name, "experiment", list(EXPERIMENTS))
     out.mkdir(parents=True, exist_ok=True)
     module = import_module(f"surefoot.experiments._{name.replace('-', '_')}")

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from surefoot._search import drop_own, restrict_lists
+from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import DTWNeighbors
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Lists = tuple[Floats, Indices]
+Lists = tuple[Floats, Ints]
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class StoredLists:
 
     series: Floats
     distances: Floats
-    indices: Indices
+    indices: Ints
 
 
 def stored_lists(series: Floats, file: Path, *, length: int, n_jobs: int | None) -> StoredLists:
@@ -76,12 +74,12 @@ class StoredNeighbors(BaseEstimator):
             distances[short], indices[short] = self._search_again(queries[short], n_neighbors)
         return distances, position[indices]
 
-    def _search_again(self, queries: Indices, n_neighbors: int) -> Lists:
+    def _search_again(self, queries: Ints, n_neighbors: int) -> Lists:
         search = DTWNeighbors(n_neighbors).fit(self.lists.series[self._rows])
         known = np.isin(queries, self._rows).any()
         length = min(n_neighbors + int(known), len(self._rows))
-        distances, found = search.kneighbors(self.lists.series[queries], n_neighbors=length)
-        indices = self._rows[found]
+        distances, positions = search.kneighbors(self.lists.series[queries], n_neighbors=length)
+        indices = self._rows[positions]
         if known:
             distances, indices = drop_own(distances, indices, queries)
         return distances, indices

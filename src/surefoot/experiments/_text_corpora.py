@@ -5,15 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import fetch_20newsgroups, fetch_rcv1
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import label_binarize
 
+from surefoot._typing import Ints
 from surefoot.datasets import fetch_reuters21578, informative_tfidf
-
-Ints = NDArray[np.int64]
 
 N_FOLDS = 5
 QUICK_STEP, QUICK_TOPICS = 10, 5
@@ -74,19 +72,19 @@ def find_corpora(*, quick: bool) -> tuple[list[Corpus], list[str]]:
 
 def reuters(*, quick: bool = False) -> Corpus:
     """Reuters-21578 in the ModApte split: the 90 topics with a training and a test document."""
-    found = fetch_reuters21578(topics="shared")
-    tables = weighted_terms(found.X_train, found.X_test)
-    y_train, y_test = found.y_train.toarray(), found.y_test.toarray()
+    stories = fetch_reuters21578(topics="shared")
+    tables = weighted_terms(stories.X_train, stories.X_test)
+    y_train, y_test = stories.y_train.toarray(), stories.y_test.toarray()
     corpus = Corpus("Reuters", tables[0], y_train, tables[1], y_test)
     return corpus.thinned(QUICK_STEP).only(corpus.largest(QUICK_TOPICS)) if quick else corpus
 
 
 def reuters_in_few_terms(n_topics: int, n_terms: int, step: int) -> Corpus:
     """Some of Reuters' documents in the terms that say most about its largest topics."""
-    found = fetch_reuters21578(topics="largest")
-    tfidf = informative_tfidf(n_terms).fit(found.X_train, found.y_train)
-    tables = tfidf.transform(found.X_train), tfidf.transform(found.X_test)
-    y_train, y_test = found.y_train.toarray(), found.y_test.toarray()
+    stories = fetch_reuters21578(topics="largest")
+    tfidf = informative_tfidf(n_terms).fit(stories.X_train, stories.y_train)
+    tables = tfidf.transform(stories.X_train), tfidf.transform(stories.X_test)
+    y_train, y_test = stories.y_train.toarray(), stories.y_test.toarray()
     corpus = Corpus("Reuters", tables[0], y_train, tables[1], y_test).thinned(step)
     return corpus.only(corpus.largest(n_topics))
 

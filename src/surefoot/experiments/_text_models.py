@@ -1,4 +1,4 @@
-"""The five classifiers of texts that Bennett (2007, section 4.2) combines, and what is known of their reliability."""
+"""The five classifiers of texts that Bennett (2007, section 4.2) combines, and the indicators of their reliability."""
 
 from typing import Any
 
@@ -12,11 +12,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
+from surefoot._typing import Floats
 from surefoot.datasets import term_information
 from surefoot.indicators import Indicator, NeighborDistance
 from surefoot.neighborhoods import Neighborhood
-
-Floats = NDArray[np.float64]
 
 # Terms of a topic that its tree may ask for.
 TREE_TERMS = 300

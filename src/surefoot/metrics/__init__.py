@@ -1,4 +1,4 @@
-"""How well errors are foreseen, how probabilities and intervals hold, and who is better: functions of arrays."""
+"""Measures of estimated errors, probabilities and intervals, and tests of which classifier is better."""
 
 from surefoot.metrics._calibration import brier_decomposition, smooth_calibration_error
 from surefoot.metrics._conformal import conformal_quantile

@@ -1,15 +1,14 @@
-"""How far probabilities are from the frequencies that they promise."""
+"""Measures of how far probabilities are from observed frequencies."""
 
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from sklearn.utils import check_consistent_length, check_scalar
 
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_binary, check_vector, check_weights
 
 GRID_STEPS = 2**14
@@ -28,7 +27,7 @@ def smooth_calibration_error(y_true: Any, probability: Any, *, sample_weight: An
 
     The residuals, label minus probability, are smoothed over the probabilities with a
     Gaussian kernel that is reflected at 0 and at 1. The error at a bandwidth is the integral of the
-    absolute value of what remains, and the result is the one bandwidth that equals its own
+    absolute value of the smoothed residuals, and the result is the one bandwidth that equals its own
     error (smECE, [1]_). There are no bins to choose, and it does not jump when a probability moves a little.
 
     Residuals are placed on a grid of 16,384 steps of width h, each shared between the two points beside
@@ -36,7 +35,7 @@ def smooth_calibration_error(y_true: Any, probability: Any, *, sample_weight: An
     0.00004 where s is 0.01 or more; usually by less than a hundredth of it.
 
     With few rows even perfectly calibrated probabilities have some error, because residuals cancel only
-    in part: compare with what labels drawn from the probabilities give.
+    in part: compare with the error of labels that are drawn from the probabilities.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def smooth_calibration_error(y_true: Any, probability: Any, *, sample_weight: An
     probability : array-like of shape (n_rows,)
         Probability of a 1.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def brier_decomposition(
     n_bins : int, default=None
         Number of equally wide bins from 0 to 1; by default each distinct probability is one.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -154,7 +153,7 @@ def _check_forecasts(
     return labels[counted], forecasts[counted], weights[counted]
 
 
-def _groups(forecasts: Floats, n_bins: int | None) -> NDArray[np.int64]:
+def _groups(forecasts: Floats, n_bins: int | None) -> Ints:
     """Number of the group that each row belongs to; none is empty."""
     keys = forecasts
     if n_bins is not None:

@@ -1,4 +1,4 @@
-"""How often prediction intervals hold the truth, and how narrow they are."""
+"""Coverage and width of prediction intervals."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from surefoot._validation import check_share, check_vector, check_weights, weigh
 
 
 def interval_coverage_score(y_true: Any, intervals: Any, *, sample_weight: Any = None) -> float:
-    """Share of the rows whose interval holds the truth, higher better up to what was promised.
+    """Share of the rows whose interval holds the truth, higher better up to the promised coverage.
 
     The ends belong to the interval.
 
@@ -21,7 +21,7 @@ def interval_coverage_score(y_true: Any, intervals: Any, *, sample_weight: Any =
     intervals : array-like of shape (n_rows, 2)
         Lower and upper end of each interval, which may be infinite.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def interval_coverage_score(y_true: Any, intervals: Any, *, sample_weight: Any =
 
     See Also
     --------
-    winkler_loss : Judges coverage and width in one number.
+    winkler_loss : Coverage and width in one number.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def interval_width(intervals: Any, *, sample_weight: Any = None) -> float:
     intervals : array-like of shape (n_rows, 2)
         Lower and upper end of each interval, which may be infinite.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def winkler_loss(
     confidence : float, default=0.9
         The coverage that the intervals promise, above 0 and below 1.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -117,6 +117,7 @@ def winkler_loss(
 
 
 def _check_truth(y_true: Any, intervals: Any) -> tuple[Floats, Floats, Floats]:
+    """Truth, lower ends and upper ends."""
     truth = check_vector(y_true, "y_true")
     lower, upper = _check_intervals(intervals)
     check_consistent_length(truth, lower)
@@ -124,6 +125,7 @@ def _check_truth(y_true: Any, intervals: Any) -> tuple[Floats, Floats, Floats]:
 
 
 def _check_intervals(intervals: Any) -> tuple[Floats, Floats]:
+    """Lower ends and upper ends; no interval may be empty or NaN."""
     ends = check_array(
         intervals,
         dtype=np.float64,

@@ -1,4 +1,4 @@
-"""How well an estimated error says which predictions to answer with, and which are wrong."""
+"""Measures of how well an estimated error tells right predictions from wrong ones."""
 
 import warnings
 from typing import Any
@@ -25,9 +25,9 @@ def risk_coverage_curve(
     errors : array-like of shape (n_rows,)
         Loss of each prediction: 0 or 1, or any other number from 0 up, such as an absolute residual.
     estimated_error : array-like of shape (n_rows,)
-        What the loss was thought to be; only its order counts.
+        Estimate of each loss; only its order counts.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def aurc_loss(errors: Any, estimated_error: Any) -> float:
     errors : array-like of shape (n_rows,)
         Loss of each prediction: 0 or 1, or any other number from 0 up, such as an absolute residual.
     estimated_error : array-like of shape (n_rows,)
-        What the loss was thought to be; only its order counts.
+        Estimate of each loss; only its order counts.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def excess_aurc_loss(errors: Any, estimated_error: Any) -> float:
     errors : array-like of shape (n_rows,)
         Loss of each prediction: 0 or 1, or any other number from 0 up, such as an absolute residual.
     estimated_error : array-like of shape (n_rows,)
-        What the loss was thought to be; only its order counts.
+        Estimate of each loss; only its order counts.
 
     Returns
     -------
@@ -151,16 +151,16 @@ def augrc_loss(errors: Any, estimated_error: Any, *, sample_weight: Any = None) 
     which is also the expectation if rows with equal estimates come in random order.
 
     With losses of 0 and 1, a share e of them 1, and A their `error_auroc_score`, the area is exactly
-    (1 − A) e (1 − e) + e² / 2. So it is at best e² / 2, and e / 2 for estimates that say nothing.
+    (1 − A) e (1 − e) + e² / 2. So it is at best e² / 2, and e / 2 for random estimates.
 
     Parameters
     ----------
     errors : array-like of shape (n_rows,)
         Loss of each prediction: 0 or 1, or any other number from 0 up, such as an absolute residual.
     estimated_error : array-like of shape (n_rows,)
-        What the loss was thought to be; only its order counts.
+        Estimate of each loss; only its order counts.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -188,16 +188,16 @@ def error_auroc_score(errors: Any, estimated_error: Any, *, sample_weight: Any =
     """Chance that a wrong prediction has a higher estimated error than a right one, higher better.
 
     This is the area under the ROC curve of telling errors from right predictions; equal estimates
-    count one half. 1 is a perfect order, and 0.5 what estimates that say nothing reach.
+    count one half. 1 is a perfect order, and 0.5 the score of random estimates.
 
     Parameters
     ----------
     errors : array-like of shape (n_rows,)
         1 or True where the prediction is wrong, 0 or False where it is right.
     estimated_error : array-like of shape (n_rows,)
-        How wrong the prediction was thought to be; only its order counts.
+        Estimate of the error of each prediction; only its order counts.
     sample_weight : array-like of shape (n_rows,), default=None
-        How much each row counts.
+        Weight of each row.
 
     Returns
     -------
@@ -231,6 +231,7 @@ def error_auroc_score(errors: Any, estimated_error: Any, *, sample_weight: Any =
 
 
 def _check_losses(errors: Any, estimated_error: Any) -> tuple[Floats, Floats]:
+    """Losses, none below 0, and their estimates."""
     losses = check_vector(errors, "errors")
     estimates = check_vector(estimated_error, "estimated_error")
     check_consistent_length(losses, estimates)

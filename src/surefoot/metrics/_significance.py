@@ -1,24 +1,21 @@
-"""Whether one classifier of texts is better than another (Yang and Liu 1999, section 4)."""
+"""Tests of whether one classifier of texts is better than another (Yang and Liu 1999, section 4)."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import binomtest
 from scipy.stats import t as student
 from sklearn.utils import check_array
 
-from surefoot._validation import check_option
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from surefoot._typing import Floats, Mask
+from surefoot._validation import check_option, check_zeros_and_ones
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 class SignTestResult(NamedTuple):
-    """How often the first was better among the pairs that differ, and how likely that is by chance."""
+    """Number of pairs on which the first is better, number of pairs that differ, and the p-value."""
 
     n_better: int
     n_different: int
@@ -106,8 +103,8 @@ def macro_t_test(
 ) -> TTestResult:
     """Test whether the first classifier has the better mean F1 over topics; a lower p-value is surer.
 
-    Yang and Liu's T-test: the paired t-test of the differences in F1, one a topic, which minds
-    how large they are but supposes that they are normal.
+    Yang and Liu's T-test: the paired t-test of the differences in F1, one a topic, which counts
+    how large they are but assumes that they are normal.
 
     Parameters
     ----------
@@ -150,27 +147,30 @@ def macro_t_test(
 
 
 def _sign_test(differences: Floats, alternative: str) -> SignTestResult:
+    """Exact test of the signs of the differences that are not 0."""
     check_option(alternative, "alternative", ALTERNATIVES)
     better, different = int((differences > 0).sum()), int((differences != 0).sum())
     if different == 0:
         return SignTestResult(0, 0, 1.0)
-    chance = binomtest(better, different, alternative=alternative).pvalue
-    return SignTestResult(better, different, float(chance))
+    p_value = binomtest(better, different, alternative=alternative).pvalue
+    return SignTestResult(better, different, float(p_value))
 
 
 def _f1_differences(y_true: Any, y_first: Any, y_second: Any) -> Floats:
+    """F1 of the first minus F1 of the second, for each topic."""
     truth, first, second = _check_topics(y_true, y_first, y_second)
     return topic_f1(truth, first) - topic_f1(truth, second)
 
 
-def topic_f1(truth: Flags, told: Flags) -> Floats:
-    """F1 of each topic; 1 where there is nothing to find and nothing was said."""
-    right = (truth & told).sum(axis=0)
-    all_of_them = truth.sum(axis=0) + told.sum(axis=0)
-    return np.divide(2.0 * right, all_of_them, out=np.ones(len(right)), where=all_of_them > 0)
+def topic_f1(truth: Mask, assigned: Mask) -> Floats:
+    """F1 of each topic; 1 for a topic that no document has and that is assigned to none."""
+    right = (truth & assigned).sum(axis=0)
+    total = truth.sum(axis=0) + assigned.sum(axis=0)
+    return np.divide(2.0 * right, total, out=np.ones(len(right)), where=total > 0)
 
 
-def _check_topics(*tables: Any) -> tuple[Flags, Flags, Flags]:
+def _check_topics(*tables: Any) -> tuple[Mask, Mask, Mask]:
+    """True topics, and those of the first and the second classifier, in one shape."""
     names = ("y_true", "y_first", "y_second")
     truth, first, second = (
         _check_table(table, name) for table, name in zip(tables, names, strict=True)
@@ -183,9 +183,9 @@ def _check_topics(*tables: Any) -> tuple[Flags, Flags, Flags]:
     return truth, first, second
 
 
-def _check_table(table: Any, name: str) -> Flags:
+def _check_table(table: Any, name: str) -> Mask:
+    """Whether each document has each topic, of shape (n_documents, n_topics)."""
     dense = table.toarray() if issparse(table) else table
     values = check_array(dense, dtype=np.float64, ensure_2d=False, input_name=name)
-    if not np.isin(values, (0.0, 1.0)).all():
-        raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
+    check_zeros_and_ones(values, name)
     return values.reshape(len(values), -1) == 1.0

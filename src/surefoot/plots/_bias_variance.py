@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.plots._canvas import BLUE, GREY, INK, ORANGE, new_axes
+from surefoot._typing import Floats, Ints
+from surefoot.plots._colors import BLUE, GREY, INK, ORANGE
+from surefoot.plots._display import LegendDisplay
 from surefoot.resampling import BiasVarianceResult, bias_variance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
-
-class BiasVarianceDisplay:
+class BiasVarianceDisplay(LegendDisplay):
     """Bias, variance and noise of each test point, stacked up to its error; lower is better.
 
     For 0-1 loss variance may take from the error: it is then drawn below zero, and the line of the
@@ -25,11 +25,11 @@ class BiasVarianceDisplay:
     Parameters
     ----------
     result : BiasVarianceResult
-        What :func:`surefoot.resampling.bias_variance` returned.
+        Result of :func:`surefoot.resampling.bias_variance`.
     x : ndarray of shape (n_test,), default=None
-        Where each point stands; None puts them in the order of their error.
+        Position of each point; None puts the points in the order of their error.
     xlabel : str, default=None
-        What `x` is.
+        Label of the x axis.
 
     Attributes
     ----------
@@ -55,8 +55,6 @@ class BiasVarianceDisplay:
     ['bias²', 'variance']
     """
 
-    ax_: Axes
-    figure_: Any
     areas_: dict[str, Any]
     line_: Any
 
@@ -82,15 +80,15 @@ class BiasVarianceDisplay:
         Parameters
         ----------
         result : BiasVarianceResult
-            What :func:`surefoot.resampling.bias_variance` returned.
+            Result of :func:`surefoot.resampling.bias_variance`.
         x : array-like of shape (n_test,), default=None
-            Where each point stands; None puts them in the order of their error.
+            Position of each point; None puts the points in the order of their error.
         xlabel : str, default=None
-            What `x` is.
+            Label of the x axis.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what.
+            Whether to draw a legend.
 
         Returns
         -------
@@ -122,15 +120,15 @@ class BiasVarianceDisplay:
         Parameters
         ----------
         estimator : estimator
-            The model to judge.
+            The model.
         X, y : training rows and targets
-            What training sets are drawn from.
+            Rows that training sets are drawn from.
         X_test, y_test : rows and targets
-            Where the error is split.
+            Points whose error is split into bias, variance and noise.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what.
+            Whether to draw a legend.
         **options : dict
             Passed on to :func:`surefoot.resampling.bias_variance`.
 
@@ -148,32 +146,30 @@ class BiasVarianceDisplay:
             result, table[:, 0] if is_line else None, xlabel=xlabel, ax=ax, legend=legend
         )
 
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the areas and the error.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; by default those of a new figure.
-        legend : bool, default=True
-            Whether to say what is what.
-
-        Returns
-        -------
-        display : BiasVarianceDisplay
-            The display itself.
-        """
-        self.ax_ = new_axes() if ax is None else ax
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         result = self.result
         places = self.x if self.x is not None else np.argsort(np.argsort(result.error)) + 1.0
         order = np.argsort(places, kind="stable")
-        x, base, below = places[order], np.zeros(len(places)), np.zeros(len(places))
+        self._draw_areas(places[order], order)
+        self.line_ = self.ax_.plot(
+            places[order],
+            result.error[order],
+            color=INK,
+            label=f"error, mean {result.mean_error:.3g}",
+        )[0]
+        ylabel = "squared error" if result.loss == "squared" else "probability of an error"
+        xlabel = self.xlabel or ("test points, by error" if self.x is None else None)
+        self.ax_.set(xlabel=xlabel, ylabel=ylabel)
+        self.ax_.margins(x=0)
+
+    def _draw_areas(self, x: NDArray[Any], order: Ints) -> None:
+        """Stack the terms at `x`: positive parts upwards from zero, negative ones downwards."""
+        base, below = np.zeros(len(x)), np.zeros(len(x))
         self.areas_ = {}
         terms = [
-            ("bias²", result.bias2, BLUE),
-            ("variance", result.net_variance, ORANGE),
-            ("noise", result.net_noise, GREY),
+            ("bias²", self.result.bias2, BLUE),
+            ("variance", self.result.net_variance, ORANGE),
+            ("noise", self.result.net_noise, GREY),
         ]
         for name, values, color in terms:
             if np.abs(values).max() == 0:
@@ -185,13 +181,3 @@ class BiasVarianceDisplay:
             if (down < 0).any():
                 self.ax_.fill_between(x, below, below + down, **style)
             base, below = base + up, below + down
-        self.line_ = self.ax_.plot(
-            x, result.error[order], color=INK, label=f"error, mean {result.mean_error:.3g}"
-        )[0]
-        what = "squared error" if result.loss == "squared" else "probability of an error"
-        xlabel = self.xlabel or ("test points, by error" if self.x is None else None)
-        self.ax_.set(xlabel=xlabel, ylabel=what)
-        self.ax_.margins(x=0)
-        if legend:
-            self.ax_.legend(frameon=False)
-        return self

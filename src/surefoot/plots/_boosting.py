@@ -1,22 +1,21 @@
-"""What boosting does from round to round: training error, its bound, and test error."""
+"""Errors of a booster by round: training error, its bound, and test error."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.plots._canvas import BLUE, GREY, VERMILION, new_axes
+from surefoot._typing import Floats
+from surefoot.plots._colors import BLUE, GREY, VERMILION
+from surefoot.plots._display import LegendDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
-
-class BoostingDisplay:
+class BoostingDisplay(LegendDisplay):
     """Training error, its bound and test error by round; lower is better for each.
 
     Use `from_estimator` to make a display; the parameters are stored as attributes.
@@ -26,9 +25,9 @@ class BoostingDisplay:
     train_error : ndarray of shape (n_rounds,)
         Share of the training rows that are wrong after each round.
     test_error : ndarray of shape (n_rounds,), default=None
-        The same of rows that were not seen.
+        Share of the test rows that are wrong after each round.
     bound : ndarray of shape (n_rounds,), default=None
-        What the training error is never above.
+        Upper bound of the training error after each round.
 
     Attributes
     ----------
@@ -51,8 +50,6 @@ class BoostingDisplay:
     True
     """
 
-    ax_: Axes
-    figure_: Any
     lines_: list[Any]
 
     def __init__(
@@ -85,13 +82,13 @@ class BoostingDisplay:
         estimator : classifier
             Fitted, with `staged_predict`; the bound is drawn where it has `training_error_bound_`.
         X, y : training rows and labels
-            What it was fitted to.
+            The rows that it was fitted to.
         X_test, y_test : rows and labels, default=None
             Rows that it has not seen.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what.
+            Whether to draw a legend.
 
         Returns
         -------
@@ -110,23 +107,7 @@ class BoostingDisplay:
             bound=getattr(estimator, "training_error_bound_", None),
         ).plot(ax, legend=legend)
 
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; by default those of a new figure.
-        legend : bool, default=True
-            Whether to say what is what.
-
-        Returns
-        -------
-        display : BoostingDisplay
-            The display itself.
-        """
-        self.ax_ = new_axes() if ax is None else ax
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         kinds: list[tuple[Floats | None, str, dict[str, Any]]] = [
             (self.bound, "bound of the training error", {"color": GREY, "linestyle": (0, (4, 2))}),
             (self.train_error, "training error", {"color": BLUE}),
@@ -140,12 +121,9 @@ class BoostingDisplay:
         self.ax_.set(xlabel="round", ylabel="share of rows that are wrong")
         self.ax_.set_ylim(bottom=0)
         self.ax_.margins(x=0.01)
-        if legend:
-            self.ax_.legend(frameon=False)
-        return self
 
 
 def staged_errors(estimator: Any, X: Any, y: Any) -> Floats:
     """Share of rows that are wrong after each round."""
     labels = np.asarray(y)
-    return np.array([(told != labels).mean() for told in estimator.staged_predict(X)])
+    return np.array([(predicted != labels).mean() for predicted in estimator.staged_predict(X)])

@@ -1,4 +1,4 @@
-"""Which meta-model foresees the errors of which model (Buza et al. 2010, figure 4)."""
+"""Which meta-model estimates the errors of which model well (Buza et al. 2010, figure 4)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_scalar
 
-from surefoot.plots._canvas import GREY, new_axes
+from surefoot._typing import Ints
+from surefoot.plots._colors import GREY
+from surefoot.plots._display import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Ints = NDArray[np.int64]
 
-
-class ErrorMatrixDisplay:
+class ErrorMatrixDisplay(Display):
     """In how many folds each meta-model beats the belief that each model is always right; more is better.
 
     Models are the rows, meta-models the columns. The darker a cell, the more folds there are in
@@ -62,8 +62,6 @@ class ErrorMatrixDisplay:
     '9'
     """
 
-    ax_: Axes
-    figure_: Any
     image_: Any
     numbers_: Any
 
@@ -142,13 +140,12 @@ class ErrorMatrixDisplay:
             The display itself.
         """
         counts = _check_counts(self.counts, self.n_folds, self.row_names, self.column_names)
-        self.ax_ = ax = new_axes() if ax is None else ax
-        self.figure_ = ax.figure
-        self.image_ = ax.imshow(counts, cmap=cmap, vmin=0, vmax=self.n_folds, aspect="equal")
+        self._set_axes(ax)
+        self.image_ = self.ax_.imshow(counts, cmap=cmap, vmin=0, vmax=self.n_folds, aspect="equal")
         self._draw_names()
         self._draw_numbers(counts)
-        texts = [*self.numbers_.ravel(), *ax.get_xticklabels(), *ax.get_yticklabels()]
-        _fit_text(ax, texts, n_digits=len(str(self.n_folds)))
+        texts = [*self.numbers_.ravel(), *self.ax_.get_xticklabels(), *self.ax_.get_yticklabels()]
+        _fit_text(self.ax_, texts, n_digits=len(str(self.n_folds)))
         return self
 
     def _draw_names(self) -> None:
@@ -181,6 +178,7 @@ class ErrorMatrixDisplay:
 def _check_counts(
     counts: ArrayLike, n_folds: int, row_names: Sequence[str], column_names: Sequence[str]
 ) -> Ints:
+    """Counts as whole numbers, one for each pair of names."""
     check_scalar(n_folds, "n_folds", Integral, min_val=1)
     table = check_array(counts, dtype=np.float64, input_name="counts")
     if (table != np.round(table)).any() or table.min() < 0 or table.max() > n_folds:
@@ -201,7 +199,7 @@ def _luminance(color: tuple[float, ...]) -> float:
 
 
 def _fit_text(ax: Axes, texts: list[Any], n_digits: int) -> None:
-    """Shrink what is written in and beside the cells, until neither numbers nor slanted names touch."""
+    """Shrink the texts in and beside the cells until neither numbers nor slanted names touch."""
     root: Any = ax.get_figure(root=True)
     root.draw_without_rendering()  # only a layout that has been made knows how large a cell is
     corners = ax.transData.transform([(0.0, 0.0), (1.0, 1.0)])

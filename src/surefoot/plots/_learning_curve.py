@@ -1,24 +1,23 @@
-"""How accuracy grows with labels, for each way of asking."""
+"""Test accuracy by number of labels, for each query strategy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.active_learning import SimulationResult, simulate
-from surefoot.plots._canvas import BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION, new_axes
+from surefoot.plots._colors import BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION
+from surefoot.plots._display import LegendDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY)
 
 
-class LearningCurveDisplay:
+class LearningCurveDisplay(LegendDisplay):
     """Mean test accuracy by number of labels, with a band for each strategy; higher is better.
 
     The band is one standard error of the mean over repeats to either side. The dotted line is the share of the accuracy
@@ -27,9 +26,9 @@ class LearningCurveDisplay:
     Parameters
     ----------
     result : SimulationResult
-        What :func:`surefoot.active_learning.simulate` returned.
+        Result of :func:`surefoot.active_learning.simulate`.
     share : float, default=0.95
-        Which share of the accuracy with all labels is aimed at.
+        Share of the accuracy with all labels that is aimed at.
 
     Attributes
     ----------
@@ -54,8 +53,6 @@ class LearningCurveDisplay:
     ['random', 'confidence']
     """
 
-    ax_: Axes
-    figure_: Any
     lines_: dict[str, Any]
     bands_: dict[str, Any]
 
@@ -77,13 +74,13 @@ class LearningCurveDisplay:
         Parameters
         ----------
         result : SimulationResult
-            What :func:`surefoot.active_learning.simulate` returned.
+            Result of :func:`surefoot.active_learning.simulate`.
         share : float, default=0.95
-            Which share of the accuracy with all labels is aimed at.
+            Share of the accuracy with all labels that is aimed at.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what, with the labels that each strategy needs.
+            Whether to draw a legend, with the number of labels that each strategy needs.
 
         Returns
         -------
@@ -105,22 +102,22 @@ class LearningCurveDisplay:
         legend: bool = True,
         **options: Any,
     ) -> Self:
-        """Simulate an oracle and draw what each strategy makes of its labels.
+        """Simulate an oracle and draw the accuracy of each strategy.
 
         Parameters
         ----------
         estimator : classifier
             The model.
         X, y : rows and labels
-            What the oracle knows.
+            Rows and the labels that the oracle gives them.
         strategies : sequence or mapping, default=("random", "confidence", "sensitivity")
             Strategies to compare.
         share : float, default=0.95
-            Which share of the accuracy with all labels is aimed at.
+            Share of the accuracy with all labels that is aimed at.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what.
+            Whether to draw a legend.
         **options : dict
             Passed on to :func:`surefoot.active_learning.simulate`.
 
@@ -132,42 +129,26 @@ class LearningCurveDisplay:
         result = simulate(estimator, X, y, strategies, **options)
         return cls.from_result(result, share=share, ax=ax, legend=legend)
 
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the curves and their bands.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; by default those of a new figure.
-        legend : bool, default=True
-            Whether to say what is what, with the labels that each strategy needs.
-
-        Returns
-        -------
-        display : LearningCurveDisplay
-            The display itself.
-        """
-        self.ax_ = new_axes() if ax is None else ax
-        self.figure_ = self.ax_.figure
-        found, needed = self.result, self.result.labels_needed(self.share)
+    def _draw(self) -> None:
+        result, needed = self.result, self.result.labels_needed(self.share)
         self.lines_, self.bands_ = {}, {}
-        colors = iter(COLORS * (1 + len(found.accuracy) // len(COLORS)))
-        for name, curves in found.accuracy.items():
+        colors = iter(COLORS * (1 + len(result.accuracy) // len(COLORS)))
+        for name, curves in result.accuracy.items():
             color = GREY if name == "random" else next(colors)
             mean = curves.mean(axis=0)
             error = curves.std(axis=0, ddof=1) / np.sqrt(len(curves)) if len(curves) > 1 else 0.0
             labels = f"{needed[name]:.0f}" if np.isfinite(needed[name]) else "never"
             self.bands_[name] = self.ax_.fill_between(
-                found.n_labels, mean - error, mean + error, color=color, alpha=0.18, linewidth=0
+                result.n_labels, mean - error, mean + error, color=color, alpha=0.18, linewidth=0
             )
             self.lines_[name] = self.ax_.plot(
-                found.n_labels, mean, color=color, label=f"{name}: {labels}"
+                result.n_labels, mean, color=color, label=f"{name}: {labels}"
             )[0]
-        full = found.full_accuracy.mean()
+        full = result.full_accuracy.mean()
         self.ax_.axhline(self.share * full, color=INK, linestyle=":", linewidth=1)
         self.ax_.set(xlabel="labels", ylabel="test accuracy")
         self.ax_.margins(x=0)
-        if legend:
-            title = f"labels to {self.share:.0%} of full accuracy"
-            self.ax_.legend(title=title, fontsize="small", title_fontsize="small", frameon=False)
-        return self
+
+    def _draw_legend(self) -> None:
+        title = f"labels to {self.share:.0%} of full accuracy"
+        self.ax_.legend(title=title, fontsize="small", title_fontsize="small", frameon=False)

@@ -1,10 +1,8 @@
 """Convex polygons and boxes in the plane."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from surefoot._typing import Floats, Mask
 
 # What `voronoi_steps` takes for a distance of zero: the square is no number of full precision.
 ZERO_LENGTH = 2.0 * float(np.finfo(np.float64).tiny) ** 0.5
@@ -57,7 +55,7 @@ def _without_repeats(polygon: Floats) -> Floats:
     return polygon[distinct] if distinct.sum() >= 3 else polygon
 
 
-def is_within(points: Floats, box: Floats) -> Bools:
+def is_within(points: Floats, box: Floats) -> Mask:
     """Whether each point lies in a box, and not just on its rim."""
     rim = 1e-9 * (box[1] - box[0])
     within = (points > box[0] + rim) & (points < box[1] - rim)
@@ -75,3 +73,11 @@ def square_around(points: Floats, pad: float) -> Floats:
 def lengths_of(vectors: Floats) -> Floats:
     """Euclidean lengths of vectors in the plane."""
     return np.hypot(vectors[:, 0], vectors[:, 1])
+
+
+def scaled_to(vector: Floats, length: float) -> tuple[float, float]:
+    """Vector in the plane of the given length and the same direction; upwards, if it has none."""
+    norm = float(np.hypot(*vector))
+    if norm == 0.0:
+        return 0.0, length
+    return float(vector[0] / norm * length), float(vector[1] / norm * length)

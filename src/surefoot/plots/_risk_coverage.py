@@ -1,24 +1,24 @@
-"""What it costs to answer more rows: risk against coverage."""
+"""Risk against coverage: the cost of answering more rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from surefoot._typing import Floats
 from surefoot.metrics import augrc_loss, risk_coverage_curve
-from surefoot.plots._canvas import BLUE, INK, VERMILION, new_axes
+from surefoot.plots._colors import BLUE, INK, VERMILION
+from surefoot.plots._display import LegendDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats, float]
 
 
-class RiskCoverageDisplay:
+class RiskCoverageDisplay(LegendDisplay):
     """Mean loss of the answered rows, lower better, against the share of rows that are answered.
 
     Beside the curve of an estimated error, it shows that of the model's own confidence and that of
@@ -32,11 +32,11 @@ class RiskCoverageDisplay:
         Coverages and risks of the estimated error, as `risk_coverage_curve` gives them, and its
         `augrc_loss`.
     own : tuple of (ndarray, ndarray, float), default=None
-        The same of the model's own confidence.
+        Curve of the model's own confidence.
     oracle : tuple of (ndarray, ndarray, float), default=None
-        The same of the best possible order.
+        Curve of the best possible order.
     risk_name : str, default="risk (mean loss)"
-        What the risk is, beside the axis.
+        Label of the y axis.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class RiskCoverageDisplay:
     See Also
     --------
     surefoot.metrics.risk_coverage_curve : The numbers alone.
-    surefoot.metrics.augrc_loss : What the legend says of each curve.
+    surefoot.metrics.augrc_loss : The number beside each curve in the legend.
 
     Examples
     --------
@@ -64,8 +64,6 @@ class RiskCoverageDisplay:
     array([0.  , 0.33, 0.25, 0.4 ])
     """
 
-    ax_: Axes
-    figure_: Any
     lines_: list[Any]
 
     def __init__(
@@ -101,19 +99,19 @@ class RiskCoverageDisplay:
         errors : array-like of shape (n_rows,)
             Loss of each prediction: 0 or 1, or any other number from 0 up.
         estimated_error : array-like of shape (n_rows,)
-            What the loss was thought to be; rows with the lowest are answered first.
+            Estimate of each loss; rows with the lowest are answered first.
         own_error : array-like of shape (n_rows,), default=None
-            What the model itself has to say, such as 1 minus its highest probability; lowest first.
+            The model's own estimate, such as 1 minus its highest probability; lowest first.
         oracle : bool, default=True
             Whether to draw the best possible order.
         sample_weight : array-like of shape (n_rows,), default=None
-            How much each row counts.
+            Weight of each row.
         risk_name : str, default=None
-            What the risk is; by default it is found out whether losses are 0 and 1.
+            Label of the y axis; by default "risk (error rate)" if all losses are 0 or 1, else "risk (mean loss)".
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what.
+            Whether to draw a legend.
 
         Returns
         -------
@@ -148,7 +146,7 @@ class RiskCoverageDisplay:
         ax: Axes | None = None,
         legend: bool = True,
     ) -> Self:
-        """Draw how well a fitted model's `predict_error` foresees its errors on held-out rows.
+        """Draw how well a fitted model's `predict_error` estimates its errors on held-out rows.
 
         The loss is whether the class is wrong, for a regressor the absolute residual. A classifier with
         `predict_proba` gets a second curve, of 1 minus its highest probability.
@@ -164,11 +162,11 @@ class RiskCoverageDisplay:
         oracle : bool, default=True
             Whether to draw the best possible order.
         sample_weight : array-like of shape (n_rows,), default=None
-            How much each row counts.
+            Weight of each row.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say what is what.
+            Whether to draw a legend.
 
         Returns
         -------
@@ -201,54 +199,38 @@ class RiskCoverageDisplay:
             legend=legend,
         )
 
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; by default those of a new figure.
-        legend : bool, default=True
-            Whether to say what is what, with the AUGRC of each curve.
-
-        Returns
-        -------
-        display : RiskCoverageDisplay
-            The display itself.
-        """
-        self.ax_ = new_axes() if ax is None else ax
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         kinds: list[tuple[Curve | None, str, dict[str, Any]]] = [
             (self.estimated, "estimated error", {"color": BLUE, "linewidth": 2.2, "zorder": 4}),
             (self.own, "own confidence", {"color": VERMILION, "linestyle": (0, (5, 2))}),
             (self.oracle, "best possible order", {"color": INK, "linestyle": (0, (1, 1.5))}),
         ]
         self.lines_ = [
-            self.ax_.plot(*_drawn(curve), label=f"{curve[2]:.3g}  {name}", **style)[0]
+            self.ax_.plot(*_line_points(curve), label=f"{curve[2]:.3g}  {name}", **style)[0]
             for curve, name, style in kinds
             if curve is not None
         ]
         self.ax_.set(xlim=(0.0, 1.0), xlabel="coverage (share answered)")
         self.ax_.set(ylim=(0.0, self._highest() * 1.05 or 1.0), ylabel=self.risk_name)
-        if legend:
-            _explain(self.ax_)
-        return self
+
+    def _draw_legend(self) -> None:
+        _legend_off_curves(self.ax_)
 
     def _highest(self) -> float:
         curves = [curve for curve in (self.estimated, self.own, self.oracle) if curve is not None]
         return max(float(np.max(risks)) for _, risks, _ in curves)
 
 
-def _drawn(curve: Curve) -> tuple[Floats, Floats]:
-    """Points of the line, from coverage 0 on: with ties, a random choice loses what a group loses on average."""
+def _line_points(curve: Curve) -> tuple[Floats, Floats]:
+    """Coverages and risks of the line, from coverage 0 on; among tied rows, those of a random choice."""
     coverages, risks, _ = curve
     at = np.union1d(coverages, np.linspace(0.0, 1.0, 201)[1:])
     lost = np.interp(at, np.append(0.0, coverages), np.append(0.0, coverages * risks))
     return np.append(0.0, at), np.append(risks[0], lost / at)
 
 
-def _explain(ax: Axes) -> None:
-    """Legend that covers no curve: below if a layout engine makes room there, else above the curves.
+def _legend_off_curves(ax: Axes) -> None:
+    """Draw a legend that covers no curve: below if a layout engine makes room there, else above the curves.
 
     Distances are in points or measured, because shares of the axes would not do in small ones.
     """

@@ -5,30 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import ArrayLike
 
-from surefoot._models import margin, top_class
-from surefoot._search import resolve_n_neighbors
-from surefoot._validation import check_option
+from surefoot._typing import Floats, Mask
 from surefoot.indicators import LocalSensitivity
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex, voronoi_samples
-from surefoot.plots._canvas import BLUE, GREY, INK, ORANGE, SKY, VERMILION, new_axes
-from surefoot.plots._polygon import cell_polygon, is_within, lengths_of, square_around
+from surefoot.plots._cell_arrays import cell_of_indicator, cell_of_points
+from surefoot.plots._colors import BLUE, GREY, INK, ORANGE, SKY, VERMILION
+from surefoot.plots._display import Display
+from surefoot.plots._polygon import is_within, scaled_to, square_around
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
+class VoronoiCellDisplay(Display):
+    """Voronoi cell of a query, its numbered neighbours, and the points where the way to each leaves the cell.
 
-class VoronoiCellDisplay:
-    """The Voronoi cell of a query, its numbered neighbours, and where the way to each leaves the cell.
-
-    All that lies in the cell is nearer to the query than to any training row. `LocalSensitivity`
+    All points of the cell are nearer to the query than to any training row. `LocalSensitivity`
     asks the model at the samples, the marks on the border of the cell. Use `from_points` or
     `from_estimator` to make a display; the parameters are stored as attributes.
 
@@ -39,17 +32,17 @@ class VoronoiCellDisplay:
     neighbors : ndarray of shape (n_neighbors, 2)
         Its nearest training rows, nearest first: they are numbered in this order.
     samples : ndarray of shape (n_neighbors, 2)
-        Where the way from the query to each neighbour leaves the cell.
+        Point where the way from the query to each neighbour leaves the cell.
     cell : ndarray of shape (n_corners, 2)
         Corners of the cell within `box`, counter-clockwise.
     others : ndarray of shape (n_others, 2), default=None
         Training rows that are not neighbours.
     box : ndarray of shape (2, 2), default=None
-        Lower left and upper right corner of what is shown; by default a square around the rest.
+        Lower left and upper right corner of the visible part; by default a square around the rest.
     values : ndarray of shape (n_neighbors,), default=None
         Numbers that colour the samples, on a scale with 0 in the middle.
     value_name : str, default=None
-        What `values` are, beside the colour bar.
+        Label of the colour bar.
     flips : ndarray of bool of shape (n_neighbors,), default=None
         Whether the model predicts another class at the sample than at the query.
     xlabel, ylabel : str, default=None
@@ -96,8 +89,6 @@ class VoronoiCellDisplay:
            [ 0. , -0.5]])
     """
 
-    ax_: Axes
-    figure_: Any
     polygon_: Any
     segments_: Any
     marks_: list[Any]
@@ -115,7 +106,7 @@ class VoronoiCellDisplay:
         box: Floats | None = None,
         values: Floats | None = None,
         value_name: str | None = None,
-        flips: Bools | None = None,
+        flips: Mask | None = None,
         xlabel: str | None = None,
         ylabel: str | None = None,
     ) -> None:
@@ -154,23 +145,15 @@ class VoronoiCellDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say below the axes what is what.
+            Whether to draw a legend below the axes.
 
         Returns
         -------
         display : VoronoiCellDisplay
             The display, drawn.
         """
-        names = [str(name) for name in getattr(X, "columns", [])]
-        rows = _check_plane(check_array(X, dtype=np.float64, input_name="X"), "X")
-        point = check_array(query, dtype=np.float64, ensure_2d=False, input_name="query")
-        point = _check_one_row(np.atleast_2d(point))
-        _check_plane(point, "query")
-        n_near = resolve_n_neighbors(n_neighbors, len(rows))
-        near = np.argsort(lengths_of(rows - point), kind="stable")[:n_near]
-        xlabel, ylabel = names or (None, None)
-        arrays = _cell_arrays(point[0], rows, near)
-        return cls(**arrays, xlabel=xlabel, ylabel=ylabel).plot(ax, legend=legend)
+        arrays = cell_of_points(X, query, n_neighbors)
+        return cls(**arrays).plot(ax, legend=legend)
 
     @classmethod
     def from_estimator(
@@ -186,7 +169,7 @@ class VoronoiCellDisplay:
         """Draw the cell in which a fitted `LocalSensitivity` asks its model, and the answers.
 
         The plane is the indicator's neighbour space: the input of the model, after the
-        transformers of its pipeline, or what the transformer `space` makes of it. If that one is not
+        transformers of its pipeline, or the output of the transformer `space`. If that one is not
         linear, the samples, which are interpolated in the input of the model, lie only near the marks.
 
         Parameters
@@ -197,13 +180,13 @@ class VoronoiCellDisplay:
         query : array-like of shape (n_columns,), or frame with one row
             The row whose cell is shown, as the model takes it.
         color_by : {"margin", "flips"}, default="margin"
-            What colours the samples: the lead there of the class that is predicted at the query
-            over the best other one, for a regressor the change of the prediction; or only whether
-            another class is predicted.
+            Value that colours the samples. "margin" is the lead, at the sample, of the class that is
+            predicted at the query over the best other class; for a regressor, the change of the
+            prediction. "flips" is whether another class is predicted.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say below the axes what is what.
+            Whether to draw a legend below the axes.
         cmap : str or matplotlib Colormap, default="PuOr"
             Colours for the margin, of which the middle is 0.
 
@@ -212,25 +195,8 @@ class VoronoiCellDisplay:
         display : VoronoiCellDisplay
             The display, drawn.
         """
-        check_option(color_by, "color_by", ["margin", "flips"])
-        _check_indicator(indicator)
-        index = indicator.index_
-        row = _check_one_row(_as_row(query))
-        if hasattr(row, "columns"):  # an array has no names to check
-            validate_data(indicator, row, reset=False, skip_check_array=True)
-        neighborhood = Neighborhood(index, row)
-        near = neighborhood.indices[0, : indicator.n_neighbors_]
-        answers = _model_answers(neighborhood, indicator.n_neighbors_)
-        if color_by == "flips":
-            if answers["flips"] is None:
-                raise ValueError(
-                    "color_by='flips' needs a classifier; for a regressor it may be 'margin'."
-                )
-            answers = {"flips": answers["flips"]}
-        arrays = _cell_arrays(neighborhood.rows[0], index.space.rows, near)
-        xlabel, ylabel = _space_names(indicator)
-        display = cls(**arrays, **answers, xlabel=xlabel, ylabel=ylabel)
-        return display.plot(ax, legend=legend, cmap=cmap)
+        arrays = cell_of_indicator(indicator, query, color_by)
+        return cls(**arrays).plot(ax, legend=legend, cmap=cmap)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, cmap: Any = "PuOr") -> Self:
         """Draw the cell, the neighbours and the samples.
@@ -240,7 +206,7 @@ class VoronoiCellDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
-            Whether to say below the axes what is what.
+            Whether to draw a legend below the axes.
         cmap : str or matplotlib Colormap, default="PuOr"
             Colours for `values`, of which the middle is 0.
 
@@ -249,8 +215,7 @@ class VoronoiCellDisplay:
         display : VoronoiCellDisplay
             The display itself.
         """
-        self.ax_ = new_axes() if ax is None else ax
-        self.figure_ = self.ax_.figure
+        self._set_axes(ax)
         self._draw_points()
         self._draw_ways()
         self._draw_samples(cmap)
@@ -263,12 +228,14 @@ class VoronoiCellDisplay:
         return self
 
     def _shown_box(self) -> Floats:
+        """Lower left and upper right corner of the visible part."""
         if self.box is not None:
             return self.box
         parts = [self.query[None, :], self.neighbors, self.samples, self.cell]
         return square_around(np.vstack(parts), 0.1)
 
     def _draw_points(self) -> None:
+        """Draw the cell, the training rows and the query."""
         from matplotlib.patches import Polygon  # noqa: PLC0415 - only who draws needs matplotlib
 
         self.polygon_ = Polygon(
@@ -289,12 +256,12 @@ class VoronoiCellDisplay:
         self._scatter(self.query[None, :], "x, the query", **star, zorder=6)
 
     def _scatter(self, points: Floats, label: str, **style: Any) -> Any:
-        """Scatter points; what is not there gets no line in the legend either."""
+        """Scatter points; without any, there is no line in the legend either."""
         shown = label if len(points) > 0 else None
         return self.ax_.scatter(points[:, 0], points[:, 1], label=shown, **style)
 
     def _draw_ways(self) -> None:
-        """Dashed segments to the neighbours, and their numbers at the far side."""
+        """Draw dashed segments to the neighbours, and their numbers at the far side."""
         from matplotlib.collections import LineCollection  # noqa: PLC0415
         from matplotlib.patheffects import withStroke  # noqa: PLC0415
 
@@ -307,7 +274,7 @@ class VoronoiCellDisplay:
             self.ax_.annotate(
                 str(rank),
                 (neighbor[0], neighbor[1]),
-                xytext=_outwards(neighbor - self.query, 10.0),
+                xytext=scaled_to(neighbor - self.query, 10.0),
                 textcoords="offset points",
                 ha="center",
                 va="center",
@@ -322,7 +289,7 @@ class VoronoiCellDisplay:
         ]
 
     def _draw_samples(self, cmap: Any) -> None:
-        """Marks where the ways leave the cell: round, or a diamond where the class flips."""
+        """Mark where the ways leave the cell: by a circle, or by a diamond where the class flips."""
         style: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.9, "zorder": 5}
         if self.values is not None:
             most = float(np.abs(self.values).max(initial=0.0)) or 1.0
@@ -340,117 +307,11 @@ class VoronoiCellDisplay:
                 self.marks_[0], cax=beside, label=self.value_name
             )
 
-    def _kinds_of_samples(self) -> list[tuple[Bools, str, str, str]]:
+    def _kinds_of_samples(self) -> list[tuple[Mask, str, str, str]]:
+        """Which samples, marker, colour and label of each kind of sample."""
         if self.flips is None:
             return [(np.ones(len(self.samples), dtype=bool), "o", ORANGE, "samples")]
         return [
             (~self.flips, "o", SKY, "sample, same class as x"),
             (self.flips, "D", VERMILION, "sample, another class"),
         ]
-
-
-def _cell_arrays(query: Floats, rows: Floats, near: NDArray[np.int64]) -> dict[str, Any]:
-    neighbors = rows[near]
-    box = _visible_box(query, neighbors, rows)
-    return {
-        "query": query,
-        "neighbors": neighbors,
-        "samples": voronoi_samples(query[None, :], neighbors[None, :, :])[0],
-        "cell": cell_polygon(query, rows, box),
-        "others": np.delete(rows, near, axis=0),
-        "box": box,
-    }
-
-
-def _visible_box(query: Floats, neighbors: Floats, rows: Floats) -> Floats:
-    """A square around the query, its neighbours, the corners of its cell and the rows that cut those.
-
-    What lies further off than the neighbours' own extent is left out: a cell at the rim of the data
-    has no end.
-    """
-    points = np.vstack([query, neighbors])
-    wide = square_around(points, 1.0)
-    cell = cell_polygon(query, rows, wide)
-    rows = rows[is_within(rows, wide)]
-    towards = rows - query
-    squares = (towards * towards).sum(axis=1)
-    cutting = ((cell - query) @ towards.T).max(axis=0) >= squares * (0.5 - 1e-9)
-    corners = cell[is_within(cell, wide)]
-    return square_around(np.vstack([points, corners, rows[cutting]]), 0.08)
-
-
-def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, Any]:
-    """What the model says at the samples of the one row, against what it says at the row."""
-    index, scores = neighborhood.index, neighborhood.scores
-    around = neighborhood.sample_scores(n_neighbors)
-    if index.response.is_regression:
-        change = around[0, :, 0] - scores[0, 0]
-        return {"values": change, "value_name": "change of the prediction", "flips": None}
-    top = top_class(scores)
-    unit = "log-odds" if index.response.method == "predict_proba" else "decision function"
-    return {
-        "values": margin(around, top)[0],
-        "value_name": f"lead of class {index.predictor.classes_[top[0]]} ({unit})",
-        "flips": top_class(around)[0] != top[0],
-    }
-
-
-def _check_indicator(indicator: Any) -> None:
-    if not isinstance(indicator, LocalSensitivity):
-        raise TypeError(
-            f"indicator={indicator!r} has no cells: it may be a fitted LocalSensitivity."
-        )
-    check_is_fitted(indicator, "index_")
-    index: NeighborhoodIndex = indicator.index_
-    if not (isinstance(index.metric, str) and index.metric == "euclidean"):
-        raise ValueError(
-            f"indicator has metric={index.metric!r}, whose cells are not drawn: metric may be 'euclidean'."
-        )
-    if indicator.sampling != "voronoi":
-        raise ValueError(
-            f"indicator has sampling={indicator.sampling!r}, whose samples are not drawn: "
-            "sampling may be 'voronoi'."
-        )
-    _check_plane(index.space.rows, "indicator")
-
-
-def _check_plane(rows: Any, name: str) -> Any:
-    if rows.shape[1] != 2 or issparse(rows):
-        kind = "sparse " if issparse(rows) else ""
-        raise ValueError(
-            f"{name} has {rows.shape[1]} {kind}column(s), which do not make a plane: "
-            "it may have 2 dense ones."
-        )
-    return rows
-
-
-def _check_one_row(table: Any) -> Any:
-    if table.shape[0] != 1:
-        raise ValueError(f"query has {table.shape[0]} rows: it may be one row only.")
-    return table
-
-
-def _as_row(query: Any) -> Any:
-    """Table with the query as its row: frames stay frames, and a pandas row becomes one."""
-    if hasattr(query, "columns"):
-        return query
-    if hasattr(query, "to_frame"):
-        return query.to_frame().T
-    return np.atleast_2d(np.asarray(query))
-
-
-def _space_names(indicator: LocalSensitivity) -> tuple[str | None, str | None]:
-    """Names of the columns, where the plane is the table that the user gave."""
-    index = indicator.index_
-    names = getattr(indicator, "feature_names_in_", None)
-    if names is None or index.transformers or not index.space.is_model_input:
-        return None, None
-    return str(names[0]), str(names[1])
-
-
-def _outwards(vector: Floats, length: float) -> tuple[float, float]:
-    """Scale a vector to a length; up, if it has no direction."""
-    norm = float(np.hypot(*vector))
-    if norm == 0.0:
-        return 0.0, length
-    return float(vector[0] / norm * length), float(vector[1] / norm * length)

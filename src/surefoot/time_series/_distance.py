@@ -15,7 +15,7 @@ from surefoot._search import (
 
 
 def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
-    """Return the dynamic time warping distance of two series; lower is more alike.
+    """Dynamic time warping distance of two series; lower is more alike.
 
     The square root of the least sum of squared gaps over all ways to walk through both series
     from start to end. Series with channels are warped together (dependent DTW): a step's gap is

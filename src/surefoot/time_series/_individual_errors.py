@@ -1,25 +1,23 @@
-"""How often each number of neighbours errs, on held-out training series and around a new one."""
+"""Error of each number of neighbours, on held-out training series and around a new one."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot._search import complete_lists
+from surefoot._typing import Floats, Ints, Mask
 from surefoot.time_series._votes import Weights, class_occurrences, votes_by_size
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-Lists = tuple[Floats, Indices]
-Search = Callable[[Indices, int], Lists]
+Lists = tuple[Floats, Ints]
+Search = Callable[[Ints, int], Lists]
 
 
 @dataclass(frozen=True)
 class Voting:
-    """How neighbours vote: numbers of neighbours, trusts in their labels, and vote weights."""
+    """Numbers of neighbours, trusts in their labels and vote weights that are compared."""
 
-    sizes: Indices
+    sizes: Ints
     trusts: tuple[float, ...]
     weights: Weights
 
@@ -28,8 +26,8 @@ class Voting:
         """The largest number of neighbours, which a list must hold."""
         return int(self.sizes[-1])
 
-    def occurrences(self, lists: Lists, codes: Indices, n_rows: int, n_classes: int) -> Floats:
-        """Class occurrences in the lists of rows of classes `codes`; none if no trust asks."""
+    def occurrences(self, lists: Lists, codes: Ints, n_rows: int, n_classes: int) -> Floats:
+        """Class occurrences in the lists of rows of classes `codes`; empty if no trust needs them."""
         if all(np.isinf(trust) for trust in self.trusts):
             return np.zeros((0, n_classes))
         return class_occurrences(lists[1][:, : self.largest], codes, n_rows, n_classes)
@@ -37,12 +35,12 @@ class Voting:
     def errors(
         self,
         lists: Lists,
-        truth: Indices,
-        labels: Indices,
+        truth: Ints,
+        labels: Ints,
         occurrences: Floats,
         *,
         own: bool,
-    ) -> NDArray[np.bool_]:
+    ) -> Mask:
         """Whether each trust and each size errs on each row: (rows, trusts, sizes).
 
         `own` says that the rows are among those whose occurrences were counted.
@@ -63,9 +61,9 @@ class Voting:
 
 
 def leave_one_out_errors(
-    voting: Voting, lists: Lists, codes: Indices, n_classes: int
-) -> tuple[Indices, NDArray[np.bool_]]:
-    """Errors on every training row by its neighbours among the others; rows, and their errors."""
+    voting: Voting, lists: Lists, codes: Ints, n_classes: int
+) -> tuple[Ints, Mask]:
+    """Rows, and the errors on each by its neighbours among all others."""
     occurrences = voting.occurrences(lists, codes, len(codes), n_classes)
     errors = voting.errors(lists, codes, codes, occurrences, own=True)
     return np.arange(len(codes)), errors
@@ -74,13 +72,13 @@ def leave_one_out_errors(
 def held_out_errors(
     voting: Voting,
     lists: Lists,
-    codes: Indices,
+    codes: Ints,
     n_classes: int,
     *,
-    splits: Iterable[tuple[Indices, Indices]],
+    splits: Iterable[tuple[Ints, Ints]],
     search_again: Search,
-) -> tuple[Indices, NDArray[np.bool_]]:
-    """Errors on the rows that any split holds out, by their neighbours among the rest.
+) -> tuple[Ints, Mask]:
+    """Rows that any split holds out, and the errors on each by its neighbours among the rest.
 
     All splits are read off the same lists; a list that a split leaves too short is searched again.
     """
@@ -90,7 +88,7 @@ def held_out_errors(
         allowed = np.zeros(len(codes), dtype=bool)
         allowed[kept] = True
 
-        def among_kept(of: Indices, allowed: NDArray[np.bool_] = allowed) -> Lists:
+        def among_kept(of: Ints, allowed: Mask = allowed) -> Lists:
             part = lists[0][of], lists[1][of]
             return complete_lists(
                 *part,
@@ -116,8 +114,8 @@ def check_enough(available: int, wanted: int, which: str) -> None:
         )
 
 
-def mean_by_row(rows: Indices, errors: NDArray[np.bool_], n_rows: int) -> tuple[Indices, Floats]:
-    """Average the errors of rows that several splits held out; rows in order, their averages."""
+def mean_by_row(rows: Ints, errors: Mask, n_rows: int) -> tuple[Ints, Floats]:
+    """Rows in order, and the mean of the errors on each over the splits that held it out."""
     times = np.bincount(rows, minlength=n_rows)
     total = np.zeros((n_rows, *errors.shape[1:]))
     np.add.at(total, rows, errors)
@@ -125,8 +123,8 @@ def mean_by_row(rows: Indices, errors: NDArray[np.bool_], n_rows: int) -> tuple[
     return seen, total[seen] / times[seen, None]
 
 
-def shrunken_errors(errors: Floats, nearby: Indices, shrinkage: float) -> Floats:
-    """Estimate the error of each size on new rows: (rows, sizes); lower is better.
+def shrunken_errors(errors: Floats, nearby: Ints, shrinkage: float) -> Floats:
+    """Estimated error of each size on new rows: (rows, sizes); lower is better.
 
     The mean of the errors on the `nearby` training rows, with the mean over all training rows
     counted `shrinkage` times beside them; infinite shrinkage leaves the latter alone.
@@ -138,7 +136,7 @@ def shrunken_errors(errors: Floats, nearby: Indices, shrinkage: float) -> Floats
     return (local + shrinkage * overall) / (nearby.shape[1] + shrinkage)
 
 
-def least(estimates: Floats, *, last: bool) -> Indices:
+def least(estimates: Floats, *, last: bool) -> Ints:
     """Position of the least estimate in each row; of several, the last or the first."""
     rounded = estimates.round(12)  # equal means that were summed in another order
     if last:

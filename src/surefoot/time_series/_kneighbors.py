@@ -4,16 +4,14 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_scalar
-from sklearn.utils.validation import check_is_fitted
 
-from surefoot.time_series._neighbors import encode_labels, fit_neighbors
+from surefoot._typing import Floats
+from surefoot.time_series._vote_classifier import SeriesVoteClassifier
 from surefoot.time_series._votes import Weights, check_weights, votes_by_size
 
 
-class KNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
+class KNeighborsDTWClassifier(SeriesVoteClassifier):
     """Nearest-neighbour classifier of time series under dynamic time warping.
 
     `predict_proba` gives the share of the neighbours' votes for each class; higher is more likely.
@@ -84,24 +82,10 @@ class KNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         """
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         check_weights(self.weights)
-        self.classes_, self._codes = encode_labels(self, y)
-        self.neighbors_ = fit_neighbors(self, X, len(self._codes))
+        self._set_training_series(X, y)
         return self
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Share of the votes for each class; higher is more likely.
-
-        Parameters
-        ----------
-        X : array or list of series
-            Series to classify, in any form that `fit` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_series, n_classes)
-            Columns in the order of `classes_`; rows sum to 1.
-        """
-        check_is_fitted(self)
+    def _vote(self, X: Any) -> Floats:
         lists = self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
         no_occurrences = np.zeros((0, len(self.classes_)))
         sizes = np.array([self.n_neighbors])
@@ -109,18 +93,3 @@ class KNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
             lists, self._codes, no_occurrences, trust=np.inf, weights=self.weights, sizes=sizes
         )
         return votes[:, 0]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes; the first in `classes_` where several have as many.
-
-        Parameters
-        ----------
-        X : array or list of series
-            Series to classify, in any form that `fit` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_series,)
-        """
-        votes = self.predict_proba(X)
-        return self.classes_[votes.argmax(axis=1)]

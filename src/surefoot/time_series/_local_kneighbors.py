@@ -6,12 +6,11 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._search import complete_lists, drop_own
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_option
 from surefoot.time_series._individual_errors import (
     Lists,
@@ -24,14 +23,11 @@ from surefoot.time_series._individual_errors import (
     shrunken_errors,
 )
 from surefoot.time_series._local_parameters import check_sizes, check_trusts
-from surefoot.time_series._neighbors import encode_labels, fit_neighbors
+from surefoot.time_series._vote_classifier import SeriesVoteClassifier
 from surefoot.time_series._votes import Weights, check_weights, votes_by_size
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
-
-class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
+class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
     """Nearest-neighbour classifier of series that picks the number of neighbours for each.
 
     For each series, it estimates the error of every number of neighbours from how that number did
@@ -49,9 +45,9 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
     n_neighbors : sequence of int, default=(1, 3, 5, 7, 9)
         Numbers of neighbours to choose from.
     error_neighbors : int, default=5
-        Nearest training series on which a number's error is judged.
+        Nearest training series on which a number's error is estimated.
     cv : "loo" or splitter, default="loo"
-        How errors on training series are found: each by all others, or by the training part of
+        How errors on training series are estimated: each by all others, or by the training part of
         each split, such as `HoldoutSplit(4 / 9)`. Everything is read off one search.
     shrinkage : float, default=5.0
         How many series the overall error counts for beside the nearby ones. 0 uses these alone;
@@ -132,7 +128,7 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Search the training series' neighbours and find the errors of each number of them.
+        """Search the training series' neighbours and estimate the error of each number of them.
 
         Parameters
         ----------
@@ -146,8 +142,7 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         self : LocalKNeighborsDTWClassifier
         """
         voting = self._check_parameters()
-        self.classes_, self._codes = encode_labels(self, y)
-        self.neighbors_ = fit_neighbors(self, X, len(self._codes))
+        self._set_training_series(X, y)
         n_rows = len(self._codes)
         check_enough(n_rows - 1, voting.largest, f"beside each, with n_samples = {n_rows}")
         lists = self._lists_of_training_series(voting)
@@ -158,6 +153,7 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> Voting:
+        """The votes to compare; one sentence for a wrong parameter."""
         check_scalar(self.error_neighbors, "error_neighbors", Integral, min_val=1)
         check_scalar(self.shrinkage, "shrinkage", Real, min_val=0)
         check_option(self.tie_break, "tie_break", ("largest", "smallest"))
@@ -174,23 +170,23 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         return len(self._codes), len(self.classes_)
 
     def _lists_of_training_series(self, voting: Voting) -> Lists:
+        """Distances and indices of the neighbours of each training series."""
         length = voting.largest
         if self.cv != "loo":
             # Long enough that hardly any list runs short when half of the series are held out.
             length = min(4 * length + 4, len(self._codes) - 1)
         return self.neighbors_.kneighbors(n_neighbors=length)
 
-    def _held_out_errors(
-        self, X: Any, voting: Voting, lists: Lists
-    ) -> tuple[Indices, NDArray[np.bool_]]:
+    def _held_out_errors(self, X: Any, voting: Voting, lists: Lists) -> tuple[Ints, Mask]:
+        """Held-out rows, and whether each trust and each number of neighbours errs on them."""
         n_classes = len(self.classes_)
         if self.cv == "loo":
             return leave_one_out_errors(voting, lists, self._codes, n_classes)
 
-        def search_again(rows: Indices, length: int) -> Lists:
+        def search_again(rows: Ints, length: int) -> Lists:
             # One more than wanted, because each finds itself.
-            found = self._search(_safe_indexing(X, rows), length + 1)
-            return drop_own(*found, rows)
+            lists = self._search(_safe_indexing(X, rows), length + 1)
+            return drop_own(*lists, rows)
 
         splits = self.cv.split(X, self._codes)
         return held_out_errors(
@@ -198,9 +194,11 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _search(self, X: Any, length: int) -> Lists:
+        """Distances and indices of the `length` nearest training series, or of all if they are fewer."""
         return self.neighbors_.kneighbors(X, n_neighbors=min(length, len(self._codes)))
 
-    def _set_errors(self, rows: Indices, errors: NDArray[np.bool_], voting: Voting) -> None:
+    def _set_errors(self, rows: Ints, errors: Mask, voting: Voting) -> None:
+        """Keep the label trust with the least error, and the errors of each number of neighbours with it."""
         overall = errors.mean(axis=0)
         kept = int(overall.min(axis=1).argmin())
         self.n_neighbors_ = voting.sizes
@@ -209,7 +207,7 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         self._error_rows, self._errors = mean_by_row(rows, errors[:, kept], len(self._codes))
 
     def _consult(self, X: Any) -> tuple[Lists, Floats]:
-        """Search once for each series: its neighbours, and the estimated error of each size."""
+        """Neighbours of each series, and the estimated error of each number of neighbours."""
         check_is_fitted(self)
         n_rows = len(self._codes)
         wanted = max(int(self.n_neighbors_[-1]), self.error_neighbors)
@@ -226,22 +224,11 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         place = np.cumsum(known) - 1
         return lists, shrunken_errors(self._errors, place[nearby], self.shrinkage)
 
-    def _chosen(self, estimates: Floats) -> Indices:
+    def _chosen(self, estimates: Floats) -> Ints:
+        """Position, in `n_neighbors_`, of the number chosen for each series."""
         return least(estimates, last=self.tie_break == "largest")
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Share of the votes for each class; higher is more likely.
-
-        Parameters
-        ----------
-        X : array or list of series
-            Series to classify, in any form that `fit` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_series, n_classes)
-            Columns in the order of `classes_`; rows sum to 1.
-        """
+    def _vote(self, X: Any) -> Floats:
         lists, estimates = self._consult(X)
         votes = votes_by_size(
             lists,
@@ -253,22 +240,7 @@ class LocalKNeighborsDTWClassifier(ClassifierMixin, BaseEstimator):
         )
         return votes[np.arange(len(votes)), self._chosen(estimates)]
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes; the first in `classes_` where several have as many.
-
-        Parameters
-        ----------
-        X : array or list of series
-            Series to classify, in any form that `fit` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_series,)
-        """
-        votes = self.predict_proba(X)
-        return self.classes_[votes.argmax(axis=1)]
-
-    def predict_n_neighbors(self, X: Any) -> Indices:
+    def predict_n_neighbors(self, X: Any) -> Ints:
         """Number of neighbours chosen for each series.
 
         Parameters

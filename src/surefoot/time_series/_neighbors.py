@@ -8,11 +8,12 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from surefoot._typing import Ints
 from surefoot.neighborhoods import DTWNeighbors
 
 
-def encode_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Check labels; return the classes in order, and each row's position among them."""
+def encode_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], Ints]:
+    """Classes in order, and each row's position among them; one sentence for labels that are none."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -25,7 +26,7 @@ def encode_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], NDArray[np.int6
 
 
 def fit_neighbors(estimator: Any, X: Any, n_labels: int) -> Any:
-    """Fit the estimator's `neighbors`, or a DTW search with its window and threads, to X."""
+    """The estimator's `neighbors`, or a DTW search with its window and threads, fitted to X."""
     if estimator.neighbors is None:
         search = DTWNeighbors(window=estimator.window, n_jobs=estimator.n_jobs)
     else:

@@ -1,16 +1,14 @@
-"""What neighbours vote for: their own labels, or the classes they have been neighbours of."""
+"""Votes of neighbours for their own labels, or for the classes they have been neighbours of."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot._parallel import row_batches
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Weights = str | Callable[[Floats], Floats]
 
 
@@ -37,23 +35,23 @@ def vote_weights(distances: Floats, weights: Weights) -> Floats:
     return np.where(equal.any(axis=1, keepdims=True), equal, inverse)
 
 
-def class_occurrences(indices: Indices, codes: Indices, n_rows: int, n_classes: int) -> Floats:
+def class_occurrences(indices: Ints, codes: Ints, n_rows: int, n_classes: int) -> Floats:
     """How often each row is a neighbour of each class, the r-th neighbour counted as 1 / r.
 
     `indices` are the neighbours, among `n_rows` rows, of rows of classes `codes`.
     """
     counts = np.zeros((n_rows, n_classes))
-    places = np.broadcast_to(1 / np.arange(1, indices.shape[1] + 1), indices.shape)
-    np.add.at(counts, (indices, codes[:, None]), places)
+    rank_weights = np.broadcast_to(1 / np.arange(1, indices.shape[1] + 1), indices.shape)
+    np.add.at(counts, (indices, codes[:, None]), rank_weights)
     return counts
 
 
 def ballots(
-    indices: Indices,
-    labels: Indices,
+    indices: Ints,
+    labels: Ints,
     occurrences: Floats,
     trust: float,
-    own_codes: Indices | None = None,
+    own_codes: Ints | None = None,
 ) -> Floats:
     """Share of each neighbour's vote that goes to each class, of shape (rows, neighbours, classes).
 
@@ -75,21 +73,21 @@ def ballots(
     return shares / shares.sum(axis=2, keepdims=True)
 
 
-def running_votes(shares: Floats, weights: Floats, sizes: Indices) -> Floats:
+def running_votes(shares: Floats, weights: Floats, sizes: Ints) -> Floats:
     """Votes for each class among the first `sizes` neighbours: (rows, sizes, classes), sum 1."""
     votes = np.cumsum(shares * weights[:, :, None], axis=1)[:, sizes - 1]
     return votes / votes.sum(axis=2, keepdims=True)
 
 
 def votes_by_size(
-    lists: tuple[Floats, Indices],
-    labels: Indices,
+    lists: tuple[Floats, Ints],
+    labels: Ints,
     occurrences: Floats,
     *,
     trust: float,
     weights: Weights,
-    sizes: Indices,
-    own_codes: Indices | None = None,
+    sizes: Ints,
+    own_codes: Ints | None = None,
 ) -> Floats:
     """Votes of the neighbours in `lists` for every number of neighbours in `sizes`, in batches."""
     distances, indices = lists[0][:, : sizes[-1]], lists[1][:, : sizes[-1]]

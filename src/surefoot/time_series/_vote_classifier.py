@@ -1,0 +1,58 @@
+"""What classifiers of series share: the training series, and the class with the most votes."""
+
+from abc import abstractmethod
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._typing import Floats
+from surefoot.time_series._neighbors import encode_labels, fit_neighbors
+
+
+class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that let the nearest training series vote.
+
+    A subclass has the parameters `neighbors`, `window` and `n_jobs`.
+    """
+
+    def _set_training_series(self, X: Any, y: Any) -> None:
+        """Set `classes_`, the labels' codes, and the search fitted to the series."""
+        self.classes_, self._codes = encode_labels(self, y)
+        self.neighbors_ = fit_neighbors(self, X, len(self._codes))
+
+    @abstractmethod
+    def _vote(self, X: Any) -> Floats:
+        """Share of the votes for each class, of shape (n_series, n_classes)."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Share of the votes for each class; higher is more likely.
+
+        Parameters
+        ----------
+        X : array or list of series
+            Series to classify, in any form that `fit` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_classes)
+            Columns in the order of `classes_`; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return self._vote(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the most votes; the first in `classes_` where several have as many.
+
+        Parameters
+        ----------
+        X : array or list of series
+            Series to classify, in any form that `fit` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_series,)
+        """
+        votes = self.predict_proba(X)
+        return self.classes_[votes.argmax(axis=1)]
