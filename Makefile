@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check format docs bench clean
+.PHONY: demo test coverage check format docs bench clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -19,17 +19,25 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[cli,plots]' --group dev
 	touch $@ .venv/demo
 
+.venv/coverage: .venv/dev
+	$(PIP) install --quiet --constraint constraints.txt --group coverage
+	touch $@
+
 demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
 test: .venv/dev  ## the whole suite, docstring examples included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
-check: .venv/dev  ## style, types, layers
+coverage: .venv/coverage  ## the suite again, slower: which lines no test runs, in build/coverage
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term --cov-report html
+
+check: .venv/dev  ## style, types, layers, public names, lengths
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --quiet tests/test_architecture.py
 
 format: .venv/dev
 	$(BIN)/ruff check --fix
@@ -42,4 +50,4 @@ bench: .venv/dev  ## ratios against the alternatives, in one run
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf .venv docs/_build docs/gallery docs/api build dist
+	rm -rf .venv .coverage docs/_build docs/gallery docs/api build dist

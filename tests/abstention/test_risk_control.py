@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import ttest_1samp
 
+from surefoot.abstention import threshold_for_risk
 from surefoot.abstention._risk_control import (
     every_threshold,
     fallback_test,
     starting_points,
     student_test,
     threshold_for_coverage,
-    threshold_for_risk,
     upper_bound,
 )
 

@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import Confidence, LocalSensitivity
@@ -75,16 +74,45 @@ def test_votes_of_a_forest_as_an_indicator(situation):
     assert len(query(VoteDisagreement(), forest, pool, 3, X=X, y=y)) == 3
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("kind", [np.asarray, csr_array, pd.DataFrame])
-def test_any_table_and_a_frozen_model(strategy, kind):
-    X, y = load_iris(return_X_y=True)
-    X = kind(X) if kind is not pd.DataFrame else pd.DataFrame(X, columns=list("abcd"))
-    rows = np.arange(0, 150, 5)
-    labelled = X.iloc[rows] if kind is pd.DataFrame else X[rows]
-    model = FrozenEstimator(KNeighborsClassifier(3).fit(labelled, y[rows]))
-    chosen = query(strategy, model, X, 7, X=labelled, y=y[rows], random_state=0)
-    assert len(np.unique(chosen)) == 7
+def borderline():
+    """Sixty labelled rows, noisy around x = 0, and a pool whose first 30 rows lie there and 70 far away.
+
+    Sparse rows have neighbours by angle, under which a far row may be unstable too: not in this draw.
+    """
+    draw = np.random.default_rng(1)
+    X = draw.uniform(-1, 1, size=(60, 2)) * [5, 2]
+    far = draw.choice([-1, 1], 70) * draw.uniform(4, 5, 70)
+    x = np.concatenate([draw.uniform(-0.3, 0.3, 30), far])
+    pool = np.column_stack([x, draw.uniform(-2, 2, 100)])
+    return X, (X[:, 0] + draw.normal(size=60) > 0).astype(int), pool
+
+
+def frame(X):
+    return pd.DataFrame(X, columns=["x", "other"])
+
+
+@pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"random"}))
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, frame])
+def test_rows_near_the_boundary_are_chosen_from_any_table(strategy, kind):
+    X, y, pool = borderline()
+    model = FrozenEstimator(LogisticRegression().fit(kind(X), y))
+    options = {"X": kind(X), "y": y, "random_state": 0}
+    chosen = query(strategy, model, kind(pool), 15, diverse=False, **options)
+    assert chosen[:7].max() < 30
+    spread = query(strategy, model, kind(pool), 3, **options)  # out of five times as many
+    assert set(spread) <= set(chosen)
+    assert spread[0] == chosen[0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, frame])
+def test_random_rows_depend_on_nothing_but_the_seed(kind):
+    X, y, pool = borderline()
+    model = LogisticRegression().fit(kind(X), y)
+    draws = [query("random", model, kind(pool), 50, random_state=seed) for seed in range(40)]
+    assert all(len(set(draw)) == 50 for draw in draws)
+    assert_array_equal(draws[0], query("random", model, np.zeros((100, 2)), 50, random_state=0))
+    # Each row is in half of the draws: 20 of 40, with a standard deviation of √10.
+    assert np.abs(np.bincount(np.concatenate(draws), minlength=100) - 20).max() < 4.5 * np.sqrt(10)
 
 
 def test_a_batch_is_spread_out_and_still_doubtful():

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from surefoot.report.page._render import _at, render
+from surefoot.report.page import render
+from surefoot.report.page._render import _at
 from surefoot.report.page._rows import listed_rows, size_of
 
 NASTY = "</script><img src=x onerror=alert(1)>"

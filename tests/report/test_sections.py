@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -301,13 +302,33 @@ def test_a_large_table_is_shown_in_part(classified, monkeypatch):
     assert classified.estimated[shown[:50]].min() >= classified.estimated[shown[50:]].max()
 
 
-def test_the_band_is_the_prediction_and_how_it_changes(regressed, classified):
-    shift, spread = regressed.stability.T
-    told = LinearRegression().fit(regressed.X, regressed.y).predict(regressed.X)
-    assert_allclose(stability_band(regressed)[:, 1], told + shift)
-    assert_allclose(np.ptp(stability_band(regressed), axis=1), 4 * spread)
-    sure = stability_band(classified)[:, 1]
-    assert sure[classified.own < 0.05].mean() > sure[classified.own > 0.4].mean() > 0.3
+def test_the_band_of_a_regression_by_hand():
+    """A prediction of 10 that is 1 more on average in its cell, with a standard deviation of 2."""
+    row = SimpleNamespace(
+        is_classifier=False,
+        stability=np.array([[1.0, 2.0], [0.0, 0.0]]),
+        deployed_predictions=np.array([10.0, -3.0]),
+    )
+    assert_allclose(stability_band(row), [[7, 11, 15], [-3, -3, -3]])
+
+
+def test_the_band_of_a_classification_is_of_probabilities():
+    """Odds of 3 to 1 that are 3 times as high in the cell, and between 1 and 81."""
+    row = SimpleNamespace(
+        is_classifier=True,
+        stability=np.log([[3.0, 3.0]]),
+        lead=np.log([3.0]),
+    )
+    assert_allclose(stability_band(row), [[1 / 2, 9 / 10, 81 / 82]])
+
+
+def test_the_band_lies_around_what_the_model_says(regressed, classified):
+    low, _, high = stability_band(regressed).T
+    line = LinearRegression().fit(regressed.X, regressed.y).predict(regressed.X)
+    assert ((low <= line) & (line <= high)).mean() > 0.95
+    assert np.median(high - low) < 0.5 * np.ptp(line)  # a cell is a small part of the table
+    middle = stability_band(classified)[:, 1]
+    assert middle[classified.own < 0.05].mean() > middle[classified.own > 0.4].mean() > 0.3
 
 
 @pytest.mark.parametrize(

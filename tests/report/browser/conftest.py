@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from surefoot.report.page._render import render
+from surefoot.report.page import render
 
 FLAGS = (
     "--no-sandbox",  # the browser may run as root in a container; it opens only our own files

@@ -6,7 +6,7 @@ import html
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from surefoot.report.page._render import render
+from surefoot.report.page import render
 
 TASKS = ("classification", "regression")
 

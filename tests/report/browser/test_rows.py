@@ -6,7 +6,7 @@ import csv
 import numpy as np
 import pytest
 
-from surefoot.report.page._render import render
+from surefoot.report.page import render
 
 
 def shown_rows(page):

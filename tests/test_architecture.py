@@ -1,0 +1,297 @@
+"""Packages keep their modules private, public names are documented, files and functions stay short."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SRC = ROOT / "src"
+
+MOST_NAMES = 100
+MOST_LINES = 350
+LONGEST_BODY = 40
+LEAST_SHORT_BODIES = 0.99
+
+# Names that tests and benchmarks import from private modules. A number may only become smaller.
+PRIVATE_NAMES_IN_TESTS = {
+    "benchmarks": 17,
+    "tests/abstention": 9,
+    "tests/active_learning": 4,
+    "tests/cli": 18,
+    "tests/datasets": 9,
+    "tests/ensemble": 6,
+    "tests/error_estimation": 12,
+    "tests/experiments": 59,
+    "tests/indicators": 5,
+    "tests/kernels": 18,
+    "tests/metrics": 1,
+    "tests/neighborhoods": 12,
+    "tests/plots": 2,
+    "tests/recalibration": 4,
+    "tests/report": 31,
+    "tests/resampling": 2,
+    "tests/selection": 2,
+    "tests/time_series": 5,
+}
+
+
+def imported_names(text, package):
+    """Line and dotted name of every import in the text of a module of `package`, wherever it stands."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            own = package.split(".")
+            parents = own[: len(own) + 1 - node.level] if node.level else []
+            origin = [*parents, node.module] if node.module else parents
+            yield from ((node.lineno, ".".join([*origin, alias.name])) for alias in node.names)
+
+
+def is_private_elsewhere(name, package):
+    """Whether a dotted name has a private part whose owner `package` is no part of."""
+    parts, own = name.split("."), package.split(".")
+    owners = [parts[:i] for i, part in enumerate(parts) if re.match(r"_(?!_)", part)]
+    return parts[0] == "surefoot" and any(own[: len(owner)] != owner for owner in owners)
+
+
+def private_imports(text, package):
+    """Line and name of each import that reaches into another package."""
+    return [
+        (line, name)
+        for line, name in imported_names(text, package)
+        if is_private_elsewhere(name, package)
+    ]
+
+
+def reaching_in(texts):
+    """Place and name of each import by which a module, given by its path, reaches into another package."""
+    return [
+        f"{path}:{line}: {name}"
+        for path, text in texts.items()
+        for line, name in private_imports(text, ".".join(path.parent.parts[1:]))
+    ]
+
+
+def exported_names(text):
+    """Names in a module's `__all__`."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    raise ValueError("The package has no __all__.")
+
+
+def names_of_packages(pattern):
+    """Whole name of everything that the packages whose folders match export."""
+    return {
+        f"{'.'.join(path.relative_to(SRC).parent.parts)}.{name}"
+        for path in SRC.glob(f"surefoot/{pattern}/__init__.py")
+        for name in exported_names(path.read_text())
+    }
+
+
+def public_names():
+    return names_of_packages("[!_]*")
+
+
+def documented_names(text):
+    """Whole name of every entry of the autosummaries of a page, under the module that is current there."""
+    names, module, in_summary = [], None, False
+    for line in text.splitlines():
+        if directive := re.match(r"\.\. (\w+)::\s*(\S*)", line):
+            in_summary = directive[1] == "autosummary"
+            module = directive[2] if directive[1] == "currentmodule" else module
+        elif in_summary and re.fullmatch(r"   [\w.]+", line):
+            names.append(f"{module}.{line.strip()}")
+        elif line and not line.startswith(" "):
+            in_summary = False
+    return names
+
+
+def name_in_package(name):
+    """Where a name of a private module is if its package exports it."""
+    parts = name.split(".")
+    return ".".join([*parts[:2], *(part for part in parts[2:] if not part.startswith("_"))])
+
+
+def long_files(texts):
+    """Path and number of lines of each file that is too long."""
+    lengths = {str(path): len(text.splitlines()) for path, text in texts.items()}
+    return {path: length for path, length in lengths.items() if length > MOST_LINES}
+
+
+def body_lengths(text):
+    """Name and number of lines, without the docstring, of every function in a module."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[ast.get_docstring(node) is not None :]
+            yield node.name, body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+def long_bodies(texts):
+    """Share of functions with a long body, and which they are."""
+    bodies = [
+        (f"{path}: {name}", n) for path, text in texts.items() for name, n in body_lengths(text)
+    ]
+    long = [body for body in bodies if body[1] > LONGEST_BODY]
+    return len(long) / len(bodies), long
+
+
+def read(*patterns):
+    """Texts of the files that match, by their path in the repository."""
+    paths = sorted(path for pattern in patterns for path in ROOT.glob(pattern))
+    return {path.relative_to(ROOT): path.read_text() for path in paths}
+
+
+def read_tests():
+    return read("tests/**/*.py", "benchmarks/*.py")
+
+
+def test_no_package_imports_a_private_module_of_another():
+    places = reaching_in(read("src/**/*.py"))
+    assert not places, "\n".join(places)
+
+
+def test_every_way_to_reach_into_a_package_is_noticed():
+    text = """
+import surefoot.a._one
+from surefoot.a._two import thing
+from surefoot.a import _three
+from surefoot._shared._four import thing
+from ..a._five import thing
+def late():
+    from surefoot.a._six import thing
+if TYPE_CHECKING:
+    import surefoot.a.part._seven as seven
+"""
+    assert [line for line, _ in private_imports(text, "surefoot.b")] == [2, 3, 4, 5, 6, 8, 10]
+    texts = {Path("src/surefoot/b/_x.py"): "from surefoot.b.part._own import thing"}
+    assert reaching_in(texts) == ["src/surefoot/b/_x.py:1: surefoot.b.part._own.thing"]
+
+
+def test_what_a_package_owns_or_another_exports_may_be_imported():
+    text = """
+import numpy._core
+from surefoot import __version__
+from surefoot._shared import thing
+from surefoot.a import thing
+from surefoot.b._own import thing
+from . import _own
+from .._shared import thing
+"""
+    paths = [Path("src/surefoot/b/__init__.py"), Path("src/surefoot/b/_x.py")]
+    assert reaching_in(dict.fromkeys(paths, text)) == []
+    assert private_imports("from surefoot.b._own import thing", "surefoot.b.part") == []
+
+
+def test_tests_import_fewer_and_fewer_private_names():
+    counts = Counter(
+        path.parent.as_posix()
+        for path, text in read_tests().items()
+        for _ in private_imports(text, "surefoot")
+    )
+    assert counts == PRIVATE_NAMES_IN_TESTS, f"there are now: {sorted(counts.items())!s}"
+
+
+def test_tests_import_what_a_package_exports_from_the_package():
+    exported = names_of_packages("**")
+    roundabout = [
+        f"{path}:{line}: {name}"
+        for path, text in read_tests().items()
+        for line, name in private_imports(text, "surefoot")
+        if name_in_package(name) in exported
+    ]
+    assert not roundabout, "\n".join(roundabout)
+
+
+def test_an_exported_name_is_recognised_in_its_private_module():
+    text = """
+from surefoot.report._report import ReliabilityReport, model_name
+from surefoot.report.page._render import render
+from surefoot._kernels._cells import cell_votes
+"""
+    names = {name_in_package(name) for _, name in private_imports(text, "surefoot")}
+    assert names & names_of_packages("**") == {
+        "surefoot.report.ReliabilityReport",
+        "surefoot.report.page.render",
+        "surefoot._kernels.cell_votes",
+    }
+
+
+def test_the_reference_lists_exactly_the_public_names():
+    documented = documented_names((ROOT / "docs/api.rst").read_text())
+    missing, unknown = public_names() - set(documented), set(documented) - public_names()
+    assert not missing, f"exported, not in docs/api.rst: {sorted(missing)}"
+    assert not unknown, f"in docs/api.rst, not exported: {sorted(unknown)}"
+    assert len(documented) == len(set(documented))
+
+
+def test_there_are_not_too_many_public_names():
+    assert len(public_names()) <= MOST_NAMES
+
+
+def test_names_are_read_from_modules_and_from_pages():
+    assert exported_names('from a import b\n\n__all__ = ["b", "c"]\n') == ["b", "c"]
+    with pytest.raises(ValueError, match="no __all__"):
+        exported_names("from a import b\n")
+    page = """
+.. currentmodule:: surefoot.a
+
+.. autosummary::
+   :toctree: api
+
+   one
+   two
+
+Some words about
+
+   three
+
+.. currentmodule:: surefoot.b
+
+.. autosummary::
+
+   one
+"""
+    assert documented_names(page) == ["surefoot.a.one", "surefoot.a.two", "surefoot.b.one"]
+
+
+def test_files_are_short():
+    assert long_files(read("src/**/*.py")) == {}
+
+
+def test_a_long_file_is_noticed():
+    assert long_files({"a.py": "x = 1\n" * 350, "b.py": "x = 1\n" * 351}) == {"b.py": 351}
+
+
+def test_nearly_all_bodies_are_short():
+    share, long = long_bodies(read("src/**/*.py"))
+    assert share <= 1 - LEAST_SHORT_BODIES, long
+
+
+def test_a_body_is_measured_without_its_docstring():
+    text = '''
+def outer(
+    x,
+):
+    """Say one thing.
+
+    And another.
+    """
+    y = [
+        x,
+    ]
+    def inner():
+        return 1
+    return y
+async def only_documented():
+    """Wait."""
+'''
+    assert dict(body_lengths(text)) == {"outer": 6, "inner": 1, "only_documented": 0}
+
+
+def test_a_long_body_is_noticed():
+    texts = {"a.py": "def f():\n" + "    x = 1\n" * 40, "b.py": "def g():\n" + "    x = 1\n" * 41}
+    assert long_bodies(texts) == (0.5, [("b.py: g", 41)])
