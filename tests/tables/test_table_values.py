@@ -233,6 +233,14 @@ def test_tables_that_are_no_numbers(table):
     assert as_numbers(table, complete=False) is None
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables_without_rows_or_columns(kind):
+    empty = take_rows(kind({"a": [1], "t": ["x"]}), [])
+    assert as_objects(empty).shape == missing_mask(empty).shape == (0, 2)
+    assert as_floats(take_rows(kind({"a": [1]}), slice(0, 0))).shape == (0, 1)
+    assert as_numbers(kind({})).shape == (0, 0)
+
+
 def test_infinity_is_a_number_that_is_not_complete():
     for table in (np.array([[1, np.inf]]), csr_array([[1, np.inf]])):
         assert as_numbers(table) is None

@@ -43,7 +43,8 @@ def as_floats(values: Any) -> Floats:
 
 
 def _frame_floats(frame: Any) -> Floats:
-    if all(kind in NUMERIC for kind in kinds_of(frame)):  # pandas was dealt with
+    kinds = kinds_of(frame)
+    if kinds and all(kind in NUMERIC for kind in kinds):  # pandas was dealt with
         return _narwhals_floats(nw.from_native(frame, eager_only=True))
     floats = np.empty(frame.shape, order="F")
     for i, column in enumerate(split_columns(frame)):
