@@ -13,8 +13,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from surefoot._models import as_table
 from surefoot._sklearn_private import check_sample_weight
+from surefoot._tables import as_table
 from surefoot._typing import Floats
 
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
 from surefoot._crossfit._panel import Panel, named
 from surefoot._models import fit_model
 from surefoot._splits import resolve_cv
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators import Indicator
 
@@ -127,7 +128,7 @@ class CrossFitter:
         self._check_classes([train for train, _ in splits])
         panels = self._build_panels([train for train, _ in splits])
         outputs = Parallel(n_jobs=self.n_jobs)(
-            delayed(panel)(_safe_indexing(self.X, test), names, methods)
+            delayed(panel)(take_rows(self.X, test), names, methods)
             for panel, (_, test) in zip(panels, splits, strict=True)
         )
         rows = np.concatenate([test for _, test in splits])
@@ -151,7 +152,7 @@ class CrossFitter:
         """Held-out rows, in the order of `held_out`, and the answers of the models that did not see them."""
         rows = np.concatenate([test for _, test in self.splits])
         answers = [
-            np.asarray(getattr(self.model(train), method)(_safe_indexing(self.X, test)))
+            np.asarray(getattr(self.model(train), method)(take_rows(self.X, test)))
             for train, test in self.splits
         ]
         order = np.argsort(rows, kind="stable")
@@ -216,7 +217,7 @@ class CrossFitter:
         total, count = np.zeros((len(rows), self._n_scores())), np.zeros((len(rows), 1))
         for train, test in splits:
             where = np.searchsorted(rows, test)
-            total[where] += self.scorer(train)(_safe_indexing(self.X, test)).scores
+            total[where] += self.scorer(train)(take_rows(self.X, test)).scores
             count[where] += 1
         means = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
         return means[copies]
@@ -257,7 +258,7 @@ class CrossFitter:
         return np.sort(draw.choice(len(part), self.max_reference_rows, replace=False))
 
     def _rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
-        return _safe_indexing(self.X, part), self.y[part]
+        return take_rows(self.X, part), self.y[part]
 
     def _fit(self, parts: list[Ints]) -> None:
         """Fit the models of those parts that have none yet."""

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from surefoot._tables import take_rows
 from surefoot._typing import Ints
 
 
@@ -16,7 +16,7 @@ def ask_chosen(models: list[Any], choice: Ints, method: str, X: Any) -> NDArray[
     """
     rows = [np.flatnonzero(choice == number) for number in range(len(models))]
     told = [
-        getattr(model, method)(_safe_indexing(X, mine))
+        getattr(model, method)(take_rows(X, mine))
         for model, mine in zip(models, rows, strict=True)
         if mine.size
     ]

@@ -7,15 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._models import (
-    Response,
-    as_numbers,
-    axis_samples,
-    interpolate,
-    is_frame,
-    preprocesses_inside,
-    split_model,
-)
+from surefoot._models import Response, axis_samples, interpolate, preprocesses_inside, split_model
+from surefoot._tables import as_numbers, is_frame
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._neighborhood import Neighborhood, NeighborhoodIndex

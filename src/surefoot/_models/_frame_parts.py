@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._tables import as_objects, split_columns
+
 
 class FrameParts(dict[str, Any]):
     """What `parts_of_frame` made of a frame, so that it is not mistaken for a table."""
@@ -14,10 +16,9 @@ def parts_of_frame(table: Any) -> Any:
     """A pandas frame as its names, types and arrays; any other table as it is."""
     if not hasattr(table, "iloc"):
         return table
-    columns = [table.iloc[:, i] for i in range(table.shape[1])]
     return FrameParts(
         names=list(table.columns),
-        columns=[_parts_of_column(column) for column in columns],
+        columns=[_parts_of_column(column) for column in split_columns(table)],
         n_rows=len(table),
     )
 
@@ -45,7 +46,7 @@ def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
         )
     if isinstance(column.dtype, np.dtype):
         return str(column.dtype), column.to_numpy(), None
-    return str(column.dtype), column.astype(object).where(column.notna(), None).to_numpy(), None
+    return str(column.dtype), as_objects(column), None
 
 
 def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], known: Any) -> Any:

@@ -6,11 +6,24 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_array, get_tags
+from sklearn.utils import check_array, get_tags
 
 from surefoot._models._frame_parts import frame_of_parts, parts_of_frame
 from surefoot._models._response import Response
 from surefoot._models._samples import interpolate
+from surefoot._tables import (
+    as_floats,
+    as_numbers,
+    column_names,
+    frame_like,
+    is_frame,
+    is_numeric,
+    is_whole,
+    split_columns,
+    take_column,
+    take_rows,
+    with_columns,
+)
 from surefoot._typing import Floats, Ints
 
 
@@ -28,46 +41,6 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
             model = model[-1]
         else:
             return transformers, model
-
-
-def as_table(X: Any) -> Any:
-    """Leave arrays, CSR and frames as they are; other sparse formats become CSR, anything else an array.
-
-    A list of texts, for a pipeline that vectorises them, is the only table with one dimension.
-    """
-    if issparse(X):
-        return X if X.format == "csr" else csr_array(X)
-    if is_frame(X):
-        return X
-    table = X if isinstance(X, np.ndarray) else np.asarray(X)
-    if table.ndim != 2 and not (table.ndim == 1 and table.dtype.kind in "OSUT"):
-        raise ValueError(
-            f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
-        )
-    return table
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a pandas or polars frame."""
-    return hasattr(X, "columns") and hasattr(X, "__getitem__")
-
-
-def as_numbers(X: Any, *, complete: bool = True) -> Any:
-    """Return X as float64 array or CSR when it is numeric and, if asked, complete; else None."""
-    if issparse(X):
-        values = X.astype(np.float64, copy=False)
-        return values if not complete or np.isfinite(values.data).all() else None
-    if is_frame(X) and not all(_is_numeric(X[name]) for name in X.columns):
-        return None
-    # A nullable column with gaps would be objects, and these lose that they are numbers.
-    values = X.to_numpy(dtype=np.float64, na_value=np.nan) if hasattr(X, "iloc") else np.asarray(X)
-    if values.dtype.kind not in "biufO":
-        return None
-    try:
-        values = values.astype(np.float64, copy=False)
-    except (TypeError, ValueError):  # objects that are no numbers: categories
-        return None
-    return values if not complete or np.isfinite(values).all() else None
 
 
 class ModelInput:
@@ -128,11 +101,7 @@ class NumericInput(ModelInput):
 
     def as_model_sees(self, rows: Any) -> Any:
         """Give a model that was fitted on a frame a frame with the same names."""
-        if self.frame_type is None:
-            return rows
-        if hasattr(self.frame_type, "iloc"):
-            return self.frame_type(rows, columns=self.names)
-        return self.frame_type(rows, schema=list(self.names), orient="row")
+        return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
@@ -161,14 +130,13 @@ class MixedInput(ModelInput):
                 "X is a list of texts, and there is nothing between two texts: "
                 "put what vectorises them in a Pipeline around the model."
             )
-        names = list(table.columns) if is_frame(table) else list(range(table.shape[1]))
+        names, columns = column_names(table), split_columns(table)
         given: Any = getattr(model, "is_categorical_", None)
         flags = [False] * len(names) if given is None else list(given)
-        columns = [_column(table, name) for name in names]
         self.numeric = [
             name
             for name, flag, column in zip(names, flags, columns, strict=True)
-            if not flag and _is_numeric(column)
+            if not flag and is_numeric(column)
         ]
         self.categorical = [name for name in names if name not in self.numeric]
         # Whole numbers may be codes that the model decodes inside: near in space, but with nothing between.
@@ -177,15 +145,15 @@ class MixedInput(ModelInput):
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), between each row and its neighbours, both ends averaged."""
-        start = _safe_indexing(rows, np.repeat(np.arange(len(near)), near.shape[1]))
-        end = _safe_indexing(self.rows, near.ravel())
+        start = take_rows(rows, np.repeat(np.arange(len(near)), near.shape[1]))
+        end = take_rows(self.rows, near.ravel())
         weights = steps.ravel()
         numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
         # There is no way from infinity to infinity: both ends count.
         with np.errstate(invalid="ignore"):
             between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
         scores = [
-            self.score(response, _with_columns(table, self._filled(between, numbers, side)))
+            self.score(response, with_columns(table, self._filled(between, numbers, side)))
             for side, table in enumerate((start, end))
         ]
         mixed = scores[0] + weights[:, None] * (scores[1] - scores[0])
@@ -223,50 +191,9 @@ def whole_columns(table: Any) -> list[Any]:
     """Names of a frame's columns of whole numbers or truth values; an array's are numbers."""
     if not is_frame(table):
         return []
-    return [name for name in table.columns if _is_whole(table[name])]
-
-
-def _is_whole(column: Any) -> bool:
-    kind = getattr(column.dtype, "kind", None)
-    if kind is None:  # polars
-        return bool(column.dtype.is_integer()) or str(column.dtype) == "Boolean"
-    return kind in "biu"
-
-
-def _is_numeric(column: Any) -> bool:
-    kind = getattr(column.dtype, "kind", None)
-    if kind is None:  # polars
-        return bool(column.dtype.is_numeric())
-    return kind in "biuf"
-
-
-def _column(table: Any, name: Any) -> Any:
-    return table[name] if is_frame(table) else table[:, name]
+    pairs = zip(column_names(table), split_columns(table), strict=True)
+    return [name for name, column in pairs if is_whole(column)]
 
 
 def _floats(table: Any, name: Any) -> Floats:
-    column = _column(table, name)
-    if hasattr(column, "iloc"):  # pandas, whose nullable columns hold objects
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    values = column.to_numpy() if hasattr(column, "to_numpy") else column
-    return np.asarray(values, dtype=np.float64)
-
-
-def float_table(table: Any) -> Floats:
-    """Numeric columns as one array, with NaN for every kind of gap."""
-    if not is_frame(table):
-        return np.asarray(table, dtype=np.float64)
-    return np.column_stack([_floats(table, name) for name in table.columns])
-
-
-def _with_columns(table: Any, columns: dict[Any, Floats]) -> Any:
-    """Copy the table with some numeric columns replaced."""
-    if hasattr(table, "with_columns"):
-        return table.with_columns([type(table[name])(name, new) for name, new in columns.items()])
-    table = table.copy()
-    for name, values in columns.items():
-        if is_frame(table):
-            table[name] = values
-        else:
-            table[:, name] = values
-    return table
+    return as_floats(take_column(table, name))

@@ -9,7 +9,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from surefoot._models._model_input import MixedInput, float_table, is_frame
+from surefoot._models._model_input import MixedInput
+from surefoot._tables import as_floats, as_objects
 from surefoot._typing import Floats
 
 
@@ -37,20 +38,15 @@ def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
 
 
 def _infinite_to_gap(table: Any) -> Floats:
-    values = float_table(table)
+    values = as_floats(table)
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def _as_objects(table: Any) -> NDArray[Any]:
-    """Categories as texts, and whatever stands for a gap as None: kinds of objects cannot be mixed."""
-    values = (table.to_numpy() if is_frame(table) else np.asarray(table)).astype(object)
-    texts = [[None if is_missing(value) else str(value) for value in row] for row in values]
+    """Categories as texts, and None for every gap: kinds of objects cannot be mixed."""
+    values = as_objects(table)
+    texts = [None if value is None else str(value) for value in values.ravel()]
     return np.array(texts, dtype=object).reshape(values.shape)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or NA."""
-    return value is None or str(value) in ("nan", "NaT", "<NA>")
 
 
 def _half_a_difference_each(indicators: Floats) -> Floats:

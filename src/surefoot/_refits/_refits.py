@@ -9,8 +9,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, check_scalar
+from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 
@@ -109,7 +110,7 @@ def _fit_and_ask(
 
 
 def _rows(X: Any, y: Any, rows: Ints) -> tuple[Any, Any]:
-    return _safe_indexing(X, rows), _safe_indexing(y, rows)
+    return take_rows(X, rows), take_rows(y, rows)
 
 
 def resample_size(max_samples: Any, n_rows: int, *, replace: bool) -> int:

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, check_scalar, get_tags
+from sklearn.utils import check_scalar, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._models import check_model
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.abstention._judge import (
@@ -172,7 +173,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._deployed = fit_judged_model(
             self.estimator,
             self.indicator,
-            *(None if part is None else _safe_indexing(part, learned) for part in parts),
+            *(None if part is None else take_rows(part, learned) for part in parts),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
@@ -182,7 +183,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             aside = aside[sample_weight[aside] > 0]
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
-        rows = _safe_indexing(X, aside)
+        rows = take_rows(X, aside)
         self._choose(self._deployed.trust(rows), self.estimator_.predict(rows) != y[aside])
         return self
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import pairwise_distances
-from sklearn.utils import _safe_indexing
 
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -30,7 +30,7 @@ def spread_out(order: Ints, n_wanted: int, rows: Any, metric: str) -> Ints:
     chosen = [0]
     nearest = np.full(len(order), np.inf)
     while len(chosen) < n_wanted:
-        last = _safe_indexing(rows, [chosen[-1]])
+        last = take_rows(rows, [chosen[-1]])
         nearest = np.minimum(nearest, pairwise_distances(rows, last, metric=metric)[:, 0])
         gain = nearest * worth
         gain[chosen] = -1.0
@@ -47,7 +47,7 @@ def choose_batch(
     if len(order) <= n_wanted:
         return order
     model = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
-    candidates = _safe_indexing(X_pool, order)
+    candidates = take_rows(X_pool, order)
     index = NeighborhoodIndex(model, candidates, n_neighbors=1)
     metric = index.metric if isinstance(index.metric, str) else "euclidean"
     return spread_out(order, n_wanted, Neighborhood(index, candidates).rows, metric)

@@ -1,16 +1,12 @@
 """A classifier that says which rows it wants labelled."""
 
-from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from scipy.sparse import vstack as sparse_vstack
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import (
-    _safe_indexing,
     assert_all_finite,
     check_consistent_length,
     check_random_state,
@@ -19,9 +15,9 @@ from sklearn.utils import (
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot._models import as_table
+from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.active_learning._query import query
 from surefoot.active_learning._stopping import MOST_WATCHED, Watch
@@ -136,7 +132,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         random = self._random()
         if not hasattr(self, "estimator_"):
             check_scalar(batch_size, "batch_size", Integral, min_val=1)
-            n_pool = _num_samples(X_pool)
+            n_pool = count_rows(X_pool)
             if n_pool == 0:
                 raise ValueError("X_pool has no rows: there is nothing left to ask about.")
             return np.asarray(random.permutation(n_pool)[:batch_size], dtype=np.int64)
@@ -171,7 +167,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         X, y = self._check_rows(X, y, first=not hasattr(self, "_X"))
         if hasattr(self, "_X"):
-            self._X, self._y = stack_rows(self._X, X), np.concatenate([self._y, y])
+            self._X, self._y = stack_rows([self._X, X]), np.concatenate([self._y, y])
         else:
             self._X, self._y = X, y
         self.n_labels_ = len(self._y)
@@ -223,9 +219,9 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Remember rows of the first pool, whose predictions show what further labels change."""
         if self._watch is not None:
             return
-        n_pool = _num_samples(X_pool)
+        n_pool = count_rows(X_pool)
         rows = np.sort(random.permutation(n_pool)[:MOST_WATCHED])
-        self._watch = Watch(_safe_indexing(X_pool, rows), len(rows), self.patience, self.tolerance)
+        self._watch = Watch(take_rows(X_pool, rows), len(rows), self.patience, self.tolerance)
         self._watch.look(self.estimator_, 0)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -277,15 +273,3 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def stack_rows(first: Any, second: Any) -> Any:
-    """One table of two, of the kind that the first is."""
-    if issparse(first):
-        return sparse_vstack([first, second], format="csr")
-    if hasattr(first, "iloc"):
-        pandas = import_module("pandas")  # whoever has a pandas frame has pandas
-        return pandas.concat([first, second])
-    if hasattr(first, "vstack"):  # polars
-        return first.vstack(second)
-    return np.concatenate([first, np.asarray(second)])

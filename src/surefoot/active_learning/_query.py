@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from surefoot._models import as_table
+from surefoot._tables import as_table, count_rows
 from surefoot._typing import Ints
 from surefoot.active_learning._batches import choose_batch
 from surefoot.active_learning._strategies import Situation, check_strategy, doubts
@@ -68,7 +68,7 @@ def query(
     check_strategy(strategy)
     check_scalar(batch_size, "batch_size", Integral, min_val=1)
     X_pool = as_table(X_pool)
-    n_pool = _num_samples(X_pool)
+    n_pool = count_rows(X_pool)
     if n_pool == 0:
         raise ValueError("X_pool has no rows: there is nothing left to ask about.")
     check_is_fitted(estimator)

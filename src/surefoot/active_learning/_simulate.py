@@ -10,9 +10,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, check_consistent_length, check_random_state, check_scalar
+from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
-from surefoot._models import as_table
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.active_learning._query import query
 from surefoot.active_learning._strategies import check_strategy
@@ -199,19 +199,19 @@ def _repeat(
     """Accuracy with all labels, and the curve of each strategy."""
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     start = with_two_classes(pool, y, sizes[0])
-    X_test, y_test = _safe_indexing(X, test), y[test]
-    full = clone(estimator).fit(_safe_indexing(X, pool), y[pool]).score(X_test, y_test)
+    X_test, y_test = take_rows(X, test), y[test]
+    full = clone(estimator).fit(take_rows(X, pool), y[pool]).score(X_test, y_test)
     curves = {}
     for name, strategy in strategies.items():
         known, random, curve = start, np.random.RandomState(seed), []
         for size in [*sizes[1:], 0]:
-            rows, labels = _safe_indexing(X, known), y[known]
+            rows, labels = take_rows(X, known), y[known]
             model = clone(estimator).fit(rows, labels)
             curve.append(float(model.score(X_test, y_test)))
             left = np.setdiff1d(pool, known)
             n_wanted = min(size - len(known), len(left))
             if n_wanted > 0:
-                X_left = _safe_indexing(X, left)
+                X_left = take_rows(X, left)
                 options = {"X": rows, "y": labels, "diverse": diverse, "random_state": random}
                 chosen = query(strategy, model, X_left, n_wanted, **options)
                 known = np.concatenate([known, left[chosen]])

@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from surefoot._refits import bootstrap_models
+from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.error_estimation import IndividualErrorClassifier
@@ -72,7 +71,7 @@ class Situation:
 
 def at_random(situation: Situation) -> Floats:
     """As doubtful as chance has it."""
-    return np.asarray(situation.random.uniform(size=_num_samples(situation.X_pool)))
+    return np.asarray(situation.random.uniform(size=count_rows(situation.X_pool)))
 
 
 def low_confidence(situation: Situation) -> Floats:
@@ -137,7 +136,7 @@ def likely_wrong(situation: Situation) -> Floats:
     judge = IndividualErrorClassifier(
         situation.model, random_state=situation.random, n_jobs=situation.n_jobs
     )
-    judge.fit(_safe_indexing(X, known), y[known])
+    judge.fit(take_rows(X, known), y[known])
     return np.asarray(judge.predict_error(situation.X_pool))
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
 from sklearn.utils import (
-    _safe_indexing,
     assert_all_finite,
     check_consistent_length,
     check_random_state,
@@ -22,8 +21,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from surefoot._models import as_table
 from surefoot._sklearn_private import check_sample_weight
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.ensemble._rounds import VARIANTS, Boosted, DiscreteRound, boost
@@ -143,7 +142,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         weights = _start_weights(sample_weight, X)
         if not weights.all():  # a row without weight is as if it were not there
             counted = np.flatnonzero(weights)
-            X, y, weights = _safe_indexing(X, counted), y[counted], weights[counted]
+            X, y, weights = take_rows(X, counted), y[counted], weights[counted]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]

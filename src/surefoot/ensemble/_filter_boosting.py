@@ -15,7 +15,6 @@ from sklearn.base import (
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import (
-    _safe_indexing,
     assert_all_finite,
     check_consistent_length,
     check_random_state,
@@ -25,7 +24,7 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot._models import as_table
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Ints, Mask
 
 # Sets count as alike in size when the largest is at most this many times the smallest.
@@ -157,20 +156,20 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         order = random.permutation(len(y))
         first, rest = order[:n_first], order[n_first:]
         one = self._component(X, y, first, random)
-        right = one.predict(_safe_indexing(X, rest)) == y[rest] if len(rest) else np.empty(0, bool)
+        right = one.predict(take_rows(X, rest)) == y[rest] if len(rest) else np.empty(0, bool)
         picked = flip_coins(right, n_first, random)
         second, left = rest[picked], np.delete(rest, picked)
         has_second = len(second) > 0
         two = self._component(X, y, second if has_second else np.arange(len(y)), random)
         if len(left) == 0:
             return _Sets([one, two], len(first), len(second), left, has_second=has_second)
-        rows = _safe_indexing(X, left)
+        rows = take_rows(X, left)
         third = left[one.predict(rows) != two.predict(rows)]
         return _Sets([one, two], len(first), len(second), third, has_second=has_second)
 
     def _component(self, X: Any, y: NDArray[Any], rows: Ints, random: Any) -> Any:
         """A component fitted to some rows; one that always says the same if they are of one class."""
-        table, labels = _safe_indexing(X, rows), y[rows]
+        table, labels = take_rows(X, rows), y[rows]
         if len(np.unique(labels)) == 1:
             return DummyClassifier(strategy="most_frequent").fit(table, labels)
         if self.depth > 1 and len(rows) >= 3:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
-from sklearn.utils import Bunch, _safe_indexing
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._backward_selection import SelectionStep, select_backward
 from surefoot.ensemble._combination import Combination, beside, combine
@@ -176,7 +177,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self._blocks = name_blocks(list(models), fitter.owners, self._panel)
         self._units = fitter.units(rows)
         self._weight = None if sample_weight is None else sample_weight[rows]
-        self._passed = _safe_indexing(X, rows) if self.passthrough else None
+        self._passed = take_rows(X, rows) if self.passthrough else None
         self._topics = topics
         self.classes_ = topics.classes
         return self._learn(np.arange(columns.shape[2]))

@@ -11,8 +11,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from surefoot._models import as_table
 from surefoot._splits import resolve_cv
+from surefoot._tables import as_table
 from surefoot._validation import check_option
 from surefoot.ensemble._topics import Topics, as_topics, deal_folds
 

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from surefoot._kernels import (
@@ -16,6 +15,7 @@ from surefoot._kernels import (
     two_class_gini_split,
 )
 from surefoot._models import fit_model
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 
 
@@ -155,7 +155,7 @@ class ModelFactory:
 
     def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> ModelLearner:
         """Fit to the drawn rows."""
-        return self._fitted(_safe_indexing(self.X, drawn), codes[drawn], None, random)
+        return self._fitted(take_rows(self.X, drawn), codes[drawn], None, random)
 
     def _fitted(self, X: Any, codes: Ints, weights: Floats | None, random: Any) -> ModelLearner:
         seeds = {name: random.randint(np.iinfo(np.int32).max) for name in self.seeded}

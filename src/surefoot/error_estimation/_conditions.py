@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from surefoot._tables import as_values, column_names, missing_mask, take_column, take_rows
 from surefoot._typing import Floats, Ints, Mask
 
 # Places between the values of a column where it is divided, and values that a category may have.
@@ -25,67 +25,39 @@ class Condition(NamedTuple):
     def __str__(self) -> str:
         if self.relation == "is missing":
             return f"{self.name} is missing"
-        told = f"{self.value + 0.0:g}" if isinstance(self.value, float) else str(self.value)
-        return f"{self.name} {self.relation} {told}"
+        value = f"{self.value + 0.0:g}" if isinstance(self.value, float) else str(self.value)
+        return f"{self.name} {self.relation} {value}"
 
     def holds(self, table: Any) -> Mask:
         """Which rows of a table it holds for; a gap is neither above nor below anything."""
-        return self.compare(read_column(table, self.column))
+        return self.compare(as_values(take_column(table, self.column)))
 
     def compare(self, values: NDArray[Any]) -> Mask:
         """Which of the values of the column it holds for."""
         if self.relation == "is missing":
-            return is_gap(values)
+            return missing_mask(values)
         if self.relation == "=":
-            return np.asarray([str(value) == self.value for value in values])
+            return np.asarray([value is not None and str(value) == self.value for value in values])
         return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
 
 
 def list_conditions(table: Any, rows: Ints) -> list[tuple[Condition, Mask]]:
     """Every condition worth trying, with the rows (of those given) that it holds for."""
-    part = _safe_indexing(table, rows)
-    names = list(table.columns) if hasattr(table, "columns") else list(range(table.shape[1]))
-    found = []
-    for name in names:
-        told = name if isinstance(name, str) else f"column {name}"
-        values = read_column(part, name)
+    part = take_rows(table, rows)
+    conditions = []
+    for name in column_names(table):
+        label = name if isinstance(name, str) else f"column {name}"
+        values = as_values(take_column(part, name))
         for relation, value in _comparisons(values):
-            condition = Condition(name, told, relation, value)
+            condition = Condition(name, label, relation, value)
             holds = condition.compare(values)
             if holds.any() and not holds.all():
-                found.append((condition, holds))
-    return found
-
-
-def read_column(table: Any, name: Any) -> NDArray[Any]:
-    """A column as floats with NaN for gaps, as dates, or as objects."""
-    column = table[name] if hasattr(table, "columns") else table[:, name]
-    if hasattr(column, "toarray"):
-        column = column.toarray().ravel()
-    kind = getattr(column.dtype, "kind", None)
-    if kind == "M" or str(column.dtype).startswith("Date"):  # pandas and NumPy, or polars
-        return np.asarray(column, dtype="datetime64[us]")
-    numeric = column.dtype.is_numeric() if kind is None else kind in "iuf"
-    if numeric and hasattr(column, "iloc"):  # pandas, whose nullable columns hold objects
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    values = column.to_numpy() if hasattr(column, "to_numpy") else column
-    if kind == "O" and not hasattr(column, "iloc"):  # a mixed array: its numbers are objects, too
-        try:
-            return np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            return np.asarray(values, dtype=object)
-    return np.asarray(values, dtype=np.float64 if numeric else object)
-
-
-def is_gap(values: NDArray[Any]) -> Mask:
-    """Which values are missing."""
-    if values.dtype.kind in "fM":
-        return np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)
-    return np.array([value is None or str(value) in ("nan", "NaT", "<NA>") for value in values])
+                conditions.append((condition, holds))
+    return conditions
 
 
 def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
-    gaps = is_gap(values)
+    gaps = missing_mask(values)
     missing: list[tuple[str, Any]] = [("is missing", None)] if gaps.any() else []
     known = values[~gaps]
     if values.dtype.kind == "M":

@@ -20,7 +20,7 @@ class ErrorProbability:
     """P(wrong) from columns: the default learner as it is, any other recalibrated out of fold.
 
     A classifier's probability (or decision value) of being wrong, or a regressor's estimate of 0 or 1,
-    is turned into a probability by a logistic regression on what it said of rows it did not see.
+    is turned into a probability by a logistic regression on what it scores of rows it did not see.
     """
 
     def __init__(self, learner: Any, *, n_own: int, random_state: Any) -> None:
@@ -41,11 +41,11 @@ class ErrorProbability:
         if counted.min() == counted.max():
             return self._fit_constant(counted, len(wrong))
         self.fitted_ = fit_model(self.learner, table, wrong, weight)
-        said = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
+        scores = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
         self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
-            said[:, None], wrong, sample_weight=weight
+            scores[:, None], wrong, sample_weight=weight
         )
-        self.held_out_ = self.calibrator_.predict_proba(said[:, None])[:, 1]
+        self.held_out_ = self.calibrator_.predict_proba(scores[:, None])[:, 1]
         return self
 
     def _fit_constant(self, wrong: Ints, n_rows: int) -> Self:
@@ -60,8 +60,8 @@ class ErrorProbability:
             return np.full(len(table), self.held_out_[0])
         if self.calibrator_ is None:
             return np.asarray(self.fitted_.predict_proba(table)[:, 1])
-        said = answer(self.fitted_, table)
-        return np.asarray(self.calibrator_.predict_proba(said[:, None])[:, 1])
+        scores = answer(self.fitted_, table)
+        return np.asarray(self.calibrator_.predict_proba(scores[:, None])[:, 1])
 
 
 def check_learner(learner: Any) -> None:
@@ -73,7 +73,7 @@ def check_learner(learner: Any) -> None:
 
 
 def answer(learner: Any, table: Floats) -> Floats:
-    """What a fitted learner says of the target being 1, or how large it is."""
+    """P(target = 1), or the regressor's prediction."""
     if is_regressor(learner):
         return np.asarray(learner.predict(table), dtype=np.float64)
     if hasattr(learner, "predict_proba"):
@@ -86,14 +86,14 @@ def answer(learner: Any, table: Floats) -> Floats:
 def out_of_fold(
     learner: Any, table: Floats, target: NDArray[Any], weight: Any, groups: Any, random_state: Any
 ) -> Floats:
-    """What clones of a learner say of rows that they were not fitted on."""
-    found = np.empty(len(target))
+    """Out-of-fold answers of a learner."""
+    answers = np.empty(len(target))
     for train, test in learner_folds(len(target), groups, random_state):
         part = None if weight is None else weight[train]
         if is_classifier(learner) and target[train].min() == target[train].max():
-            found[test] = target[train[0]]
+            answers[test] = target[train[0]]
         else:
-            found[test] = answer(
+            answers[test] = answer(
                 fit_model(clone(learner), table[train], target[train], part), table[test]
             )
-    return found
+    return answers

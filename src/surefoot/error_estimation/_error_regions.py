@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import hypergeom, ttest_1samp
 from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
 
-from surefoot._models import as_table
+from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints, Mask
 from surefoot.error_estimation._conditions import Condition, list_conditions
 

@@ -12,8 +12,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from surefoot._models import as_table, check_model, fit_model
+from surefoot._models import check_model, fit_model
 from surefoot._sklearn_private import check_sample_weight
+from surefoot._tables import as_table
 from surefoot._typing import Floats
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 

@@ -8,11 +8,11 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import fit_model, top_class
 from surefoot._splits import resolve_cv
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._neighbor_indicator import NeighborIndicator, nearness
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -161,7 +161,7 @@ def out_of_fold_scores(
 def _fold_scores(
     estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None, train: Ints, test: Ints
 ) -> Floats:
-    rows, labels = _safe_indexing(X, train), y[train]
+    rows, labels = take_rows(X, train), y[train]
     model = fit_model(estimator, rows, labels, None if weight is None else weight[train])
     index = NeighborhoodIndex(model, rows, labels, n_neighbors=0)
-    return np.concatenate(index.map(lambda near: near.scores, _safe_indexing(X, test), 0))
+    return np.concatenate(index.map(lambda near: near.scores, take_rows(X, test), 0))

@@ -12,11 +12,11 @@ from sklearn.ensemble import (
     StackingClassifier,
     VotingClassifier,
 )
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._refits import tree_answers
 from surefoot._sklearn_private import BaseForest
+from surefoot._tables import is_frame
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
@@ -133,13 +133,13 @@ def member_answers(model: Any, X: Any) -> Floats:
             answers.argmax(axis=2).astype(np.float64) if is_classifier(model) else answers[:, :, 0]
         )
     if isinstance(model, (BaggingClassifier, BaggingRegressor)):
-        told = [
+        predictions = [
             member.predict(_columns(X, features))
             for member, features in zip(model.estimators_, model.estimators_features_, strict=True)
         ]
     else:
-        told = [member.predict(X) for member in model.estimators_]
-    votes: NDArray[Any] = np.column_stack(told)
+        predictions = [member.predict(X) for member in model.estimators_]
+    votes: NDArray[Any] = np.column_stack(predictions)
     if is_classifier(model) and not isinstance(model, ENCODING):
         votes = np.searchsorted(model.classes_, votes)
     return votes.astype(np.float64)
@@ -147,8 +147,7 @@ def member_answers(model: Any, X: Any) -> Floats:
 
 def _columns(X: Any, features: Ints) -> Any:
     """Columns that a bagged member was fitted to, without names: bagging hands on arrays."""
-    table = X.to_numpy() if hasattr(X, "to_numpy") else X
-    return _safe_indexing(table, features, axis=1)
+    return (np.asarray(X) if is_frame(X) else X)[:, features]
 
 
 def _are_no_voters(model: Any, members: Any) -> bool:

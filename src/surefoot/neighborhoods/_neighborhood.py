@@ -10,20 +10,19 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
 from surefoot._models import (
     ModelInput,
     NumericInput,
     Response,
-    as_table,
     axis_samples,
     model_input,
     split_model,
 )
 from surefoot._parallel import row_batches
 from surefoot._search import Metric, SparseNeighbors, canonical_metric, neighbor_search
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_option
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
@@ -82,7 +81,7 @@ class NeighborhoodIndex:
         self.n_rows = int(X.shape[0])
         self.n_jobs = n_jobs
         self.response = Response(self.predictor, response, self.n_rows)
-        self.input = ModelInput(_safe_indexing(X, slice(0, 0)))  # to score takes no training rows
+        self.input = ModelInput(take_rows(X, slice(0, 0)))  # to score takes no training rows
         self.n_neighbors = 0
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
@@ -165,7 +164,7 @@ class NeighborhoodIndex:
     def scores(self) -> Floats:
         """The model's scores of the training rows, which it may have seen."""
         parts = [
-            self.input.score(self.response, _safe_indexing(self.input.rows, batch))
+            self.input.score(self.response, take_rows(self.input.rows, batch))
             for batch in row_batches(self.n_rows, self.input.nbytes_per_sample())
         ]
         return np.concatenate(parts)
@@ -186,7 +185,7 @@ class NeighborhoodIndex:
 def _apply(
     function: "Callable[[Neighborhood], T]", index: NeighborhoodIndex, X: Any, batch: slice
 ) -> T:
-    return function(Neighborhood(index, _safe_indexing(X, batch)))
+    return function(Neighborhood(index, take_rows(X, batch)))
 
 
 class Neighborhood:

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
-from surefoot._models import MixedInput, ModelInput, as_numbers, default_vectorizer
+from surefoot._models import MixedInput, ModelInput, default_vectorizer
+from surefoot._tables import as_numbers
 from surefoot._typing import Floats
 
 

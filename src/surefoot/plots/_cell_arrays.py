@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._models import margin, top_class
 from surefoot._search import resolve_n_neighbors
+from surefoot._tables import is_frame
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.indicators import LocalSensitivity
@@ -36,7 +37,7 @@ def cell_of_indicator(indicator: LocalSensitivity, query: Any, color_by: str) ->
     _check_indicator(indicator)
     index = indicator.index_
     row = _check_one_row(_as_row(query))
-    if hasattr(row, "columns"):  # an array has no names to check
+    if is_frame(row):  # an array has no names to check
         validate_data(indicator, row, reset=False, skip_check_array=True)
     neighborhood = Neighborhood(index, row)
     near = neighborhood.indices[0, : indicator.n_neighbors_]
@@ -139,7 +140,7 @@ def _check_one_row(table: Any) -> Any:
 
 def _as_row(query: Any) -> Any:
     """Table with the query as its row: frames stay frames, and a pandas row becomes one."""
-    if hasattr(query, "columns"):
+    if is_frame(query):
         return query
     if hasattr(query, "to_frame"):
         return query.to_frame().T

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils import _safe_indexing, check_scalar
+from sklearn.utils import check_scalar
 
 from surefoot._crossfit import CrossFit, check_rows
 from surefoot._models import smoothed_targets
 from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._tables import take_rows
 from surefoot._typing import Floats
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -118,7 +119,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         self._n_local = resolve_n_neighbors(self.n_neighbors, len(held_out.rows))
         self._index = NeighborhoodIndex(
             self.estimator_,
-            _safe_indexing(X, held_out.rows),
+            take_rows(X, held_out.rows),
             y[held_out.rows],
             n_neighbors=self._n_local,
             space=self.space,

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing, check_scalar, column_or_1d
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import check_scalar, column_or_1d
 
-from surefoot._models import as_table, margin, top_class
+from surefoot._models import margin, top_class
+from surefoot._tables import as_table, count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
@@ -95,7 +95,7 @@ class Judged:
         names = self.sure.get_indicator_names().tolist()
         if "local sensitivity" in names:  # out of fold already
             return self.sure.held_out_.columns[names.index("local sensitivity")][:, :2]
-        return self.sure.predict_stability(_safe_indexing(self.X, self.rows))
+        return self.sure.predict_stability(take_rows(self.X, self.rows))
 
     @property
     def unit_codes(self) -> Ints:
@@ -117,7 +117,7 @@ class Judged:
     @cached_property
     def deployed_predictions(self) -> NDArray[Any]:
         """What the model that is deployed says of the held-out rows."""
-        return np.asarray(self.sure.estimator_.predict(_safe_indexing(self.X, self.rows)))
+        return np.asarray(self.sure.estimator_.predict(take_rows(self.X, self.rows)))
 
     @property
     def novel(self) -> Mask:
@@ -131,7 +131,7 @@ def row_labels(X: Any) -> Ints:
     is_whole = found.dtype.kind in "iu" and len(np.unique(found)) == len(found)
     if is_whole and (len(found) == 0 or np.abs(found).max() < LARGEST_LABEL):
         return found
-    return np.arange(_num_samples(X))
+    return np.arange(count_rows(X))
 
 
 def judge(

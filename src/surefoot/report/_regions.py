@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.utils import _safe_indexing
 
+from surefoot._tables import take_rows
 from surefoot._typing import Ints
 from surefoot.error_estimation import ErrorRegion, find_error_regions
 from surefoot.report._figures import number, percent
@@ -40,7 +40,7 @@ def find_regions(judged: Judged) -> list[ErrorRegion]:
     if len(judged.rows) < LEAST_ROWS or not is_readable(judged.X) or judged.errors.sum() == 0:
         return []
     return find_error_regions(
-        _safe_indexing(judged.X, judged.rows),
+        take_rows(judged.X, judged.rows),
         judged.errors,
         groups=judged.held_out_groups,
         random_state=judged.random_state,
@@ -54,7 +54,7 @@ def is_readable(X: Any) -> bool:
 
 def draw_map(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, Any]:
     """The rows shown, on the two directions along which they differ most."""
-    place = judged.sure.coordinates(_safe_indexing(judged.X, judged.rows[shown]))
+    place = judged.sure.coordinates(take_rows(judged.X, judged.rows[shown]))
     n_axes = min(2, *place.shape)
     kind = TruncatedSVD if issparse(place) else PCA
     axes = kind(n_axes, random_state=judged.random_state)

@@ -10,9 +10,9 @@ from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import _num_samples
 
 from surefoot._files import write_whole
+from surefoot._tables import count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._intervals import SHOWN, describe_intervals
 from surefoot.report._judged import Judged, judge, row_labels
@@ -268,7 +268,7 @@ class ReliabilityReport:
 
     def _describe_data(self, judged: Judged) -> dict[str, Any]:
         shares = Counter(judged.y.tolist()) if judged.is_classifier else {}
-        unlabelled = 0 if self.X_unlabelled is None else _num_samples(self.X_unlabelled)
+        unlabelled = 0 if self.X_unlabelled is None else count_rows(self.X_unlabelled)
         return {
             "name": self.name or "the table",
             "n_rows": len(judged.y),

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from scipy.special import expit
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.report._figures import number
@@ -125,7 +126,7 @@ def _reasons(judged: Judged) -> Any:
 def _nearest(judged: Judged, rows: Ints) -> Ints:
     """Positions of the labelled rows nearest to each but itself, shape (n_rows, N_NEAR); −1 where there is none."""
     wanted = min(N_NEAR + 1, len(judged.sure.reference_rows_))
-    near = judged.sure.kneighbors(_safe_indexing(judged.X, rows), wanted)[1]
+    near = judged.sure.kneighbors(take_rows(judged.X, rows), wanted)[1]
     found = np.full((len(rows), N_NEAR), -1)
     for i, (row, others) in enumerate(zip(rows, near, strict=True)):
         kept = [other for other in others if other != row][:N_NEAR]
@@ -141,7 +142,7 @@ def _intervals(judged: Judged) -> Floats | None:
 
 def _table(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
     """Names of the first columns, and their values in some rows, as texts and numbers."""
-    part = _safe_indexing(X, np.maximum(rows, 0))
+    part = take_rows(X, np.maximum(rows, 0))
     if issparse(part) or getattr(part, "ndim", 2) == 1:
         return [], [[] for _ in rows]
     if hasattr(part, "columns"):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
 from surefoot._refits import Refits, RunningMoments
+from surefoot._tables import count_rows
 from surefoot._typing import Floats
 from surefoot._validation import check_option
 
@@ -190,7 +190,7 @@ class _Target:
             raise ValueError("noise goes with truth: of y_test alone it cannot be told from bias.")
         given = y_test if truth is None else truth(X_test) if callable(truth) else truth
         self.values: NDArray[Any] = np.asarray(given)
-        self.n_test = _num_samples(X_test)
+        self.n_test = count_rows(X_test)
         if self.n_test == 0:
             raise ValueError("X_test has no rows: there is no error to split.")
         if len(self.values) != self.n_test or self.values.ndim > (1 if loss == "squared" else 2):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import is_regressor
-from sklearn.utils.validation import _num_samples
 
 from surefoot._refits import Refits, RunningMoments
+from surefoot._tables import count_rows
 from surefoot._typing import Floats
 
 
@@ -154,7 +154,7 @@ def boundary_terms(
 
 def _check_truth(truth: Any, X_test: Any) -> Floats:
     given = truth(X_test) if callable(truth) else truth
-    F, n_test = np.asarray(given, dtype=np.float64), _num_samples(X_test)
+    F, n_test = np.asarray(given, dtype=np.float64), count_rows(X_test)
     if n_test == 0:
         raise ValueError("X_test has no rows: there is no decision to judge.")
     if F.shape != (n_test,) or not ((F >= 0) & (F <= 1)).all():

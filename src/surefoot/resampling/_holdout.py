@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _num_samples
 
+from surefoot._tables import count_rows
 from surefoot._typing import Ints, Mask
 
 
@@ -65,7 +65,7 @@ class HoldoutSplit(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        n_rows = _num_samples(X)
+        n_rows = count_rows(X)
         n_held_out = self._check_size(n_rows)
         draw = check_random_state(self.random_state)
         if groups is not None:

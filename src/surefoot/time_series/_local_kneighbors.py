@@ -6,10 +6,11 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_scalar
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._search import complete_lists, drop_own
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_option
 from surefoot.time_series._individual_errors import (
@@ -185,7 +186,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
 
         def search_again(rows: Ints, length: int) -> Lists:
             # One more than wanted, because each finds itself.
-            lists = self._search(_safe_indexing(X, rows), length + 1)
+            lists = self._search(take_rows(X, rows), length + 1)
             return drop_own(*lists, rows)
 
         splits = self.cv.split(X, self._codes)
@@ -219,7 +220,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
             *lists,
             known,
             self.error_neighbors,
-            lambda rows, length: self._search(_safe_indexing(X, rows), length),
+            lambda rows, length: self._search(take_rows(X, rows), length),
         )[1]
         place = np.cumsum(known) - 1
         return lists, shrunken_errors(self._errors, place[nearby], self.shrinkage)

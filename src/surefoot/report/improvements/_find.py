@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import check_random_state
 
-from surefoot._models import as_table
+from surefoot._tables import as_table, count_rows, take_rows
 from surefoot.active_learning import query
 from surefoot.report.improvements._attempts import Attempts, expected_errors
 from surefoot.report.improvements._gain import NotMeasurableError
@@ -143,7 +142,7 @@ def _next_rows(
     n_jobs: int | None,
 ) -> list[int]:
     """Positions of the unlabelled rows to ask about next, the most wanted first."""
-    if X_unlabelled is None or _num_samples(X_unlabelled) == 0:
+    if X_unlabelled is None or count_rows(X_unlabelled) == 0:
         return []
     labels: NDArray[Any] = np.asarray(y)
     if task == "regression":
@@ -152,7 +151,7 @@ def _next_rows(
         seen = np.sort(random.permutation(len(labels))[:max_rows])
         doubt = expected_errors(
             estimator,
-            _safe_indexing(as_table(X), seen),
+            take_rows(as_table(X), seen),
             labels[seen],
             X_unlabelled,
             random_state=random,

@@ -11,9 +11,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import _safe_indexing
 
-from surefoot._models import MixedInput, as_table, default_vectorizer, split_model
+from surefoot._models import MixedInput, default_vectorizer, split_model
+from surefoot._tables import as_table, same_table, take_rows
 from surefoot._typing import Ints
 
 N_TREES = 50
@@ -63,23 +63,12 @@ def transform_once(
     as_it_is = {"estimator": estimator, "X": as_table(X)}
     if not isinstance(estimator, Pipeline) or len(transformers) != 1:
         return as_it_is
-    rows, targets = _safe_indexing(X, learn), y[learn]
-    told = [
+    rows, targets = take_rows(X, learn), y[learn]
+    tables = [
         clone(transformers[0]).fit(rows, labels).transform(X)
         for labels in (targets, random.permutation(targets))
     ]
-    return {"estimator": predictor, "X": as_table(told[0])} if _same(*told) else as_it_is
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Whether two transformed tables are equal, gaps included."""
-    if hasattr(one, "equals"):  # pandas, polars
-        return bool(one.equals(other))
-    if issparse(one):
-        return one.shape == other.shape and (one != other).nnz == 0
-    if np.shape(one) != np.shape(other):
-        return False
-    return bool(np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f"))
+    return {"estimator": predictor, "X": as_table(tables[0])} if same_table(*tables) else as_it_is
 
 
 def other_models(estimator: Any, task: str, seed: int) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
-from surefoot._models import as_table
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.report.improvements._gain import (
     Gain,
@@ -50,7 +50,7 @@ class Table(NamedTuple):
 
     def rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
         """Rows and targets of a part."""
-        return _safe_indexing(self.X, part), self.y[part]
+        return take_rows(self.X, part), self.y[part]
 
     def groups_of(self, part: Ints) -> NDArray[Any] | None:
         """Groups of the rows of a part, if there are any."""
