@@ -100,7 +100,7 @@ def load_model(path: Path) -> Any:
             f"{path} is not loaded: it holds {listed(others)}, which surefoot does not trust."
         ) from error
     except (AttributeError, ImportError, KeyError, TypeError, ValueError) as error:
-        raise Mistake(f"{path} is a broken skops file, or of other versions.") from error
+        raise Mistake(f"{path} is a broken skops file, or was saved by other versions.") from error
 
 
 def model_bytes(path: Path) -> bytes:
@@ -111,8 +111,8 @@ def model_bytes(path: Path) -> bytes:
         raise Mistake(f"{path} cannot be read: {reason(error)}.") from error
     if data.startswith(PICKLES):
         raise Mistake(
-            f"{path} is a pickle, and to load one is to run whatever it says: save the model with skops.io.dump."
+            f"{path} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
         )
     if not zipfile.is_zipfile(io.BytesIO(data)):
-        raise Mistake(f"{path} is no skops file.")
+        raise Mistake(f"{path} is not a skops file.")
     return data
