@@ -1,15 +1,16 @@
 """
-When should the model stay silent?
-==================================
+When should the model abstain?
+==============================
 
-A classifier answers every question, also those that it cannot answer. Here one abstains where it would often be wrong,
-so that the error of its answers stays below a limit; and another hands its doubtful rows to a better model.
+A classifier predicts every row, also rows where it is often wrong. Here one classifier abstains on such rows (selective
+prediction), so that the error of its answers stays below a limit. Another classifier gives its doubtful rows to a
+better model.
 """
 
 # %%
-# Rows that cannot be told apart
-# ------------------------------
-# Two classes that overlap in the middle. Each row's probability is known, so the true risk is, too.
+# Two classes that overlap
+# ------------------------
+# The classes overlap in the middle. The true probability of each row is known, and so the true risk is known.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,11 +46,11 @@ print(f"error of answered rows   {risk[accept].mean():.3f}, promised: at most {m
 print(f"share of answered rows   {accept.mean():.2f}")
 
 # %%
-# It is silent along the border, on both sides.
+# It abstains along the border of the classes, on both sides.
 
 figure, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 shown = slice(0, 4000)
-for answered, color, label in [(True, "tab:blue", "answered"), (False, "tab:orange", "silent")]:
+for answered, color, label in [(True, "tab:blue", "answered"), (False, "tab:orange", "abstained")]:
     mine = X_new[shown][accept[shown] == answered]
     ax.scatter(*mine.T, s=4, color=color, label=label)
 ax.set(xlabel="first column", ylabel="second column")
@@ -59,8 +60,8 @@ plt.show()
 # %%
 # What a lower limit costs
 # ------------------------
-# The lower the limit, the fewer rows are answered. The true error stays below the diagonal: it is a
-# promise, with a confidence of 95 %, and not a hope.
+# The lower the limit, the fewer rows are answered. The true error stays below the diagonal: the limit is promised with
+# a confidence of 95 %.
 
 limits = np.array([0.04, 0.06, 0.08, 0.12, 0.15])
 risks, shares = [], []
@@ -81,8 +82,9 @@ plt.show()
 # %%
 # Asking a better model
 # ---------------------
-# Silence is not the only way out. A small tree hands rows to a support vector machine, those first where a call
-# is worth most. The curve comes from held-out rows, so it can be read before anything is deployed.
+# Instead of abstaining, a model can defer rows to a better one. A small tree defers rows to a support vector machine,
+# beginning with the rows where the call pays most. The curve comes from held-out rows, so you can read it before you
+# deploy.
 
 X, y = make_friedman_problem(3, n_samples=1500, random_state=0)
 X_new, y_new = make_friedman_problem(3, n_samples=5000, random_state=1)
@@ -96,6 +98,6 @@ figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.plot(curve.calls, curve.accuracy, label="held-out rows")
 ax.plot([0, 1], curve.accuracy[[0, -1]], color="grey", linestyle="--", label="rows at random")
 ax.plot(calls, accuracy, marker="o", linestyle="", label="new rows, budget 0.3")
-ax.set(xlabel="share of rows for which the dear model is called", ylabel="accuracy")
+ax.set(xlabel="share of rows for which the expensive model is called", ylabel="accuracy")
 ax.legend()
 plt.show()

@@ -2,15 +2,15 @@
 Where does the error come from?
 ===============================
 
-A model can be wrong because it cannot bend to the truth (bias), because it bends to every training set
-differently (variance), or because the target itself is noisy. :func:`~surefoot.resampling.bias_variance`
-tells them apart at every point, and :class:`~surefoot.plots.BiasVarianceDisplay` draws them.
+A model can be wrong because it cannot follow the true function (bias), because it changes with every training
+set (variance), or because the target itself is noisy. :func:`~surefoot.resampling.bias_variance`
+separates these parts at every point, and :class:`~surefoot.plots.BiasVarianceDisplay` draws them.
 """
 
 # %%
 # A wave with noise
 # -----------------
-# The truth is known here, so fresh training sets can be drawn, each of 40 points.
+# The true function is known here, so new training sets can be drawn, each of 40 points.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,14 +58,14 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
 plt.show()
 
 # %%
-# The line is wrong where the wave turns, whatever the training set: that is bias. The tree follows each
-# training set, noise and all: that is variance. The neighbours lie between, and are worst at the ends, where
-# they have neighbours on one side only.
+# The line is wrong where the wave turns, with every training set: that is bias. The tree follows each
+# training set, including its noise: that is variance. The 15 neighbours are between these two, and are worst at the
+# ends, where a point has neighbours on one side only.
 #
 # The same for classes
 # --------------------
-# With 0-1 loss variance can also *help*: where most training sets lead to the wrong class, a stray prediction
-# is a lucky one. It is drawn below zero.
+# With 0-1 loss, variance can also *help*: where most training sets lead to the wrong class, a prediction that
+# differs is right. This variance is drawn below zero.
 
 X, y = make_moons(200, noise=0.3, random_state=0)
 X_test, y_test = make_moons(300, noise=0.3, random_state=1)

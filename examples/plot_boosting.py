@@ -2,15 +2,15 @@
 Boosting, round by round
 ========================
 
-AdaBoost's training error is bounded by a product that falls with every round. The test error is another
-matter, and with noisy labels the variants of AdaBoost part ways.
+The training error of AdaBoost has an upper bound that falls with every round. The test error has no such bound, and
+with noisy labels the variants of AdaBoost behave differently.
 """
 
 # %%
 # The bound
 # ---------
-# Discrete AdaBoost on stumps. The training error stays below the bound, and goes on falling when the test
-# error no longer does.
+# Discrete AdaBoost with stumps. The training error stays below the bound, and still falls when the test error
+# no longer does.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,8 +28,8 @@ plt.show()
 # %%
 # Under noise
 # -----------
-# A fifth of the training labels of another problem are turned. Real takes the largest steps, and learns the
-# noise soonest; Gentle's steps are bounded; Modest hardly moves once the rows are right.
+# In another problem, a fifth of the training labels are swapped. Real takes the largest steps and learns the
+# noise first; the steps of Gentle are bounded; Modest hardly changes once the rows are right.
 
 X, y = make_friedman_problem(1, n_samples=500, random_state=0)
 X_test, y_test = make_friedman_problem(1, n_samples=2000, random_state=1)

@@ -2,15 +2,15 @@
 Which models should vote, and when?
 ===================================
 
-Stacking learns what each model's word is worth; striving learns when. Both are
-:class:`~surefoot.ensemble.StriveClassifier`, without indicators and with them.
+Stacking learns how much weight each model deserves; striving also learns when.
+:class:`~surefoot.ensemble.StriveClassifier` does both: stacking without indicators, striving with them.
 """
 
 # %%
 # Two models that fail in different places
 # ----------------------------------------
-# A corner of the plane is turned. Neither a straight line nor a Gaussian for each class can follow it, so no weighted
-# sum of the two can either.
+# The labels are swapped in the upper part of the plane. Neither a straight line nor a Gaussian for each class can
+# follow that, so no weighted sum of the two can either.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,7 +23,7 @@ from surefoot.indicators import Confidence, NeighborDisagreement
 
 
 def make_corner(n_rows, random_state):
-    """Draw points of the plane, with the labels turned in the upper part."""
+    """Draw points of the plane, with the labels swapped in the upper part."""
     X = np.random.default_rng(random_state).normal(size=(n_rows, 2))
     return X, ((X[:, 0] > 0) ^ (X[:, 1] > 1)).astype(int)
 
@@ -38,9 +38,9 @@ strive = StriveClassifier(models, indicators, final_estimator=forest).fit(X, y)
 stack = strive.with_columns(["line__score", "bayes__score"])
 
 # %%
-# What each of them answers
-# -------------------------
-# The indicators say where the labels around a row contradict a model. Striving believes the model elsewhere only.
+# The predictions of each model
+# -----------------------------
+# The indicators show where the labels of near rows contradict a model. There, striving does not trust the model.
 
 answers = {name: found[0].predict(X_new) for name, found in strive.named_estimators_.items()}
 answers |= {"stacked": stack.predict(X_new), "striving": strive.predict(X_new)}
@@ -52,9 +52,9 @@ for ax, (name, told) in zip(axes, answers.items(), strict=True):
 plt.show()
 
 # %%
-# Which indicator carries the gain
-# --------------------------------
-# Leave out one after another, the least missed first.
+# Which indicator is responsible for the gain?
+# --------------------------------------------
+# Remove the indicators one after the other, first the one whose removal costs least.
 
 for step in strive.backward_selection():
     print(f"{step.dropped or 'nothing left out':<28}{step.score:.3f}")

@@ -2,16 +2,16 @@
 How wrong will this prediction be?
 ==================================
 
-Two models on data that comes with scikit-learn. Of the classifier we ask how likely each prediction is wrong, and
-whether that finds its mistakes better than its own confidence; of the regressor how far off it is, and for intervals
-that are as wide as that.
+Two models on data that comes with scikit-learn. For the classifier, surefoot estimates how likely each prediction is
+wrong. Does this find the mistakes better than the model's own confidence? For the regressor, it estimates how far off
+each prediction is, and makes conformal intervals whose width follows this estimate.
 """
 
 # %%
 # A classifier and its mistakes
 # -----------------------------
-# `predict_error` is the probability that a prediction is wrong. If the rows are answered in that order, the least
-# doubtful first, the error among those answered should stay low for long.
+# `predict_error` is the probability that a prediction is wrong. If rows with a low estimate are answered first, the
+# error of the answered rows (risk) should stay low while their share (coverage) grows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,7 +33,7 @@ RiskCoverageDisplay.from_estimator(sure, X_new, y_new)
 plt.show()
 
 # %%
-# The twelve digits that it doubts most, with what it read and how likely that is wrong. Red are the mistakes.
+# The twelve digits with the highest estimated error, each with the prediction and the estimate. Mistakes are red.
 
 error, predicted = sure.predict_error(X_new), sure.predict(X_new)
 most = np.argsort(-error)[:12]
@@ -48,8 +48,8 @@ plt.show()
 # %%
 # A regressor and its intervals
 # -----------------------------
-# A straight line cannot follow Friedman's function. Where the estimated error is large the interval is wide. The
-# widest are still a little too narrow here: the promise is for all rows together.
+# A linear model cannot follow Friedman's function. Where the estimated error is large, the interval is wide. The
+# widest intervals are still slightly too narrow here: the guarantee is for all rows together.
 
 Z, t = make_friedman1(n_samples=1000, random_state=0)
 Z, Z_new, t, t_new = train_test_split(Z, t, test_size=0.5, random_state=0)
@@ -80,7 +80,8 @@ for name, rows in zip(("narrowest", "middle", "widest"), thirds, strict=True):
 # %%
 # Corrected
 # ---------
-# What goes wrong in the same way everywhere can be added back. The intervals then speak of the corrected prediction.
+# The predictable part of the error can be added to the prediction. The intervals are then those of the corrected
+# prediction.
 
 corrected = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(Z, t)
 for name, each in ("line", line), ("corrected line", corrected):

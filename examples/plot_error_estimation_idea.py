@@ -2,10 +2,11 @@
 Which model is right about this row?
 ====================================
 
-A single error rate says how often a model is wrong, not where. Buza, Nanopoulos and Schmidt-Thieme
-(2010) open with a picture of two rows and two models, a single nearest neighbour and a vote of six:
-each model is right about one row and wrong about the other. A second model, trained on the errors
-of the first, can tell them apart. This page draws that picture, then learns such a second model.
+An error rate says how often a model is wrong, not where. Buza, Nanopoulos and Schmidt-Thieme (2010)
+begin with a figure of two rows and two models, a single nearest neighbour and a vote of six
+neighbours: each model is right about one row and wrong about the other. A second model, trained on
+the errors of the first, can learn where the first is right. This page draws the figure, then trains
+such a second model.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +14,8 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 # %%
-# Triangles are dense, above; circles are sparse, below, and one has strayed among the triangles.
-# Row 1 is a triangle in truth, row 2 a circle.
+# Above are many triangles; below are a few circles; one circle is among the triangles.
+# The true class of row 1 is triangle, that of row 2 is circle.
 
 triangles = np.array([(x, y) for y in (2.0, 2.4, 2.8, 3.2) for x in np.arange(0.2, 4.1, 0.4)])
 triangles[:11, 0] += 0.1
@@ -41,8 +42,8 @@ ax.set_title("Nearest neighbour (solid) and six neighbours (dashed) of two rows"
 ax.legend(loc="lower left")
 
 # %%
-# Table 1 of the paper. The perfect second model of each, M*, would say what stands in the last
-# column of each half.
+# Table 1 of the paper. For each model, the column after its prediction is what its perfect second
+# model, M*, would predict.
 
 header = ["row", "truth", "1-NN says", "M* says", "6-NN says", "M* says"]
 print("".join(f"{title:<11}" for title in header))
@@ -54,10 +55,10 @@ for i, label in enumerate(truth):
     print("".join(f"{cell:<11}" for cell in cells))
 
 # %%
-# Now learn M*. Above the line a fifth of the triangles are strays, which mislead a single
-# neighbour; below it the classes lie in narrow stripes, which six neighbours straddle. One half of
-# the rows trains both models. Their errors show on the other half, where M* learns them: the share
-# of errors among the 100 nearest rows.
+# Now learn M*. Above the line, a fifth of the rows have the other class, which misleads a single
+# neighbour. Below the line, the classes form narrow stripes, and six neighbours belong to more than
+# one stripe. Both models are trained on one half of the rows. M* learns their errors on the other
+# half: its estimate is the share of errors among the 100 nearest rows.
 
 
 def draw(n_rows, random_state):
@@ -96,9 +97,9 @@ for ax, title in zip(axes, ["training rows", "estimated errors"], strict=True):
 figure.colorbar(image, ax=axes, label="error of 6-NN minus error of 1-NN, as estimated")
 
 # %%
-# Each model has its half of the plane, and M* has found which: the six neighbours are better where
-# the map is orange, the single one where it is purple. Taking for each row the model with the
-# smaller estimate is better than either.
+# Each model is better on one half of the plane, and M* has learned which: six neighbours are better
+# where the map is orange, a single neighbour where it is purple. To choose for each row the model
+# with the smaller estimate is better than either model alone.
 
 X_test, y_test = draw(20_000, random_state=2)
 correct = [model.predict(X_test) == y_test for model in models.values()]

@@ -2,10 +2,11 @@
 A number of neighbours for every series
 =======================================
 
-How many neighbours should vote on a time series? One is best where classes are clear, more where
-labels are noisy, and both can happen in the same data. This example mislabels the best hubs of a
-synthetic set, the series that are most often the nearest neighbour of others, and compares a single
-neighbour, one number for all series, and a number for each.
+How many neighbours should vote on the class of a time series? One is best where classes are clear,
+more are better where labels are noisy, and both can happen in the same data. This example gives
+wrong labels to the best hubs of a synthetic set: the series that are most often the nearest
+neighbour of others. It compares a single neighbour, one number for all series, and a number for
+each series.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ from surefoot.resampling import HoldoutSplit
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 # %%
-# Three shapes under noise: a plateau, a rise, a fall.
+# Three shapes with noise: a plateau, a rise, a fall.
 
 X, y = make_cylinder_bell_funnel(450, random_state=0)
 figure, axes = plt.subplots(1, 3, figsize=(9, 2.2), sharey=True, layout="constrained")
@@ -26,7 +27,7 @@ for ax, name in zip(axes, np.unique(y), strict=True):
     ax.set_title(name)
 
 # %%
-# Few series are the nearest neighbour of many: the counts are skewed.
+# A few series are the nearest neighbour of many others: the counts are skewed.
 
 X_train, y_train, X_test, y_test = X[:300], y[:300], X[300:], y[300:]
 nearest = DTWNeighbors(1, window=0.1).fit(X_train).kneighbors(return_distance=False)
@@ -34,7 +35,7 @@ found = hubness(nearest, y_train)
 print(f"skewness {found.skewness:.1f}, best hub: nearest of {found.good_occurrences.max()} series")
 
 # %%
-# Mislabel more and more of the best hubs, in the training part only, and classify.
+# Mislabel more and more of the best hubs, in the training part only, and classify the test part.
 
 models = {
     "one neighbour": KNeighborsDTWClassifier(window=0.1),
@@ -61,9 +62,9 @@ ax.set(xlabel="share of hubs mislabelled", ylabel="accuracy on clean test series
 ax.legend()
 
 # %%
-# The last model was fitted to a fifth of wrong labels. It says how many neighbours it asked for
-# each series, here as many as it may, and how likely it thinks itself wrong: by the labels it was
-# given, of which a fifth are wrong, it often is.
+# The last model was fitted with a fifth of the labels wrong. It reports the number of neighbours for
+# each series, here the largest allowed, and the estimated probability of an error. This estimate is
+# high, because it is measured with labels of which a fifth are wrong.
 
 local = models["a number for each"]
 sizes, counts = np.unique(local.predict_n_neighbors(X_test), return_counts=True)

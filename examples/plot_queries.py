@@ -1,17 +1,17 @@
 """
-Which points does each strategy ask for?
-========================================
+Which points does each strategy query?
+======================================
 
-A pool of points without labels, and an oracle that knows them. After a few random labels each strategy
-chooses the next ones its own way: these are the points it asks for, like the figure on queries in Duda, Hart
-and Stork.
+There is a pool of points without labels, and an oracle that knows the labels. After a few random labels, each
+strategy chooses the next points in its own way. The figure shows these points, like the figure on queries in Duda,
+Hart and Stork.
 """
 
 # %%
-# Thirty questions in the plane
-# -----------------------------
+# Thirty queries in the plane
+# ---------------------------
 # Two moons, and a support vector machine that starts from ten random labels (squares). Every strategy asks
-# six times for five points (dots, darker for later ones).
+# six times for the labels of five points (dots; later ones are darker).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,12 +58,12 @@ for ax, strategy in zip(axes.ravel(), strategies, strict=True):
 plt.show()
 
 # %%
-# "confidence" stays at the boundary that it knows. "sensitivity" and "votes" look where the boundary itself
-# is uncertain.
+# "confidence" queries points at the current boundary. "sensitivity" and "votes" query points where the boundary
+# itself is uncertain.
 #
 # How many labels does it take?
 # -----------------------------
-# Over many starts, with bands of one standard error.
+# The mean of ten random starts, with bands of one standard error.
 
 LearningCurveDisplay.from_estimator(
     SVC(gamma=1.0),

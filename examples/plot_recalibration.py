@@ -1,15 +1,15 @@
 """
-Can the probabilities be taken at their word?
-=============================================
+Are the probabilities calibrated?
+=================================
 
-A model that says 0.9 should be right nine times out of ten. Here naive Bayes learns from held-out rows what its scores
-are worth: everywhere alike, with the help of stability, or in each neighbourhood on its own.
+When a model predicts 0.9, it should be right nine times out of ten. Here naive Bayes is recalibrated with held-out
+(out-of-fold) rows: with one line for all rows, with the help of stability, or separately in each neighbourhood.
 """
 
 # %%
 # Four models of the same data
 # ----------------------------
-# Problem 3 of Friedman (1994): ten columns, the earlier ones matter more, and the border is curved.
+# Problem 3 of Friedman (1994) has ten columns, of which the first matter more, and a curved border of the classes.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ probabilities = {
 }
 
 # %%
-# Three measures on rows that no model has seen; lower is better in each.
+# Three metrics on rows that no model has seen; lower is better for each.
 
 print(f"{'':16}{'error %':>9}{'Brier':>9}{'log loss':>10}")
 for name, p in probabilities.items():
@@ -48,8 +48,8 @@ for name, p in probabilities.items():
     print(f"{name:16}{error:9.1f}{brier:9.3f}{loss:10.3f}")
 
 # %%
-# A reliability curve on the diagonal means that the probabilities are true. Naive Bayes is not sure enough here: where
-# it says 0.75, nearly all rows are positive.
+# A reliability curve on the diagonal means that the probabilities are calibrated. Naive Bayes is underconfident here:
+# where it predicts 0.75, nearly all rows are positive.
 
 figure, axes = plt.subplots(1, 4, figsize=(11, 3.3), layout="constrained", sharey=True)
 for ax, (name, p) in zip(axes, probabilities.items(), strict=True):
@@ -62,9 +62,9 @@ plt.show()
 # %%
 # Where a local recalibration helps
 # ---------------------------------
-# The same score can be worth less in one place than in another. On the left half of this square
-# the labels are noisy, on the right half they are nearly certain. A logistic regression of the two
-# columns cannot know that.
+# The same score can mean different probabilities in different places. On the left half of this
+# square the labels are noisy, on the right half they are nearly certain. A logistic regression of
+# the two columns cannot learn that.
 
 
 def make_half_noisy(n_samples, random_state):
@@ -83,8 +83,8 @@ for name, model in {"everywhere alike": alike, "locally": local}.items():
     print(f"{name:16} log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
 
 # %%
-# Its log-odds are W0(x) + W1(x)·λ(x). The slope W1 takes certainty back on the left, where it is below one, and adds
-# some on the right.
+# The log-odds of the local model are W0(x) + W1(x)·λ(x). The slope W1 is below one on the left, which makes the
+# probabilities less certain, and above one on the right, which makes them more certain.
 
 offset, slope = local.local_weights(X_test)
 

@@ -1,9 +1,9 @@
 """
-What is this model worth, row by row?
-=====================================
+How far can this model be trusted, row by row?
+==============================================
 
-A report on a forest that tells malignant from benign tumours. The page itself is one HTML file; the same
-is there as a dict and as a table of rows.
+A report on a forest that classifies tumours as malignant or benign. The report is a single HTML file; its content is
+also available as a dict and as a table of rows.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ print(summary["verdict"]["headline"])
 print("\n".join(summary["verdict"]["sentences"]))
 
 # %%
-# ``report.write_html("report.html")`` writes the page. Its first chart, from the same dict: what is risked if only the
-# rows that the model knows best are answered.
+# ``report.write_html("report.html")`` writes the page. This is its first chart, drawn from the dict: the risk (error of
+# the answered rows) if only the rows with the lowest estimated error are answered.
 
 answer = summary["answer"]
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
@@ -32,7 +32,7 @@ axes.legend()
 plt.show()
 
 # %%
-# The rows to look at first, and what speaks against the first of them.
+# The rows to check first, and what speaks against the prediction of the first one.
 
 frame = report.to_frame().sort_values("estimated_error", ascending=False)
 print(
@@ -45,7 +45,7 @@ for reason in summary["rows"]["items"][0]["against"]:
     print(f"{reason['name']}: {reason['effect']:+.2f}")
 
 # %%
-# And what would help, with the gain that was measured on rows that nothing was fitted on.
+# What would help, with the gain measured on rows that were not used for fitting.
 
 for improvement in summary["improvements"]:
     print(f"{improvement['name']}: {improvement['verdict']}. {improvement['sentence']}")

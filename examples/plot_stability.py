@@ -2,16 +2,16 @@
 How stable are the predictions of a model?
 ==========================================
 
-A prediction is stable if the model keeps its answer all around the row.
-:class:`~surefoot.indicators.LocalSensitivity` asks the model about points between the row and its nearest
-training rows, and reports how the answer changes.
+A prediction is stable if the model predicts the same at all points close to the row.
+:class:`~surefoot.indicators.LocalSensitivity` lets the model predict points between the row and its nearest
+training rows, and reports how the prediction changes (local sensitivity).
 """
 
 # %%
 # One prediction at a time
 # ------------------------
-# Two columns of the iris data can be drawn. Every test row gets four columns; `flips` is the share of points
-# around it that get another class than the row itself.
+# The example uses two columns of the iris data, so that it can be drawn. Every test row gets four numbers; `flips` is
+# the share of points around it that get another class than the row itself.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,7 +37,7 @@ columns = stability.set_output(transform="pandas").transform(X_test)
 columns.round(2).head()
 
 # %%
-# The dark points are those whose class changes nearby: they lie along the borders of the model.
+# Dark points are rows whose class changes nearby: they lie along the borders between the predicted classes.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 forest = stability.index_.predictor
@@ -56,11 +56,11 @@ ax.set(title="Test rows of iris over the classes of a random forest")
 plt.show()
 
 # %%
-# Do errors hide among the unstable rows?
+# Are the errors among the unstable rows?
 # ---------------------------------------
-# `score_samples` sums the columns up in one number a row, higher for a more stable prediction. Sort the test rows of
-# the digits by it, cut them into quarters, and count the errors in each. Next to it, the same for
-# :class:`~surefoot.indicators.Confidence`, which is the model's own largest probability or margin.
+# `score_samples` is one number for each row; higher is more stable. Sort the test rows of the digits by it, divide them
+# into quarters, and count the errors in each quarter. Beside it is the same for
+# :class:`~surefoot.indicators.Confidence`, the model's own largest probability or margin.
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
@@ -101,8 +101,8 @@ for name, (by_stability, by_confidence) in counts.items():
     print(f"{name:20} LocalSensitivity {by_stability!s:17} Confidence {by_confidence}")
 
 # %%
-# The decision tree and naive Bayes are nearly always sure of themselves, right or wrong, so their own confidence
-# says little; around the row, their answer gives them away. The forest, the logistic regression and the SVM already
-# know where they are weak, and here stability finds no more errors than they do. On scikit-learn's wine
-# and breast cancer data, split the same way, it orders the errors better for the tree only. Compare with
-# `Confidence` on your data before you rely on any other indicator.
+# The decision tree and naive Bayes have a high confidence nearly always, right or wrong, so their own confidence is of
+# little use, and stability finds more errors. For the forest, the logistic regression and the SVM, stability finds no
+# more errors here than their own confidence. On scikit-learn's wine and breast cancer data, split the same way, it
+# ranks the errors better for the tree only. Compare with `Confidence` on your data before you rely on any other
+# indicator.

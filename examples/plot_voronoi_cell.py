@@ -1,26 +1,26 @@
 """
-=====================================
-Where a model is asked around one row
-=====================================
+====================================
+The points around a row, in its cell
+====================================
 
-A prediction is stable when the model says much the same all around the row. But how far around?
-As far as the row's own *Voronoi cell* reaches: the region that is nearer to this row than to any
-training row. Beyond its border, somebody else's data is closer.
+A prediction is stable when the model predicts much the same at points around the row. But how far
+away should these points be? As far as the *Voronoi cell* of the row reaches: the region that is
+nearer to this row than to any training row. Beyond its border, a training row is nearer.
 
 :class:`~surefoot.plots.VoronoiCellDisplay` draws the cell of any row in the plane, as in figure 1
-of Bennett (2007), and what a model answers on its border.
+of Bennett (2007), and what a model predicts on its border.
 """
 
 # %%
 # The cell and the samples
 # ------------------------
-# The star is the row we want to know about. Seven training rows are nearest to it, numbered from
-# the nearest on. Walk from the star towards each of them, along a dashed line, and stop where you
-# leave the cell: that is where the model will be asked.
+# The star is the row of interest. Its seven nearest training rows are numbered, the nearest first.
+# Walk from the star towards each of them, along a dashed line, and stop at the border of the cell:
+# at this point (a sample) the model makes a prediction.
 #
-# Two things are worth a look. Samples lie only in directions where there *is* data, so the model is
-# never asked about rows that could not occur. And a neighbour that stands behind a nearer one adds
-# little that is new: the nearer one cuts the way short.
+# Note two things. Samples lie only in directions where there *are* data, so the model does not
+# predict rows that could not occur. And a neighbour behind a nearer one adds little information,
+# because the nearer one limits the cell in this direction.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
@@ -34,15 +34,16 @@ X, y = make_moons(120, noise=0.25, random_state=3)
 display = VoronoiCellDisplay.from_points(X, [0.5, 0.35], n_neighbors=7)
 
 # %%
-# What a model answers there
-# --------------------------
-# :class:`~surefoot.LocalSensitivity` asks a model at these samples. Here it judges a support vector
-# machine at two rows: one in the middle of its class, one in the narrow pass between the two.
+# What a model predicts there
+# ---------------------------
+# :class:`~surefoot.LocalSensitivity` uses the predictions of a model at these samples. Here the model
+# is a support vector machine, and there are two rows: one in the middle of its class, one in the
+# narrow gap between the two classes.
 #
-# A sample's colour is the lead of the class that is predicted at the star: purple where it is ahead,
-# orange where it has fallen behind. A diamond says the same without colour: another class is
-# predicted there. The grey line is the border between the classes: it cuts through the cell on the
-# right, and is nowhere near the one on the left.
+# The colour of a sample is the lead of the class predicted at the star: purple if this class has the
+# higher score, orange if it has the lower score. A diamond shows the same without colour: another
+# class is predicted there. The grey line is the border between the classes: it goes through the cell
+# on the right, and is far from the cell on the left.
 
 stability = LocalSensitivity(SVC(gamma=2), n_neighbors=9).fit(X, y)
 rows = {"a steady prediction": [-0.6, 0.75], "a shaky prediction": [0.5, 0.3]}
@@ -68,7 +69,7 @@ for ax, (title, row) in zip(axes, rows.items(), strict=True):
 # The same in numbers
 # -------------------
 # `flips` is the share of diamonds, and `worst` is how much of the lead is lost at the worst sample.
-# The score sums it up as the mean lead in the cell over its spread: higher is more stable.
+# The score is the mean lead at the samples divided by its spread: higher is more stable.
 
 for title, row in rows.items():
     columns = dict(

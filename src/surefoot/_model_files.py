@@ -107,7 +107,7 @@ def load_model(path: Path) -> Any:
         others = sorted(set(get_untrusted_types(data=content)) - set(TRUSTED))
         raise ModelFileError(_why_untrusted(path, others)) from error
     except (AttributeError, ImportError, KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is a broken skops file, or of other versions.") from error
+        raise ModelFileError(f"{path} is a broken skops file, or was saved by other versions.") from error
 
 
 def _why_untrusted(path: Path, types: list[str]) -> str:
@@ -129,8 +129,8 @@ def read_content(path: Path) -> bytes:
         raise ModelFileError(f"{path} cannot be read: {reason(error)}.") from error
     if content.startswith(PICKLES):
         raise ModelFileError(
-            f"{path} is a pickle, and to load one is to run whatever it says: save the model with skops.io.dump."
+            f"{path} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
         )
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise ModelFileError(f"{path} is no skops file.")
+        raise ModelFileError(f"{path} is not a skops file.")
     return content

@@ -19,9 +19,9 @@ def test_columns_without_information_are_left_out_and_named(capsys):
     kept = leave_out_useless(pd.DataFrame({**useless, "age": np.arange(N) % 9}))
     assert list(kept.columns) == ["age"]
     assert capsys.readouterr().err.splitlines() == [
-        "Left out 'customer': another name in every row.",
-        "Left out 'row': counts the rows.",
-        "Left out 'country' and 'version': the same in every row.",
+        "Left out 'customer': different name in every row.",
+        "Left out 'row': row numbers.",
+        "Left out 'country' and 'version': same value in every row.",
         "Left out 'note': empty.",
     ]
 
@@ -48,4 +48,4 @@ def test_infinite_numbers_become_gaps(capsys):
     found = without_infinities(table)
     assert found["a"].isna().tolist() == [False, True, True]
     assert found[["b", "c"]].equals(table[["b", "c"]])
-    assert capsys.readouterr().err == "Infinite values of 'a' are taken for gaps.\n"
+    assert capsys.readouterr().err == "Infinite values of 'a' are treated as missing.\n"

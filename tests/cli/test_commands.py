@@ -116,7 +116,7 @@ def test_the_experiments_are_listed(run):
 
 def test_an_unknown_experiment(run):
     result = run("reproduce", "table-9")
-    assert result.sentence.startswith("There is no experiment 'table-9': it may be bennett-")
+    assert result.sentence.startswith("There is no experiment 'table-9': choose from bennett-")
 
 
 def test_no_experiment(run):
@@ -125,7 +125,7 @@ def test_no_experiment(run):
 
 def test_no_process_to_work(run):
     result = run("reproduce", "bennett-cell", "--jobs", "0")
-    assert result.sentence.startswith("--jobs 0 leaves nobody to work")
+    assert result.sentence.startswith("--jobs 0 is not allowed")
 
 
 def test_a_folder_that_cannot_be_made_for_results(run, write):

@@ -52,7 +52,7 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
         "0.5",
     )
     assert result.code == 0
-    assert result.err == "The model does not know 'leaves': left out.\n"
+    assert result.err == "Left out 'leaves': unknown to the model.\n"
     scores, model = pd.read_parquet(tmp_path / "s.parquet"), load_model(classifier)
     X = customers[list(model.feature_names_in_)]
     assert scores["row"].tolist() == list(range(120))
@@ -166,14 +166,14 @@ def test_a_risk_that_is_no_share(run, folder, classifier, tmp_path, risk):
         f"--max-risk={risk}",
     )
     assert result.sentence == (
-        f"--max-risk {risk} is no share of wrong answers: it must be above 0 and below 1."
+        f"--max-risk {risk} is not a share of wrong answers: it must be above 0 and below 1."
     )
 
 
 def test_a_mean_error_must_be_above_0(run, folder, regressor, tmp_path):
     data, out = folder / "table.csv", tmp_path / "s.csv"
     result = run("score", regressor, data, "--out", out, "--max-risk", "0")
-    assert result.sentence == "--max-risk 0 is no mean error: it must be above 0."
+    assert result.sentence == "--max-risk 0 is not a mean error: it must be above 0."
 
 
 @pytest.mark.parametrize("confidence", ["0", "1", "95"])
@@ -181,7 +181,7 @@ def test_a_confidence_that_is_no_share(run, folder, classifier, tmp_path, confid
     data, out = folder / "table.csv", tmp_path / "s.csv"
     result = run("score", classifier, data, "--out", out, "--confidence", confidence)
     assert result.sentence == (
-        f"--confidence {confidence} is no probability: it must be above 0 and below 1."
+        f"--confidence {confidence} is not a probability: it must be above 0 and below 1."
     )
 
 

@@ -69,7 +69,7 @@ def mistake(path):
 def test_a_pickle_is_refused_with_the_reason(write, protocol):
     path = write(pickle.dumps(LogisticRegression(), protocol), "model.skops")
     assert mistake(path) == (
-        "FILE is a pickle, and to load one is to run whatever it says: save the model with skops.io.dump."
+        "FILE is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
     )
 
 
@@ -93,7 +93,7 @@ def write_something(_):
 
 @pytest.mark.parametrize("content", [b"", b"hello, world", b"a,b\n1,2\n"])
 def test_a_file_that_is_no_skops_file(write, content):
-    assert mistake(write(content, "model.skops")) == "FILE is no skops file."
+    assert mistake(write(content, "model.skops")) == "FILE is not a skops file."
 
 
 @pytest.mark.parametrize("schema", [None, b"{}", b"no json", b'{"protocol": 999}'])
@@ -102,7 +102,7 @@ def test_a_broken_skops_file(write, schema):
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("schema.json" if schema else "other", schema or b"")
     assert mistake(write(archive.getvalue(), "model.skops")) == (
-        "FILE is a broken skops file, or of other versions."
+        "FILE is a broken skops file, or was saved by other versions."
     )
 
 
@@ -114,5 +114,5 @@ def test_an_unknown_model():
     with pytest.raises(Mistake) as caught:
         build_model("tree", "classification", 0)
     assert str(caught.value) == (
-        "--estimator tree is not known: it may be boosting, forest, logistic, svm, knn, or a .skops file."
+        "--estimator tree is not known: pass boosting, forest, logistic, svm, knn, or a .skops file."
     )

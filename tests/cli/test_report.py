@@ -31,8 +31,8 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
     result = run("report", table, "--target", "leaves", *QUICK, "--out", page, "--scores", scores)
     assert result.code == 0
     assert result.err.splitlines() == [
-        "Predicting 'leaves' as a class (--task regression if it is a number).",
-        "3 rows without 'leaves' cannot be judged.",
+        "Predicting 'leaves' as a class. If it is a number, pass --task regression.",
+        "3 rows without 'leaves' cannot be evaluated.",
     ]
     rows = pd.read_csv(scores)
     assert result.out.startswith(f"Right {1 - rows['error'].mean():.0%}".replace("%", " %"))
@@ -65,7 +65,7 @@ def fitted(tmp_path, table):
     return model, second, path, data
 
 
-def test_a_fitted_model_is_judged_as_it_is(run, fitted, tmp_path):
+def test_a_fitted_model_is_not_fitted_again(run, fitted, tmp_path):
     model, rows, path, data = fitted
     scores = tmp_path / "s.csv"
     result = run(
@@ -73,8 +73,8 @@ def test_a_fitted_model_is_judged_as_it_is(run, fitted, tmp_path):
     )
     assert result.code == 0
     assert result.err.splitlines() == [
-        "The model does not know 'plan': left out.",
-        f"{path} is fitted and judged as it is: the rows of new.csv must be new to it.",
+        "Left out 'plan': unknown to the model.",
+        f"{path} is already fitted and is not fitted again: the rows of new.csv must be new to it.",
     ]
     told = pd.read_csv(scores)
     assert (
@@ -104,7 +104,10 @@ def test_a_model_that_does_not_fit_the_columns(run, fitted, write):
     )
     other = write("age,spent,leaves\n" + "30,9,maybe\n40,8,no\n" * 20)
     result = run("report", other, "--target", "leaves", "--estimator", path)
-    assert result.sentence == f"{path} knows 'no' and 'yes', and 'leaves' also has 'maybe'."
+    assert (
+        result.sentence
+        == f"{path} knows the classes 'no' and 'yes', but 'leaves' also has 'maybe'."
+    )
     result = run("report", data, "--target", "spent", "--estimator", path, "--task", "regression")
     assert result.sentence == f"{path} holds a model for classification, not for regression."
 
@@ -114,14 +117,16 @@ def test_a_model_without_names_must_have_as_many_columns(run, fitted, tmp_path):
     path = tmp_path / "bare.skops"
     dump(LogisticRegression().fit(np.eye(2), ["no", "yes"]), path)
     result = run("report", data, "--target", "leaves", "--estimator", path)
-    assert result.sentence == "The model was fitted on 2 columns, and new.csv has 3."
+    assert result.sentence == "The model was fitted on 2 columns, but new.csv has 3."
 
 
 def test_what_is_no_model_is_refused(run, table, tmp_path):
     path = tmp_path / "scaler.skops"
     dump(StandardScaler(), path)
     result = run("report", table, "--target", "leaves", "--estimator", path)
-    assert result.sentence == f"{path} holds a StandardScaler, which is no classifier or regressor."
+    assert result.sentence == (
+        f"{path} holds a StandardScaler, which is neither a classifier nor a regressor."
+    )
 
 
 def test_without_a_target_the_columns_are_named(run, table):
@@ -140,7 +145,7 @@ def test_a_folder_that_is_not_there(run, table, tmp_path):
     ("place", "problem"),
     [
         (".", "is a folder: name a file to write."),
-        ("/dev/null", "is no file that can be replaced."),
+        ("/dev/null", "is not a regular file and cannot be replaced."),
     ],
 )
 def test_a_place_where_no_page_can_be(run, table, tmp_path, place, problem):
@@ -151,7 +156,7 @@ def test_a_place_where_no_page_can_be(run, table, tmp_path, place, problem):
 def test_a_folder_that_may_not_be_written(run, table, tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, _: path != tmp_path)  # root may write anywhere
     result = run("report", table, "--target", "leaves", "--scores", tmp_path / "s.csv")
-    assert result.sentence == f"You may not write to the folder {tmp_path}."
+    assert result.sentence == f"You have no permission to write to the folder {tmp_path}."
 
 
 @pytest.fixture
@@ -180,7 +185,7 @@ def test_a_full_disk_leaves_the_old_page(run, table, full_disk):
     result = run("report", table, "--target", "leaves", *QUICK, "--out", page)
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines()[-1] == (
-        f"{page} could not be written: {problem}. What was there before is kept."
+        f"{page} could not be written: {problem}. The old file is kept."
     )
     assert page.read_text() == "the old page"
     assert [path.name for path in folder.iterdir()] == ["page.html"]
@@ -190,5 +195,5 @@ def test_too_high_a_risk_is_told_before_the_work(run, table):
     result = run(
         "report", table, "--target", "leaves", "--task", "classification", "--max-risk", "5"
     )
-    assert "--max-risk 5 is no share of wrong answers" in result.err
+    assert "--max-risk 5 is not a share of wrong answers" in result.err
     assert result.code == 2

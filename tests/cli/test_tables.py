@@ -115,12 +115,12 @@ def test_a_quote_that_is_never_closed(write):
     ids=["png", "json", "json-lines", "xlsx", "html", "binary"],
 )
 def test_a_file_that_is_no_table(write, content, kind):
-    expected = f"FILE is no table but {kind}: surefoot reads CSV and Parquet."
+    expected = f"FILE is not a table but {kind}: surefoot reads CSV and Parquet."
     assert mistake(write(content)) == expected
 
 
 def test_prose_is_no_table(write):
-    assert mistake(write("Dear all\nhello\n")).startswith("FILE is no table with columns")
+    assert mistake(write("Dear all\nhello\n")).startswith("FILE is not a table with columns")
 
 
 def test_a_broken_parquet_file(write):

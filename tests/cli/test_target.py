@@ -62,8 +62,8 @@ def test_how_the_target_was_taken_is_said(capsys):
     rows(np.linspace(0, 1, 40))
     rows(["a", "b"] * 20, "classification")
     assert capsys.readouterr().err.splitlines() == [
-        "Predicting 'y' as a class (--task regression if it is a number).",
-        "Estimating 'y' as a number (--task classification if its values are classes).",
+        "Predicting 'y' as a class. If it is a number, pass --task regression.",
+        "Predicting 'y' as a number. If its values are classes, pass --task classification.",
     ]
 
 
@@ -118,14 +118,14 @@ def test_a_target_that_is_missing_everywhere():
 
 def test_too_few_rows():
     assert mistake([0, 1] * 6) == (
-        "Column 'y' is known for 12 rows, and 20 are needed to judge a model."
+        "Column 'y' has a value in 12 rows, and 20 are needed to evaluate a model."
     )
 
 
 def test_a_constant_target():
-    assert mistake(["no"] * 30) == "Column 'y' is no in every row: there is nothing to tell apart."
+    assert mistake(["no"] * 30) == "Column 'y' is no in every row: there is nothing to predict."
     assert mistake([2.0] * 30, "regression") == (
-        "Column 'y' is 2 in every row: there is nothing to estimate."
+        "Column 'y' is 2 in every row: there is nothing to predict."
     )
 
 
@@ -141,14 +141,14 @@ def test_a_target_that_is_different_in_every_row():
 @pytest.mark.parametrize("n_rare", [1, 2])
 def test_a_class_with_too_few_rows(n_rare):
     assert mistake(["a"] * 20 + ["b"] * 20 + ["c"] * n_rare) == (
-        f"Every class of 'y' needs 5 rows, so that some can be held out, and 'c' has {n_rare}: "
-        "join it with another class, or leave its rows out."
+        f"Every class of 'y' needs 5 rows, so that some can be held out, but 'c' has {n_rare}: "
+        "merge it with another class, or remove its rows."
     )
 
 
 def test_texts_are_no_numbers():
     assert mistake(["low", "high"] * 20, "regression") == (
-        "Column 'y' holds 'low', which is no number: regression needs numbers."
+        "Column 'y' holds 'low', which is not a number: regression needs numbers."
     )
 
 
@@ -161,12 +161,12 @@ def test_infinity_cannot_be_learned():
 def test_a_date_is_no_target():
     dates = pd.date_range("2024-01-01", periods=30)
     assert mistake(dates) == (
-        "Column 'y' holds dates or times: make numbers or classes of them first."
+        "Column 'y' holds dates or times: convert them to numbers or classes first."
     )
 
 
 def test_nothing_to_predict_from():
-    words = r"t.csv has no column from which anything can be predicted\."
+    words = r"t.csv has no column that a model can use\."
     for table in ({"y": [0, 1] * 20}, {"one": ["a"] * 40, "id": range(40), "y": [0, 1] * 20}):
         with pytest.raises(Mistake, match=words):
             take_apart(pd.DataFrame(table), "y", "auto", None, "t.csv")
@@ -174,14 +174,14 @@ def test_nothing_to_predict_from():
 
 def test_too_many_columns():
     wide = {f"c{i}": np.zeros(40) for i in range(10_000)}
-    assert mistake([0, 1] * 20, **wide).startswith("t.csv has 10,001 columns to predict from")
+    assert mistake([0, 1] * 20, **wide).startswith("t.csv has 10,001 input columns")
 
 
 def test_groups_that_leave_nothing_to_hold_out():
     assert mistake([0, 1] * 20, groups="who", who=["a", "b"] * 20) == (
-        "Column 'who' of --groups has 2 groups: 5 are needed."
+        "Column 'who' of --groups has 2 groups: at least 5 are needed."
     )
     assert mistake([0, 1] * 20, groups="who", who=[*range(39), None]) == (
-        "Column 'who' of --groups has gaps: every row needs a group."
+        "Column 'who' of --groups has missing values: every row needs a group."
     )
     assert mistake([0, 1] * 20, groups="y") == "Column 'y' cannot be both --target and --groups."

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from skops.io import dumps, loads
 
-from surefoot._models import frame_of_parts, parts_of_frame
+from surefoot._models._frame_parts import frame_of_parts, parts_of_frame
 
 TABLES = {
     "numbers": pd.DataFrame({"a": np.array([1.5, np.nan], dtype=np.float32), "b": [1, 2]}),

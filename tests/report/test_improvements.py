@@ -190,8 +190,8 @@ def test_a_loss_is_told_as_more_with_its_interval_turned():
     X, y = circle(100)
     trial = trial_of(LogisticRegression(), X, y)
     worse, better = Gain(-0.012, -0.03, 0.004), Gain(0.012, 0.004, 0.03)
-    assert trial.change(worse) == "be wrong on 1.2 points more rows (−0.4 to 3.0)"
-    assert trial.change(better) == "be wrong on 1.2 points fewer rows (0.4 to 3.0)"
+    assert trial.change(worse) == "be wrong more often, by 1.2 percentage points (−0.4 to 3.0)"
+    assert trial.change(better) == "be wrong less often, by 1.2 percentage points (0.4 to 3.0)"
 
 
 def test_learning_and_test_rows_share_no_row_and_no_group():
@@ -209,10 +209,10 @@ def test_learning_and_test_rows_share_no_row_and_no_group():
 def test_whether_more_rows_help_is_measured_on_the_whole_table():
     X, y = circle(1000)
     told = found(DecisionTreeClassifier(random_state=0), X, y, max_rows=100)
-    assert "With all 960 rows" in told[ROWS]["sentence"]
-    assert "from all 1,000 on it is likely smaller" in told[LABELS]["sentence"]
+    assert "Fitting on all 960 rows" in told[ROWS]["sentence"]
+    assert "from all 1,000 the gain is probably smaller" in told[LABELS]["sentence"]
     for name in (SELECTION, PROBABILITIES, AVERAGING, RICHER):
-        assert "That is with 60 rows to learn from; with all 1,000" in told[name]["sentence"]
+        assert "This was measured with 60 training rows; with all 1,000" in told[name]["sentence"]
 
 
 class TestFrames:
@@ -316,15 +316,17 @@ def test_what_cannot_be_measured_says_why():
     rare = np.zeros(100, dtype=int)
     rare[:2] = 1
     [sentence] = reasons(LogisticRegression(), X[:20], y[:20])
-    assert sentence == "20 rows are too few to learn and to measure on."
+    assert sentence == "20 rows are too few to fit a model and to measure it."
     [sentence] = reasons(LogisticRegression(), X, rare)
-    assert sentence == "Fewer than two classes have the 5 rows that learning takes here."
+    assert sentence == "Fewer than two classes have the 5 rows that fitting needs here."
     [sentence] = reasons(LogisticRegression(), X, y, groups=np.arange(100) % 3)
-    assert sentence == "Fewer than 4 groups are too few to learn and to measure on."
+    assert sentence == "Fewer than 4 groups are too few to fit a model and to measure it."
     [sentence] = reasons(KNeighborsClassifier(40), X, y)
-    assert sentence.startswith("The model cannot be fitted on 20 rows, as measuring takes: ")
+    assert sentence.startswith(
+        "The model cannot be fitted on 20 rows, which the measurement needs: "
+    )
     told = found(SVC(), X, y)[PROBABILITIES]
-    assert told["sentence"] == "The model gives no probabilities that could be put right."
+    assert told["sentence"] == "The model gives no probabilities to recalibrate."
 
 
 def test_progress_sees_every_attempt():

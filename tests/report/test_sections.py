@@ -151,8 +151,8 @@ def test_a_tenth_of_the_rows_by_hand(classified):
 def test_the_verdict_says_so_where_surefoot_adds_nothing(classified):
     answer = describe_answering(classified)
     cases = {
-        (0.9, 1.02): (None, "adds nothing that shows"),
-        (1.01, 1.2): (False, "its own confidence is the better guide"),
+        (0.9, 1.02): (None, "surefoot does not rank the rows measurably better"),
+        (1.01, 1.2): (False, "own confidence ranks the rows better than surefoot"),
         (0.8, 0.98): (True, None),
     }
     for (low, high), (adds, told) in cases.items():
@@ -160,7 +160,7 @@ def test_the_verdict_says_so_where_surefoot_adds_nothing(classified):
         found = give_verdict(classified, answer, [])
         assert found["adds"] is adds
         words = " ".join(found["sentences"])
-        assert ("guide" not in words) if told is None else (told in words)
+        assert ("surefoot" not in words) if told is None else (told in words)
 
 
 def test_a_regressor_is_told_whether_estimates_beat_chance(regressed):
@@ -185,7 +185,7 @@ def test_a_model_that_hardly_errs_may_answer_every_row():
     assert promise["max_risk"] == 0.02
     assert promise["coverage"] == 1
     told = give_verdict(judged, answer, [])
-    assert "It may answer every row: at most 2 % of the answers are wrong" in " ".join(
+    assert "It can answer every row: at most 2 % of its answers are wrong" in " ".join(
         told["sentences"]
     )
 
@@ -247,13 +247,13 @@ def test_true_probabilities_are_not_blamed_for_chance():
     X = draw.normal(size=(300, 1))
     y = draw.uniform(size=300) < 1 / (1 + np.exp(-X[:, 0]))
     found = describe_probabilities(judged_rows(LogisticRegression(), X, y))
-    assert "no further than true ones might be" in found["sentence"]
+    assert "no more than chance explains" in found["sentence"]
 
 
 def test_a_model_without_probabilities_says_so():
     X, y = make_classification(200, 4, random_state=0)
     found = describe_probabilities(judged_rows(LinearSVC(), X, y))
-    assert found == {"sentence": "The model gives no probabilities, only an order of its classes."}
+    assert found == {"sentence": "The model gives no probabilities, only scores of its classes."}
 
 
 def test_intervals_of_a_regressor(regressed):
@@ -354,7 +354,7 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
     answer = describe_answering(judged)
     found = give_verdict(judged, answer, [])
     assert found["headline"] == "Right 100 % of the time."
-    assert "no mistake on 100 rows" in found["sentences"][0]
+    assert "no mistake on 100 held-out rows" in found["sentences"][0]
     assert answer["promises"][answer["chosen"]] == {
         "max_risk": 0.03,
         "coverage": 1.0,

@@ -63,7 +63,7 @@ def options(
 def report(
     context: typer.Context,
     data: Annotated[
-        Path | None, typer.Argument(help="Table in CSV or Parquet. Default: made-up customers.")
+        Path | None, typer.Argument(help="Table in CSV or Parquet. Default: a generated example.")
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
@@ -72,11 +72,13 @@ def report(
     task: TaskOption = Task.auto,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The page. Default: report.html; none with --json."),
+        typer.Option(
+            metavar="FILE", help="File for the page. Default: report.html; with --json, no page."
+        ),
     ] = None,
     scores: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Every row's figures, as .csv or .parquet."),
+        typer.Option(metavar="FILE", help="File for a table of all rows, .csv or .parquet."),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: Json = False,
@@ -85,9 +87,10 @@ def report(
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Say on one page how far each prediction of a model can be trusted, and what to do.
+    """Write a page that shows how far each prediction of a model can be trusted, and what to do.
 
-    --estimator also takes a model saved with skops: a fitted one is judged as it is, on rows that must be new to it.
+    --estimator also takes a model saved with skops. A fitted model is evaluated as it is: it must not have been
+    trained on rows of this table.
     """
     with working("Starting"):
         from surefoot.cli._report import Request, Results, run_report  # noqa: PLC0415 - --help is fast
@@ -104,7 +107,7 @@ def report(
 def fit(
     data: Table,
     target: Target,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The model, as .skops.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the model, .skops.")],
     estimator: Estimator = "boosting",
     task: TaskOption = Task.auto,
     as_json: Json = False,
@@ -112,7 +115,7 @@ def fit(
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Fit a model that also knows how likely it is wrong on each row, and save it."""
+    """Fit a model that also estimates its error on each row, and save it."""
     with working("Starting"):
         from surefoot.cli._fit import run_fit  # noqa: PLC0415
 
@@ -121,20 +124,20 @@ def fit(
 
 @app.command()
 def score(
-    model: Annotated[Path, typer.Argument(help="What surefoot fit saved.")],
+    model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
     data: Table,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="Every row's figures, as .csv or .parquet.")
+        Path, typer.Option(metavar="FILE", help="File for the scored rows, .csv or .parquet.")
     ],
     max_risk: MaxRisk = None,
     confidence: Confidence = 0.95,
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column of DATA to carry over; may be repeated."),
+        typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict every row of a table, and say of each how far to trust that."""
+    """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._score import run_score  # noqa: PLC0415
 
@@ -143,16 +146,16 @@ def score(
 
 @app.command()
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="The experiment; --list names them.")] = None,
-    list_them: Annotated[bool, typer.Option("--list", help="Name the experiments.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Name of the experiment; see --list.")] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     all_of_them: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
-    quick: Annotated[bool, typer.Option(help="Few runs, to see that it works.")] = False,
+    quick: Annotated[bool, typer.Option(help="Few runs, to check that it works.")] = False,
     jobs: Jobs = -1,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder to write tables and figures to.")
     ] = Path("surefoot-results"),
 ) -> None:
-    """Reproduce a table or figure of the papers, beside the printed figures."""
+    """Reproduce a table or figure of the papers, and show the published numbers beside it."""
     from surefoot.cli._reproduce import list_experiments, run_experiments  # noqa: PLC0415
 
     if list_them:

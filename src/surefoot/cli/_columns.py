@@ -25,15 +25,15 @@ def why_useless(column: Any) -> str | None:
     if len(known) == 0:
         return "empty"
     if kind in "iu" and len(column) > 1 and (np.diff(column) == 1).all():
-        return "counts the rows"
+        return "row numbers"
     is_text = infer_dtype(known) == "string"
     if not (is_text or kind in "biuf") or len(known) < len(column):
         return None
     n_values = known.nunique()
     if n_values == 1:
-        return "the same in every row"
+        return "same value in every row"
     if is_text and n_values == len(column) and is_name(known):
-        return "another name in every row"
+        return "different name in every row"
     return None
 
 
@@ -50,5 +50,5 @@ def without_infinities(X: Any) -> Any:
     names = list(numbers.columns[infinite])
     if not names:
         return X
-    remark(f"Infinite values of {listed(names)} are taken for gaps.")
+    remark(f"Infinite values of {listed(names)} are treated as missing.")
     return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in names})

@@ -33,7 +33,7 @@ def run_fit(
         rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
     kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier
     model = kind(chosen, random_state=random_state, n_jobs=jobs)
-    with working("Learning, and learning where it errs"), threads_for(len(rows.y)):
+    with working("Fitting the model, and learning where it errs"), threads_for(len(rows.y)):
         model.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
         write_output(out, model_content(model))
@@ -55,4 +55,4 @@ def in_words(task: str, error: float, out: Path) -> str:
         if task == "regression"
         else f"Wrong on {error:.1%} of rows"
     )
-    return f"{told}, by rows that it had not seen.\nThe model: {out}"
+    return f"{told}, measured on held-out rows.\nThe model: {out}"

@@ -46,7 +46,7 @@ def load_given(path: Path, task: str) -> tuple[Any, str]:
         model = model.estimator_
     if not (is_classifier(model) or is_regressor(model)):
         raise Mistake(
-            f"{path} holds a {type(model).__name__}, which is no classifier or regressor."
+            f"{path} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
         )
     found = "classification" if is_classifier(model) else "regression"
     if task not in ("auto", found):
@@ -64,7 +64,9 @@ def match_rows(model: Any, rows: Rows, path: Path) -> tuple[Rows, Any]:
     first = X.head(20)
     with one_sentence_of(f"{path} cannot predict the rows of {rows.name}"):
         model.predict(first)
-    remark(f"{path} is fitted and judged as it is: the rows of {rows.name} must be new to it.")
+    remark(
+        f"{path} is already fitted and is not fitted again: the rows of {rows.name} must be new to it."
+    )
     unlabelled = None if rows.unlabelled is None else rows.unlabelled[X.columns]
     return rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
 
@@ -74,7 +76,9 @@ def check_classes(model: Any, rows: Rows, path: Path) -> None:
     strange = sorted(set(rows.y.tolist()) - set(np.asarray(model.classes_).tolist()), key=str)
     if strange:
         known = listed(model.classes_.tolist())
-        raise Mistake(f"{path} knows {known}, and {rows.target!r} also has {listed(strange)}.")
+        raise Mistake(
+            f"{path} knows the classes {known}, but {rows.target!r} also has {listed(strange)}."
+        )
 
 
 def is_fitted(model: Any) -> bool:
@@ -93,7 +97,7 @@ def known_columns(model: Any, table: Any, name: str) -> Any:
         expected = getattr(model, "n_features_in_", table.shape[1])
         if table.shape[1] != expected:
             raise Mistake(
-                f"The model was fitted on {plural(expected, 'column')}, and {name} has {table.shape[1]}."
+                f"The model was fitted on {plural(expected, 'column')}, but {name} has {table.shape[1]}."
             )
         return table
     missing = [column for column in names if column not in table.columns]
@@ -101,5 +105,5 @@ def known_columns(model: Any, table: Any, name: str) -> Any:
         raise Mistake(f"{name} lacks {listed(missing)}, which the model was fitted on.")
     extra = [column for column in table.columns if column not in set(names)]
     if extra:
-        remark(f"The model does not know {listed(extra)}: left out.")
+        remark(f"Left out {listed(extra)}: unknown to the model.")
     return table[list(names)]

@@ -29,7 +29,7 @@ def build_model(name: str, task: str, random_state: int) -> Any:
 
     if name not in MODELS:
         raise Mistake(
-            f"--estimator {name} is not known: it may be {', '.join(MODELS)}, or a .skops file."
+            f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file."
         )
     package, _, kind = MODELS[name][task == "regression"].rpartition(".")
     model = getattr(import_module(package), kind)(**MORE_STEPS.get(kind, {}))

@@ -26,7 +26,7 @@ def complete_models(start: str) -> list[str]:
 def check_jobs(jobs: int) -> int:
     """Raise one sentence if nobody is left to work."""
     if jobs == 0:
-        raise Mistake("--jobs 0 leaves nobody to work: it may be -1 or a number of processes.")
+        raise Mistake("--jobs 0 is not allowed: pass -1 for all cores, or a number of processes.")
     return jobs
 
 
@@ -36,7 +36,7 @@ Estimator = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help=f"{', '.join(MODELS)}, or a model saved as .skops; logistic is a ridge for numbers.",
+        help=f"{', '.join(MODELS)}, or a model saved as .skops; in regression, logistic is a ridge regression.",
         autocompletion=complete_models,
     ),
 ]
@@ -45,33 +45,34 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="classification, regression, or auto: texts, truth values and up to five different numbers are "
-        "classes; so are up to 20 whole numbers, unless they grow more frequent up to one value and rarer "
-        "after it, as marks do. All others are numbers.",
+        help="classification, regression, or auto: classes are texts, true/false values, up to 5 different "
+        "numbers, and up to 20 different whole numbers unless their frequencies have a single peak, as school "
+        "marks do. All other numbers are for regression.",
     ),
 ]
 Groups = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column that says which rows belong together, such as those of one person.",
+        help="Column of groups: rows of one group, such as one person, are held out together.",
     ),
 ]
 MaxRisk = Annotated[
     float | None,
     typer.Option(
         metavar="RISK",
-        help="Share of wrong answers, or mean error, to keep among trusted rows. Default: half of the model's.",
+        help="Highest share of wrong answers (regression: mean error) allowed among trusted rows. Default: of the "
+        "risks that can be promised, the one nearest to half of the model's error (regression report: 80 %).",
     ),
 ]
 Confidence = Annotated[
-    float, typer.Option(metavar="SHARE", help="Probability with which that risk is kept.")
+    float, typer.Option(metavar="SHARE", help="Probability that the risk stays within --max-risk.")
 ]
 RandomState = Annotated[
-    int, typer.Option(metavar="SEED", min=0, max=2**32 - 1, help="Draws everything that is drawn.")
+    int, typer.Option(metavar="SEED", min=0, max=2**32 - 1, help="Seed of all random draws.")
 ]
 Jobs = Annotated[
     int,
-    typer.Option(metavar="N", help="Processes to use; -1 is one a core.", callback=check_jobs),
+    typer.Option(metavar="N", help="Processes to use; -1 uses all cores.", callback=check_jobs),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines, and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON, for other programs.")]

@@ -16,11 +16,11 @@ def check_output(path: Path | None, *suffixes: str) -> None:
     if path.is_dir():
         raise Mistake(f"{path} is a folder: name a file to write.")
     if path.exists() and not path.is_file():
-        raise Mistake(f"{path} is no file that can be replaced.")
+        raise Mistake(f"{path} is not a regular file and cannot be replaced.")
     if not path.parent.is_dir():
         raise Mistake(f"There is no folder {path.parent} to write {path.name} to.")
     if not os.access(path.parent, os.W_OK):
-        raise Mistake(f"You may not write to the folder {path.parent}.")
+        raise Mistake(f"You have no permission to write to the folder {path.parent}.")
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -35,5 +35,5 @@ def write_output(path: Path, content: bytes) -> None:
 
 def not_written(path: Path, error: OSError) -> Mistake:
     """Say why a file could not be written."""
-    kept = " What was there before is kept." if path.exists() else ""
+    kept = " The old file is kept." if path.exists() else ""
     return Mistake(f"{path} could not be written: {reason(error)}.{kept}")

@@ -1,4 +1,4 @@
-"""`surefoot report`: read a table, judge a model on it, write the page."""
+"""`surefoot report`: read a table, evaluate a model on it, write the page."""
 
 import json
 from functools import partial
@@ -41,7 +41,7 @@ class Results(NamedTuple):
 
 
 def run_report(request: Request, results: Results) -> None:
-    """Judge the model, write what was asked for, and say what was found."""
+    """Evaluate the model, write the files that were asked for, and print the verdict."""
     check_output(results.page)
     check_output(results.scores, ".csv", ".parquet")
     with working(f"Reading {request.data or 'an example'}"):

@@ -19,7 +19,7 @@ def list_experiments() -> None:
 def run_experiments(name: str | None, every: bool, quick: bool, jobs: int, out: Path) -> None:
     """Run one experiment or all."""
     if name is not None and name not in EXPERIMENTS:
-        raise Mistake(f"There is no experiment {name!r}: it may be {', '.join(EXPERIMENTS)}.")
+        raise Mistake(f"There is no experiment {name!r}: choose from {', '.join(EXPERIMENTS)}.")
     if name is None and not every:
         raise Mistake("Name an experiment, or pass --list to see them or --all to run them all.")
     for chosen in EXPERIMENTS if every else [str(name)]:

@@ -55,7 +55,7 @@ def take_apart(table: Any, target: str, task: str, groups: str | None, name: str
         remark(how_taken(target, chosen))
     X = usable_columns(table.drop(columns=[target] + ([] if groups is None else [groups])), name)
     if not known.all():
-        remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be judged.")
+        remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
     kept = None if groups is None else take_groups(table.loc[known, groups], groups)
     return Rows(
         name,
@@ -72,12 +72,12 @@ def usable_columns(X: Any, name: str) -> Any:
     """The columns that a model can use; one sentence if there are none, or too many."""
     if X.shape[1] > MOST_COLUMNS:
         raise Mistake(
-            f"{name} has {X.shape[1]:,} columns to predict from, and more than {MOST_COLUMNS:,} would take hours to "
+            f"{name} has {X.shape[1]:,} input columns, and more than {MOST_COLUMNS:,} would take hours to "
             "prepare: keep those that matter."
         )
     found = leave_out_useless(X)
     if found.shape[1] == 0:
-        raise Mistake(f"{name} has no column from which anything can be predicted.")
+        raise Mistake(f"{name} has no column that a model can use.")
     return without_infinities(found)
 
 
@@ -85,17 +85,17 @@ def check_kind(column: Any, name: str) -> None:
     """Raise one sentence for a target that is a date, a span of time, or a list."""
     if column.dtype.kind in "mM":
         raise Mistake(
-            f"Column {name!r} holds dates or times: make numbers or classes of them first."
+            f"Column {name!r} holds dates or times: convert them to numbers or classes first."
         )
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
     """What stays together when rows are held out; one sentence if that leaves nothing to hold out."""
     if column.isna().any():
-        raise Mistake(f"Column {name!r} of --groups has gaps: every row needs a group.")
+        raise Mistake(f"Column {name!r} of --groups has missing values: every row needs a group.")
     if column.nunique() < 5:
         raise Mistake(
-            f"Column {name!r} of --groups has {plural(column.nunique(), 'group')}: 5 are needed."
+            f"Column {name!r} of --groups has {plural(column.nunique(), 'group')}: at least 5 are needed."
         )
     return column.factorize()[0]
 
@@ -103,10 +103,8 @@ def take_groups(column: Any, name: str) -> NDArray[Any]:
 def how_taken(target: str, task: str) -> str:
     """Say how the target was understood, and what to do if that is wrong."""
     if task == "regression":
-        return (
-            f"Estimating {target!r} as a number (--task classification if its values are classes)."
-        )
-    return f"Predicting {target!r} as a class (--task regression if it is a number)."
+        return f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
+    return f"Predicting {target!r} as a class. If it is a number, pass --task regression."
 
 
 def check_risk(max_risk: float | None, task: str) -> None:
@@ -115,15 +113,15 @@ def check_risk(max_risk: float | None, task: str) -> None:
         return
     if task == "classification" and not 0 < max_risk < 1:
         raise Mistake(
-            f"--max-risk {max_risk:g} is no share of wrong answers: it must be above 0 and below 1."
+            f"--max-risk {max_risk:g} is not a share of wrong answers: it must be above 0 and below 1."
         )
     if max_risk <= 0:
-        raise Mistake(f"--max-risk {max_risk:g} is no mean error: it must be above 0.")
+        raise Mistake(f"--max-risk {max_risk:g} is not a mean error: it must be above 0.")
 
 
 def check_confidence(confidence: float) -> None:
     """Raise one sentence unless this is a share above 0 and below 1."""
     if not 0 < confidence < 1:
         raise Mistake(
-            f"--confidence {confidence:g} is no probability: it must be above 0 and below 1."
+            f"--confidence {confidence:g} is not a probability: it must be above 0 and below 1."
         )

@@ -93,7 +93,7 @@ def with_decimal_points(table: Any) -> Any:
 
 def no_table(path: Path, kind: str) -> Mistake:
     """Say what a file is instead."""
-    return Mistake(f"{path} is no table but {kind}: surefoot reads CSV and Parquet.")
+    return Mistake(f"{path} is not a table but {kind}: surefoot reads CSV and Parquet.")
 
 
 def find_encoding(path: Path) -> str:
@@ -117,7 +117,7 @@ def find_delimiter(path: Path, encoding: str) -> str:
     best = max(found, key=lambda delimiter: found[delimiter])
     if not found[best][0]:
         raise Mistake(
-            f"{path} is no table with columns: its first line has no comma, semicolon, tab or bar."
+            f"{path} is not a table with columns: its first line has no comma, semicolon, tab or vertical bar."
         )
     return best
 

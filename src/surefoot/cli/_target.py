@@ -59,9 +59,7 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
         labels = labels.astype(np.int64)  # gaps made them floats
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) == 1:
-        raise Mistake(
-            f"Column {name!r} is {classes[0]} in every row: there is nothing to tell apart."
-        )
+        raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
     if len(classes) > len(labels) / 2:
         hint = "pass --task regression" if numeric else "it looks like an id or free text"
         raise Mistake(
@@ -70,9 +68,9 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     rare = classes[counts < LEAST_PER_CLASS]
     if len(rare):
         raise Mistake(
-            f"Every class of {name!r} needs {LEAST_PER_CLASS} rows, so that some can be held out, and "
+            f"Every class of {name!r} needs {LEAST_PER_CLASS} rows, so that some can be held out, but "
             f"{listed(rare.tolist())} {'has' if len(rare) == 1 else 'have'} "
-            f"{counts[counts < LEAST_PER_CLASS].min()}: join it with another class, or leave its rows out."
+            f"{counts[counts < LEAST_PER_CLASS].min()}: merge it with another class, or remove its rows."
         )
     return labels
 
@@ -81,14 +79,14 @@ def as_numbers(target: Any, name: str) -> Floats:
     """Numbers as an array, or one sentence if they cannot be learned."""
     if target.dtype.kind not in "biuf":
         raise Mistake(
-            f"Column {name!r} holds {str(target.iloc[0])!r}, which is no number: regression needs numbers."
+            f"Column {name!r} holds {str(target.iloc[0])!r}, which is not a number: regression needs numbers."
         )
     values = np.asarray(target, dtype=np.float64)
     if not np.isfinite(values).all():
         raise Mistake(f"Column {name!r} holds infinite values, which no model can learn.")
     if np.ptp(values) == 0:
         raise Mistake(
-            f"Column {name!r} is {values[0]:g} in every row: there is nothing to estimate."
+            f"Column {name!r} is {values[0]:g} in every row: there is nothing to predict."
         )
     return values
 
@@ -99,5 +97,5 @@ def check_enough(n_rows: int, name: str) -> None:
         raise Mistake(f"Column {name!r} is empty: there is nothing to learn from.")
     if n_rows < LEAST_ROWS:
         raise Mistake(
-            f"Column {name!r} is known for {plural(n_rows, 'row')}, and {LEAST_ROWS} are needed to judge a model."
+            f"Column {name!r} has a value in {plural(n_rows, 'row')}, and {LEAST_ROWS} are needed to evaluate a model."
         )

@@ -67,11 +67,11 @@ def _finite(value: float) -> float | None:
 
 def _sentence(coverage: float, width: float | None, constant: float | None) -> str:
     if width is None or constant is None:
-        return f"There are too few rows to promise {percent(SHOWN)} intervals."
+        return f"There are too few rows for {percent(SHOWN)} intervals."
     told = (
-        f"Of the {percent(SHOWN)} intervals {percent(float(coverage))} hold the truth; they are {number(width)} wide "
-        "on average"
+        f"{percent(float(coverage))} of the {percent(SHOWN)} conformal intervals contain the true value; their mean "
+        f"width is {number(width)}"
     )
     if width < constant:
-        return f"{told}, where one width for all rows would need {number(constant)}."
-    return f"{told}, no narrower than one width for all rows ({number(constant)})."
+        return f"{told}, against {number(constant)} with one width for all rows."
+    return f"{told}, not less than with one width for all rows ({number(constant)})."

@@ -23,10 +23,10 @@ def describe_probabilities(judged: Judged) -> dict[str, Any] | None:
         return None
     told, classes = judged.sure.held_out_, judged.sure.classes_
     if told.probabilities is None:
-        return {"sentence": "The model gives no probabilities, only an order of its classes."}
+        return {"sentence": "The model gives no probabilities, only scores of its classes."}
     if not np.array_equal(np.unique(judged.truth), classes):
         return {
-            "sentence": "The rows lack a class that the model knows: its probabilities cannot be checked."
+            "sentence": "The held-out rows lack a class that the model knows, so its probabilities cannot be checked."
         }
     after = recalibrated_probabilities(
         told.scores,
@@ -54,7 +54,7 @@ def describe_probabilities(judged: Judged) -> dict[str, Any] | None:
 
 
 def as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tuple[Floats, Floats]:
-    """One forecast a row: of the second of two classes, else of the most probable class; and whether it came."""
+    """Forecasts, of the second of two classes or of the most probable class, and whether each came true."""
     if len(classes) == 2:
         return probabilities[:, 1], (truth == classes[1]).astype(np.float64)
     top = probabilities.argmax(axis=1)
@@ -78,7 +78,7 @@ def reliability(chance: Floats, came: Floats) -> dict[str, list[float]]:
 
 
 def error_of_truth(chance: Floats, random_state: int) -> float:
-    """The calibration error that true probabilities like these stay below in 95 % of draws of as many rows."""
+    """95 % quantile of the calibration error of calibrated probabilities, by chance, on as many rows."""
     draw = np.random.default_rng(random_state)
     errors = [
         smooth_calibration_error(draw.random(len(chance)) < chance, chance) for _ in range(N_DRAWS)
@@ -96,5 +96,5 @@ def _sentence(off: dict[str, float], by_chance: float, classes: Any) -> str:
     of = f"of {classes[1]!s}" if len(classes) == 2 else "of the predicted class"
     told = f"Its probabilities {of} are off by {percent(off['before'])} on average (smooth calibration error)"
     if off["before"] <= by_chance:
-        return f"{told}, no further than true ones might be on so many rows."
+        return f"{told}, no more than chance explains: calibrated probabilities may be off as much on so many rows."
     return f"{told}; after recalibration, by {percent(off['after'])}."

@@ -12,16 +12,18 @@ from surefoot.report._figures import number
 from surefoot.report._judged import Judged
 
 SEEN_BY_NONE = (
-    "Every figure is of rows that the model judging them had not seen, and estimates of error were learned from "
-    "other rows than they are measured on; only the nearest rows, what speaks against a row and the stability of a "
-    "regressor's prediction are those of the model of all rows."
+    "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
+    "its error is estimated from other rows. Exceptions: the nearest rows, what speaks against a row and the stability "
+    "of a regressor's prediction come from the model fitted on all rows."
 )
 REFITTED = (
-    "The model that you deploy has seen all rows, and is if anything a little better than these figures. A promised "
-    "risk was found on the rows of all folds together, whose models differ a little from each other."
+    "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures. A promised "
+    "risk was set on the held-out rows of all folds together, whose models differ slightly from each other."
 )
-PROMISED = "A promised risk holds for rows drawn like these, answered one by one."
-EXACT = "surefoot.AbstainingClassifier sets rows aside and makes the promise exactly."
+PROMISED = (
+    "A promised risk holds for new rows from the same source as these, each answered on its own."
+)
+EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
 MODULES = {"scikit-learn": "sklearn"}
 PACKAGES = ("surefoot", "scikit-learn", "numpy", "scipy", "pandas", "altair")
 
@@ -39,9 +41,9 @@ def describe_provenance(
         "random_state": judged.random_state,
         "sizes": {
             "rows": n_rows,
-            "rows judged out of fold": len(judged.rows),
-            "models fitted to parts of the rows": judged.n_models,
-            "rows in which neighbours are searched": n_reference,
+            "rows predicted out of fold": len(judged.rows),
+            "models fitted on parts of the rows": judged.n_models,
+            "rows among which neighbours are searched": n_reference,
             "rows on the map and in the table": n_map,
             "rows on which improvements were measured": n_measured,
         },
@@ -61,17 +63,17 @@ def _caveats(judged: Judged, neighbors_sampled: bool, measured_sampled: bool) ->
         found.append(REFITTED)
     if not judged.is_classifier:
         found.append(
-            "A promised mean error rests on Student's t: it is approximate, the more so where errors have a heavy tail."
+            "A promised mean error uses Student's t, which is approximate, more so if the errors have a heavy tail."
         )
     if judged.groups is not None:
         found.append(
-            "Rows of a group were never on both sides of a split, and promises count groups; rules and the reliability "
-            "of probabilities take rows as independent."
+            "All rows of a group are on the same side of each split, and promises count groups, not rows. Rules and "
+            "the calibration of probabilities treat rows as independent."
         )
     if neighbors_sampled:
         found.append(
-            f"Neighbours are searched in {number(len(judged.sure.reference_rows_))} rows drawn at random."
+            f"Neighbours are searched among {number(len(judged.sure.reference_rows_))} rows drawn at random."
         )
     if measured_sampled:
-        found.append("What would help was measured on a random part of the rows.")
+        found.append("“What would help” was measured on a random sample of the rows.")
     return found

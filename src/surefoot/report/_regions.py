@@ -82,30 +82,28 @@ def draw_map(judged: Judged, shown: Ints, n_sampled: int) -> dict[str, Any]:
 
 
 def _about_map(n_shown: int, n_total: int, n_sampled: int) -> str:
-    about = "Rows that are alike are close together: the two directions along which the rows differ most."
+    about = "Similar rows are close together. The axes are the two directions in which the rows differ most."
     if n_shown == n_total:
         return about
     return (
-        f"{about} Shown are the {number(n_shown - n_sampled)} least trustworthy rows and {number(n_sampled)} "
-        f"others drawn at random, of {number(n_total)}."
+        f"{about} The map shows the {number(n_shown - n_sampled)} rows with the highest estimated error and "
+        f"{number(n_sampled)} others drawn at random, of {number(n_total)}."
     )
 
 
 def _sentence(regions: list[ErrorRegion], judged: Judged) -> str:
     if judged.errors.sum() == 0:
-        return "It made no mistake on rows that it had not seen."
+        return "It made no mistake on the held-out rows."
     if len(judged.rows) < LEAST_ROWS:
-        return f"{len(judged.rows)} rows are too few to look for rules."
+        return f"{len(judged.rows)} rows are too few to search for rules."
     if not is_readable(judged.X):
-        return (
-            "Rules are sought in columns that a person can read, and not in texts or sparse rows."
-        )
+        return "Rules are searched in columns that a person can read, not in texts or sparse rows."
     if not regions:
-        return "No short rule for where it fails stood the check on rows that it was not found on."
+        return "No short rule about its errors was confirmed on rows that were not used to find the rule."
     worst = regions[0]
-    how = "wrong {}" if judged.is_classifier else "off by {} on average"
+    how = "wrong on {} of rows" if judged.is_classifier else "off by {} on average"
     show = percent if judged.is_classifier else number
     return (
         f"It is worst where {worst.rule}: {how.format(show(worst.error))}, elsewhere {show(worst.other_error)}. "
-        "Rules were found on one half of the rows; the figures are those of the other half."
+        "The rules were found on one half of the rows; the figures are measured on the other half."
     )

@@ -14,7 +14,7 @@ CHECKED = 0.1
 
 
 def give_verdict(judged: Judged, answer: dict[str, Any], improvements: list[Any]) -> dict[str, Any]:
-    """Words and three figures, from what the other sections found."""
+    """Headline, sentences and three figures of the verdict, from the other sections."""
     caught, own = caught_by_checking(judged)
     helping = [found["sentence"] for found in improvements if found["verdict"] == "helps"]
     sentences = [
@@ -36,7 +36,7 @@ def give_verdict(judged: Judged, answer: dict[str, Any], improvements: list[Any]
 
 
 def knows_more(answer: dict[str, Any]) -> bool | None:
-    """Whether the report orders rows better than own confidence, or chance; None if that cannot be told."""
+    """Whether surefoot ranks rows better than own confidence, or chance; None if not significant."""
     found = answer["augrc"]
     if found["ratio"] is None or found["low"] <= 1 <= found["high"]:
         return None
@@ -44,7 +44,7 @@ def knows_more(answer: dict[str, Any]) -> bool | None:
 
 
 def caught_by_checking(judged: Judged) -> tuple[float, float | None]:
-    """Share of the total error in the tenth of the rows with the highest estimate, and by own confidence."""
+    """Shares of the total error caught by checking a tenth of the rows: by estimate, by own confidence."""
     found = Selection(judged.errors, judged.estimated).caught(1 - CHECKED)
     if judged.own is None:
         return float(found), None
@@ -65,35 +65,35 @@ def _headline(judged: Judged) -> str:
 def _about_checking(judged: Judged, caught: float, own: float | None) -> str:
     if judged.errors.sum() == 0:
         n_rows = number(len(judged.errors))
-        return (
-            f"It made no mistake on {n_rows} rows that it had not seen: there is nothing to flag."
-        )
-    what = "its mistakes" if judged.is_classifier else "all that it is off"
-    by = f", by chance {percent(CHECKED)}"
+        return f"It made no mistake on {n_rows} held-out rows: there is nothing to flag."
+    what = "its mistakes" if judged.is_classifier else "its total error"
+    by = f" ({percent(CHECKED)} if the rows were chosen at random)"
     if own is not None:
-        by = f"; by the model's own confidence, {percent(own)}"
+        by = f" ({percent(own)} if the rows were chosen by the model's own confidence)"
     return (
-        f"If a person checked the {percent(CHECKED)} of rows with the highest estimated error, they would meet "
+        f"If a person checked the {percent(CHECKED)} of rows with the highest estimated error, they would catch "
         f"{percent(caught)} of {what}{by}."
     )
 
 
 def _about_knowing(judged: Judged, answer: dict[str, Any]) -> str:
-    """Where surefoot is no better guide, or cannot be told to be one, the verdict says so."""
+    """Sentence for the case that surefoot does not rank rows measurably better; else empty."""
     adds = knows_more(answer)
     if adds or judged.errors.sum() == 0:
         return ""
     if judged.own is None:
         if adds is None:
-            return "Whether these estimates know more of its errors than chance cannot be told from these rows."
-        return "These estimates know less of its errors than chance: do not use them."
+            return (
+                "These rows do not show whether the estimated errors rank rows better than chance."
+            )
+        return "The estimated errors rank rows worse than chance: do not use them."
     if adds is None:
         n_wrong = number(int(np.count_nonzero(judged.errors)))
         return (
-            "Which of the two is the better guide cannot be told here: surefoot adds nothing that shows on "
+            "surefoot does not rank the rows measurably better than the model's own confidence, on "
             f"{n_wrong} mistakes."
         )
-    return "surefoot knows less here than the model itself: its own confidence is the better guide."
+    return "Here the model's own confidence ranks the rows better than surefoot: use it instead."
 
 
 def _about_answering(judged: Judged, answer: dict[str, Any]) -> str:
@@ -101,22 +101,22 @@ def _about_answering(judged: Judged, answer: dict[str, Any]) -> str:
     if answer["chosen"] is not None:
         promise = answer["promises"][answer["chosen"]]
         risk = show_risk(judged, promise["max_risk"])
-        kept = f"the answers are off by at most {risk} on average, {confidence}."
+        kept = f"its answers are off by at most {risk} on average, {confidence}."
         if judged.is_classifier:
-            kept = f"at most {risk} of the answers are wrong, {confidence}."
+            kept = f"at most {risk} of its answers are wrong, {confidence}."
         if promise["coverage"] == 1:
-            return f"It may answer every row: {kept}"
+            return f"It can answer every row: {kept}"
         return (
-            f"Let it answer the {percent(promise['coverage'])} of rows that it knows best, and have a person look at "
-            f"the others: {kept}"
+            f"Let it answer the {percent(promise['coverage'])} of rows with the lowest estimated error, and give the "
+            f"others to a person: then {kept}"
         )
     other = next((found for found in answer["promises"] if found["coverage"] > 0), None)
     if judged.max_risk is not None and other is not None:
         return (
-            f"A risk of {show_risk(judged, judged.max_risk)} cannot be promised; "
+            f"A risk of {show_risk(judged, judged.max_risk)} cannot be promised; a risk of "
             f"{show_risk(judged, other['max_risk'])} can, for {percent(other['coverage'])} of the rows, {confidence}."
         )
-    return f"{number(len(judged.errors))} rows with so many errors are too few to promise a risk, {confidence}."
+    return f"No risk can be promised {confidence}: {number(len(judged.errors))} rows with so many errors are too few."
 
 
 def _how_good(judged: Judged) -> dict[str, str]:
@@ -136,33 +136,41 @@ def _how_good(judged: Judged) -> dict[str, str]:
 
 
 def _baseline(judged: Judged) -> str:
-    """What a model would reach that always says the same."""
+    """Result of always predicting the most frequent class, or the median."""
     if not judged.is_classifier:
-        return f"always the median: {number(np.abs(judged.truth - np.median(judged.truth)).mean())}"
+        return f"always predicting the median: {number(np.abs(judged.truth - np.median(judged.truth)).mean())}"
     labels, counts = np.unique(judged.truth, return_counts=True)
-    return f"always “{labels[counts.argmax()]}”: {percent(counts.max() / counts.sum())}"
+    return f"always predicting “{labels[counts.argmax()]}”: {percent(counts.max() / counts.sum())}"
 
 
 def _how_well_it_knows(judged: Judged, caught: float, own: float | None) -> dict[str, str]:
     what = "mistakes" if judged.is_classifier else "error"
-    by = f"by chance {percent(CHECKED)}" if own is None else f"by its own confidence {percent(own)}"
+    by = (
+        f"chosen at random: {percent(CHECKED)}"
+        if own is None
+        else f"chosen by its own confidence: {percent(own)}"
+    )
     if judged.errors.sum() == 0:
-        return {"value": "–", "label": "of its mistakes found", "about": "it made none"}
+        return {"value": "–", "label": "of its mistakes caught", "about": "it made none"}
     return {
         "value": percent(caught),
-        "label": f"of the {what} in the {percent(CHECKED)} in most doubt",
+        "label": f"of the {what} caught by checking {percent(CHECKED)} of the rows",
         "about": by,
     }
 
 
 def _what_to_do(judged: Judged, answer: dict[str, Any]) -> dict[str, str]:
     if answer["chosen"] is None:
-        return {"value": "–", "label": "may be answered", "about": "no risk can be promised"}
+        return {
+            "value": "–",
+            "label": "of the rows can be answered",
+            "about": "no risk can be promised",
+        }
     promise = answer["promises"][answer["chosen"]]
     risk = show_risk(judged, promise["max_risk"])
     kept = f"at most {risk} wrong" if judged.is_classifier else f"mean error at most {risk}"
     return {
         "value": percent(promise["coverage"]),
-        "label": "may be answered",
+        "label": "of the rows can be answered",
         "about": f"{kept}, {percent(answer['confidence'])} confidence",
     }

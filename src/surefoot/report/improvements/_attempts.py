@@ -77,9 +77,9 @@ class Attempts:
             head = f"{_capital(choice.name)} in place of this model would {trial.change(swap)}"
             return trial.describe(
                 swap,
-                f"{head}; choosing between them row by row adds nothing clear.{trial.size_note}",
+                f"{head}; choosing a model row by row does not help measurably.{trial.size_note}",
             )
-        head = f"Choosing between this model, {listed} row by row would {trial.change(local)}"
+        head = f"Choosing row by row between this model, {listed} would {trial.change(local)}"
         alone = "" if local == swap else f"; {choice.name} alone would {trial.change(swap)}"
         return trial.describe(local, f"{head}{alone}.{trial.size_note}")
 
@@ -90,46 +90,46 @@ class Attempts:
     def label(self) -> Found:
         """A quarter more labels where the model is most in doubt, and as many at random."""
         trial = self.trial
-        self._refuse_frozen("what more labels would teach it")
+        self._refuse_frozen("the gain from more labels")
         n_start = round(SMALLEST_PART * len(trial.learn))
         if n_start < LEAST_LABELS:
             raise NotMeasurableError(
-                f"{len(trial.learn)} rows are too few to start with a part of them."
+                f"{len(trial.learn)} rows are too few to measure the gain from more labels."
             )
         n_draws = N_LABELLINGS if trial.classifies else N_LABELLINGS_OF_REGRESSION
         start, asked, drawn = np.stack([self._label_once() for _ in range(n_draws)], axis=1)
         gain, by_chance = trial.gain(start, asked), trial.gain(start, drawn)
         why = "least sure" if trial.classifies else "expected to be furthest off"
-        less = f"; from all {len(trial.everything.y):,} on it is likely smaller"
+        less = f"; from all {len(trial.everything.y):,} the gain is probably smaller"
         return trial.describe(
             gain,
-            f"With a quarter more labels, for the rows where it is {why}, it would {trial.change(gain)}; "
-            f"with as many drawn at random it would {trial.change(by_chance)}. "
-            f"That was measured from {n_start:,} labels on{less}.",
+            f"With 25 % more labels, for the rows where it is {why}, it would {trial.change(gain)}; "
+            f"with as many labels for random rows it would {trial.change(by_chance)}. "
+            f"This was measured starting from {n_start:,} labels{less}.",
         )
 
     def grow(self) -> Found:
         """All rows against half of them."""
         trial = self.trial
-        self._refuse_frozen("what more rows would teach it")
+        self._refuse_frozen("the gain from more rows")
         n_rows, halves, whole = trial.grow(N_PAIRS_OF_HALVES, N_PAIRS_OF_LARGE_HALVES)
         gain = trial.gain(halves, whole, shared=True)
         return trial.describe(
             gain,
-            f"With all {n_rows:,} rows to learn from in place of half of them it turned out to {trial.change(gain)}; "
-            "twice as many would bring about as much at most, if it goes on like this.",
+            f"Fitting on all {n_rows:,} rows instead of half of them made it {trial.change(gain)}; "
+            "twice as many rows would gain at most about as much, if this trend continues.",
         )
 
     def average(self) -> Found:
         """A vote, or the mean, of fits on halves of the rows."""
         trial = self.trial
-        self._refuse_frozen("whether it varies from fit to fit")
+        self._refuse_frozen("how much it varies between fits")
         gain = trial.gain(trial.loss, trial.cost(self.parts.main_prediction))
         how = "A vote" if trial.classifies else "The mean"
         return trial.describe(
             gain,
-            f"{how} of {N_AVERAGED} fits, each on half of the rows, would {trial.change(gain)}: variance makes up "
-            f"{percent(self.variance_share)} of its error.{trial.size_note}",
+            f"{how} of {N_AVERAGED} models, each fitted on half of the rows, would {trial.change(gain)}: variance "
+            f"makes up {percent(self.variance_share)} of its error.{trial.size_note}",
         )
 
     def enrich(self) -> Found:
@@ -145,7 +145,7 @@ class Attempts:
                 f"Bias and noise make up {percent(1 - self.variance_share)} of its error. {found['sentence']}"
             )
         if found["verdict"] == "would not help" and trial.relevant > 0:
-            found["sentence"] += " What is left may be noise, or take other columns."
+            found["sentence"] += " The rest of the error may be noise, or need other columns."
         return found
 
     @cached_property
@@ -199,7 +199,9 @@ class Attempts:
 
     def _refuse_frozen(self, what: str) -> None:
         if self.trial.frozen:
-            raise NotMeasurableError(f"The model is not fitted again, so that {what} is not known.")
+            raise NotMeasurableError(
+                f"The model is not fitted again, so {what} cannot be measured."
+            )
 
     def _check_choice(self) -> None:
         """Other models learn from the classes of the learning rows, which must be all that a frozen one knows."""
@@ -212,7 +214,7 @@ class Attempts:
         )
         if known != learned:
             raise NotMeasurableError(
-                "The model knows classes with too few rows here for other models to learn them."
+                "The model knows classes that have too few rows here for other models to learn."
             )
 
     def _label_once(self) -> Floats:

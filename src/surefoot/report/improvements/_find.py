@@ -40,8 +40,8 @@ def find_improvements(
 
     At most `max_rows` rows are drawn, 60 % of them to learn from and 40 % to test on. An improvement "helps"
     where the 95 % interval of its gain lies above 0; it "would not help" where the interval stays below a tenth of the
-    model's error (for recalibration: below a Brier score of 0.0025, the price of probabilities that are 5 points off);
-    otherwise one "cannot tell". The intervals are for new rows, and where several draws of the
+    model's error (for recalibration: below a Brier score of 0.0025, the cost of probabilities that are 5 points off);
+    otherwise the verdict is "cannot tell". The intervals are for new rows, and where several draws of the
     learning rows were made, for new ones of these as well.
 
     Parameters

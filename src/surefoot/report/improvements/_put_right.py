@@ -20,7 +20,7 @@ RELEVANT_BRIER = 0.05**2
 def recalibrate(trial: Trial) -> dict[str, Any]:
     """Gain of recalibrated probabilities, by the score alone or also by how stable each prediction is."""
     if not hasattr(trial.model, "predict_proba"):
-        raise NotMeasurableError("The model gives no probabilities that could be put right.")
+        raise NotMeasurableError("The model gives no probabilities to recalibrate.")
     own = np.asarray(trial.model.predict_proba(trial.test_rows))
     plain, local = (_recalibrated(trial, what) for what in (None, LocalSensitivity()))
     before, after, stable = (
@@ -30,7 +30,7 @@ def recalibrate(trial: Trial) -> dict[str, Any]:
     gain, name, chances = paired_gain(before, after, units), "Recalibration", plain
     if paired_gain(after, stable, units).low > 0:
         gain, chances = paired_gain(before, stable, units), local
-        name = "Recalibration that also looks at the stability of each prediction"
+        name = "Recalibration that also uses the stability of each prediction"
     size, interval = gain.words(digits=4)
     errors = [f"{_calibration_error(trial, told):.3f}" for told in (own, chances)]
     return describe(
@@ -39,7 +39,7 @@ def recalibrate(trial: Trial) -> dict[str, Any]:
         "Brier score",
         f"{name} would {'lower' if gain.value >= 0 else 'raise'} the Brier score by {size} {interval} and "
         f"bring the smooth calibration error from {errors[0]} to {errors[1]}.{trial.size_note}",
-        why_not="At best that is less than probabilities would gain that are 5 points off.",
+        why_not="Even at best, that is less than the gain of correcting probabilities that are 5 points off.",
         n_rows=len(trial.test),
     )
 
@@ -56,7 +56,7 @@ def correct(trial: Trial) -> dict[str, Any]:
     gain = trial.gain(trial.loss, trial.loss_of(corrected))
     return trial.describe(
         gain,
-        f"With the error expected of each prediction added to it, it would {trial.change(gain)}."
+        f"With the expected residual added to each prediction, it would {trial.change(gain)}."
         f"{trial.size_note}",
     )
 

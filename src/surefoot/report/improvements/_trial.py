@@ -79,7 +79,7 @@ class Table(NamedTuple):
             if labels is None or all(len(np.unique(labels[side])) > 1 for side in sides):
                 return part[sides[0]], part[sides[1]]
         raise NotMeasurableError(
-            "Fewer than two classes have enough rows, or groups, to learn from some and measure on others."
+            "Fewer than two classes have enough rows, or groups, to fit on some and measure on others."
         )
 
 
@@ -181,12 +181,12 @@ class Trial:
         n_all = len(self.everything.y)
         if n_all == len(self.drawn):
             return ""
-        return f" That is with {len(self.learn):,} rows to learn from; with all {n_all:,} it may differ."
+        return f" This was measured with {len(self.learn):,} training rows; with all {n_all:,} it may differ."
 
     def describe(self, gain: Gain, sentence: str) -> dict[str, Any]:
         """A gain in the loss as the report has it."""
         unit = "share of rows" if self.classifies else "unit of the target"
-        why_not = "At best that is under a tenth of its error."
+        why_not = "Even at best, the gain is below a tenth of its error."
         if self.relevant == 0:
             why_not = f"It made no mistake on the {len(self.test):,} test rows."
         n_rows = len(self.test)
@@ -200,8 +200,10 @@ class Trial:
             return f"be off by {size} {'less' if better else 'more'} {interval}"
         size, interval = Gain(*(100 * figure for figure in gain)).words(digits=1)
         if size == "0.0":
-            return f"be wrong on as many rows {interval[:-1]} points fewer)"
-        return f"be wrong on {size} points {'fewer' if better else 'more'} rows {interval}"
+            return f"be wrong as often as now {interval[:-1]} percentage points less)"
+        return (
+            f"be wrong {'less' if better else 'more'} often, by {size} percentage points {interval}"
+        )
 
     def grow(self, n_pairs: int, n_large_pairs: int) -> tuple[int, Floats, Floats]:
         """How many rows there are to learn from at most, and losses by halves and by all of them."""
@@ -235,10 +237,10 @@ class Trial:
         """Rows to learn from, without classes that are too rare for it, and rows to test on."""
         n_rows = len(table.y)
         if n_rows < LEAST_LEARN + LEAST_TEST:
-            raise NotMeasurableError(f"{n_rows} rows are too few to learn and to measure on.")
+            raise NotMeasurableError(f"{n_rows} rows are too few to fit a model and to measure it.")
         if table.groups is not None and len(np.unique(table.groups)) < LEAST_GROUPS:
             raise NotMeasurableError(
-                f"Fewer than {LEAST_GROUPS} groups are too few to learn and to measure on."
+                f"Fewer than {LEAST_GROUPS} groups are too few to fit a model and to measure it."
             )
         learn, test = table.divide(np.arange(n_rows), HELD_OUT, self.random)
         if table.labels is not None:
@@ -246,7 +248,7 @@ class Trial:
             common = known[counts >= LEAST_OF_A_CLASS]
             if len(common) < 2:
                 raise NotMeasurableError(
-                    f"Fewer than two classes have the {LEAST_OF_A_CLASS} rows that learning takes here."
+                    f"Fewer than two classes have the {LEAST_OF_A_CLASS} rows that fitting needs here."
                 )
             learn = learn[np.isin(table.labels[learn], common)]
         return learn, test
@@ -261,12 +263,14 @@ class Trial:
             kind = StratifiedGroupKFold if self.classifies else GroupKFold
             n_folds = min(n_folds, len(np.unique(groups)))
         if n_folds < 2:
-            raise NotMeasurableError("All rows to learn from are of one group.")
+            raise NotMeasurableError("All training rows are of one group.")
         splitter = kind(n_folds, shuffle=True, random_state=self.seed)
         folds = list(splitter.split(self.learn, labels, groups))
         known = len(np.unique(labels))
         if self.classifies and any(len(np.unique(labels[train])) < known for train, _ in folds):
-            raise NotMeasurableError("A class lies in too few groups to learn and to measure on.")
+            raise NotMeasurableError(
+                "A class occurs in too few groups to fit on some and measure on others."
+            )
         return folds
 
     def _check_smallest_part(self) -> None:
@@ -278,5 +282,5 @@ class Trial:
             self.table.fitted(part).predict(self.test_rows)
         except ValueError as error:
             raise NotMeasurableError(
-                f"The model cannot be fitted on {len(part)} rows, as measuring takes: {error}"
+                f"The model cannot be fitted on {len(part)} rows, which the measurement needs: {error}"
             ) from error

@@ -1,4 +1,4 @@
-// What a row says when it is opened: how stable it is, what speaks against it, and who is near.
+// Details of a row when it is opened: its stability, what speaks against it, and the nearest rows.
 
 function detailRow(item, id) {
   const parts = el("div", { class: "detail" }, stability(item), against(item), nearest(item));
@@ -12,8 +12,8 @@ function part(title, ...children) {
 function stability(item) {
   if (item.low === null) return part("How stable it is", el("p", {}, "Not known for this row."));
   const what = report.rows.task === "classification"
-    ? `the probability of “${shown(item.prediction)}”, against the runner-up,` : "the prediction";
-  const words = `Close to this row, ${what} is mostly between ${item.low_text} and ${item.high_text}, and ${item.middle_text} in the middle.`;
+    ? `the probability of “${shown(item.prediction)}” against the second class` : "the prediction";
+  const words = `Close to this row, ${what} is mostly between ${item.low_text} and ${item.high_text}, with ${item.middle_text} in the middle.`;
   return part("How stable it is", band(item), el("p", {}, words.replaceAll(" %", "\u00a0%")));
 }
 
@@ -63,7 +63,7 @@ function nearest(item) {
 
 function aroundButton(item) {
   if (!isOnMap(item.row)) return [];
-  const button = el("button", { type: "button", class: "control", "data-test": "around" }, "List the rows around it on the map");
+  const button = el("button", { type: "button", class: "control", "data-test": "around" }, "List the rows near it on the map");
   button.addEventListener("click", () => {
     brushAround(item.row);
     find("count").focus();
