@@ -38,7 +38,7 @@ def known():
 
 
 def light(model):
-    """A judge that costs little: it knows the model's own confidence only."""
+    """An error estimator that costs little: it knows the model's own confidence only."""
     return IndividualErrorClassifier(model, indicators=Confidence(), cv=3, random_state=0)
 
 
@@ -117,7 +117,7 @@ def test_any_indicator_is_a_score():
         accept = model.fit(X, y).predict_accept(X)
         wrong = model.predict(X) != y
         assert wrong[accept].mean() < wrong[~accept].mean()
-        expected = model.judge_.score_samples(X) >= model.threshold_
+        expected = model.scorer_.score_samples(X) >= model.threshold_
         assert_array_equal(accept, expected)
 
 
@@ -136,10 +136,10 @@ def test_a_frozen_model_with_a_frozen_indicator_uses_all_rows():
 
 def test_a_model_that_estimates_its_errors_is_asked_itself():
     X, y = rows()
-    judge = light(GaussianNB()).fit(X[:300], y[:300])
-    model = AbstainingClassifier(FrozenEstimator(judge), coverage=0.4).fit(X[300:], y[300:])
+    estimator = light(GaussianNB()).fit(X[:300], y[:300])
+    model = AbstainingClassifier(FrozenEstimator(estimator), coverage=0.4).fit(X[300:], y[300:])
     assert model.n_held_out_ == 300
-    assert_allclose(model.threshold_, np.sort(1 - judge.predict_error(X[300:]))[-120])
+    assert_allclose(model.threshold_, np.sort(1 - estimator.predict_error(X[300:]))[-120])
 
 
 def test_weights():

@@ -13,18 +13,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from surefoot._validation import check_share
-from surefoot.abstention._judge import (
-    check_indicator,
-    fit_judged_model,
-    has_nothing_to_learn,
-    set_aside,
-)
 from surefoot.abstention._risk_control import (
     NOTHING,
     threshold_for_coverage,
     threshold_for_risk,
     upper_bound,
     why_nothing,
+)
+from surefoot.abstention._scored_model import (
+    check_indicator,
+    fit_scored_model,
+    has_nothing_to_learn,
+    set_aside,
 )
 from surefoot.indicators import check_model, check_rows, check_training_rows
 
@@ -84,8 +84,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Class labels.
     estimator_ : classifier
         The model that is deployed; it has not seen the rows set aside.
-    judge_ : estimator
-        What scores its predictions.
+    scorer_ : estimator
+        The indicator or error estimator that scores its predictions.
     threshold_ : float
         Least score to answer; −inf answers everything, inf nothing.
     coverage_ : float
@@ -171,14 +171,14 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         learned, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
-        self._deployed = fit_judged_model(
+        self._deployed = fit_scored_model(
             self.estimator,
             self.indicator,
             *(None if part is None else _safe_indexing(part, learned) for part in parts),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.estimator_, self.judge_ = self._deployed
+        self.estimator_, self.scorer_ = self._deployed
         self.classes_ = self.estimator_.classes_
         if sample_weight is not None:
             aside = aside[sample_weight[aside] > 0]
@@ -205,7 +205,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to decide on.
 
         Returns
         -------
