@@ -107,7 +107,9 @@ def load_model(path: Path) -> Any:
         others = sorted(set(get_untrusted_types(data=content)) - set(TRUSTED))
         raise ModelFileError(_why_untrusted(path, others)) from error
     except (AttributeError, ImportError, KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is a broken skops file, or was saved by other versions.") from error
+        raise ModelFileError(
+            f"{path} is a broken skops file, or was saved by other versions."
+        ) from error
 
 
 def _why_untrusted(path: Path, types: list[str]) -> str:

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from surefoot.abstention import AbstainingClassifier
+from surefoot.abstention import AbstainingClassifier, threshold_for_risk
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Confidence, LocalSensitivity, NeighborError
 from surefoot.resampling import HoldoutSplit
@@ -38,7 +38,7 @@ def known():
 
 
 def light(model):
-    """A judge that costs little: it knows the model's own confidence only."""
+    """An error estimator that costs little: it knows the model's own confidence only."""
     return IndividualErrorClassifier(model, indicators=Confidence(), cv=3, random_state=0)
 
 
@@ -117,7 +117,7 @@ def test_any_indicator_is_a_score():
         accept = model.fit(X, y).predict_accept(X)
         wrong = model.predict(X) != y
         assert wrong[accept].mean() < wrong[~accept].mean()
-        expected = model.judge_.score_samples(X) >= model.threshold_
+        expected = model.scorer_.score_samples(X) >= model.threshold_
         assert_array_equal(accept, expected)
 
 
@@ -136,13 +136,13 @@ def test_a_frozen_model_with_a_frozen_indicator_uses_all_rows():
 
 def test_a_model_that_estimates_its_errors_is_asked_itself():
     X, y = rows()
-    judge = light(GaussianNB()).fit(X[:300], y[:300])
-    model = AbstainingClassifier(FrozenEstimator(judge), coverage=0.4).fit(X[300:], y[300:])
+    estimator = light(GaussianNB()).fit(X[:300], y[:300])
+    model = AbstainingClassifier(FrozenEstimator(estimator), coverage=0.4).fit(X[300:], y[300:])
     assert model.n_held_out_ == 300
-    assert_allclose(model.threshold_, np.sort(1 - judge.predict_error(X[300:]))[-120])
+    assert_allclose(model.threshold_, np.sort(1 - estimator.predict_error(X[300:]))[-120])
 
 
-def test_weights():
+def test_the_model_learns_with_weights():
     X, y = rows()
     weight = np.where(y == 1, 8.0, 1.0)
     plain, weighted = (
@@ -150,11 +150,57 @@ def test_weights():
         for w in (None, weight)
     )
     assert weighted.predict_proba(X)[:, 1].mean() > plain.predict_proba(X)[:, 1].mean() + 0.05
+
+
+def test_rows_without_weight_do_not_choose_the_threshold():
     X, y = np.arange(100)[:, None] / 100, np.full(100, "a")
-    no_weight = (np.arange(100) < 50).astype(float)
-    counted = AbstainingClassifier(known(), coverage=0.5).fit(X, y, no_weight)
-    assert counted.n_held_out_ == 50
-    assert counted.predict_accept(X).sum() == 25
+    weight = (np.arange(100) < 50).astype(float)
+    model = AbstainingClassifier(known(), coverage=0.5).fit(X, y, weight, groups=np.arange(100))
+    assert model.n_held_out_ == 50
+    assert model.predict_accept(X).sum() == 25
+
+
+def test_a_limit_is_promised_by_groups():
+    # 40 groups of five: the 20 groups with the lowest estimates are right as a whole, half of the others wrong.
+    groups = np.repeat(np.arange(40), 5)
+    X, y = groups[:, None] / 40, np.where((groups < 20) | (groups % 2 == 0), "a", "b")
+    model = AbstainingClassifier(known(), max_risk=0.2).fit(X, y, groups=groups)
+    expected = threshold_for_risk(1 - X[:, 0], y == "b", 0.2, groups=groups)
+    assert (model.threshold_, model.coverage_) == (expected.score, expected.n_answered / 200)
+    by_rows = AbstainingClassifier(known(), max_risk=0.2).fit(X, y)
+    assert 0 < model.coverage_ < by_rows.coverage_
+
+
+def test_the_bound_of_a_share_of_rows_counts_groups():
+    groups = np.repeat(np.arange(40), 5)
+    X, y = groups[:, None] / 40, np.full(200, "a")
+    model = AbstainingClassifier(known(), coverage=1.0).fit(X, y, groups=groups)
+    # As for 40 rows without an error, but for the bet that is a thousandth below the highest.
+    assert_allclose(model.risk_bound_, 1 - 0.05 ** (1 / 40), rtol=2e-3)
+    half = AbstainingClassifier(known(), coverage=0.5).fit(X, y, groups=groups)
+    least = 1 - 0.05 ** (1 / 20)  # lower bets, made with 40 groups in mind, cost a little
+    assert least < half.risk_bound_ < 1.05 * least
+    alone = AbstainingClassifier(known(), coverage=1.0).fit(X, y, groups=np.arange(200))
+    assert_allclose(alone.risk_bound_, 1 - 0.05 ** (1 / 200))
+
+
+def test_it_says_what_so_few_groups_can_promise():
+    groups = np.repeat(np.arange(12), 50)
+    X, y = np.arange(600)[:, None] / 600, np.full(600, "a")
+    sentence = (
+        r"by the 12 groups set aside, of 600 rows, and no row will be answered: "
+        r"so few groups promise 0\.22 at best, even if none is wrong"
+    )
+    with pytest.warns(UserWarning, match=sentence):
+        AbstainingClassifier(known(), max_risk=0.1).fit(X, y, groups=groups)
+    with pytest.warns(UserWarning, match="there are too many errors"):
+        AbstainingClassifier(known(), max_risk=0.3).fit(X, np.full(600, "b"), groups=groups)
+
+
+def test_one_sentence_for_groups_of_another_length():
+    X, y = rows(60)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        AbstainingClassifier(known(), coverage=0.5).fit(X, y, groups=np.arange(59))
 
 
 def test_frames_texts_as_labels_and_sparse_rows():

@@ -48,11 +48,11 @@ def middle(n_rows, seed):
 
 
 def light(model):
-    """A judge that costs little: it knows the model's own confidence only."""
+    """An error estimator that costs little: it knows the model's own confidence only."""
     return IndividualErrorClassifier(model, indicators=Confidence(), random_state=0)
 
 
-PAIR = [("cheap", light(LogisticRegression())), ("dear", Oracle())]
+PAIR = [("cheap", light(LogisticRegression())), ("expensive", Oracle())]
 
 
 def test_the_curve_by_hand():
@@ -86,7 +86,7 @@ def test_the_value_is_what_was_saved_among_such_rows():
     assert_allclose(value.predict(asked), [0.0, 0.1, 0.4], atol=0.03)
 
 
-def test_the_dear_model_is_called_for_deferred_rows_only():
+def test_the_expensive_model_is_called_for_deferred_rows_only():
     X, y = middle(1000, 0)
     X_new, y_new = middle(1000, 1)
     model = DeferringClassifier(PAIR, budget=0.15)
@@ -130,17 +130,17 @@ def test_costs():
     assert 0 < both.predict_defer(X_new).mean() < 0.1
 
 
-def test_a_dear_model_that_is_no_better_is_not_asked():
+def test_an_expensive_model_that_is_no_better_is_not_asked():
     X, y = middle(600, 0)
     guesses = KNeighborsClassifier(1).fit(X, np.random.default_rng(0).permutation(y))
-    pair = [PAIR[0], ("dear", FrozenEstimator(guesses))]
+    pair = [PAIR[0], ("expensive", FrozenEstimator(guesses))]
     assert DeferringClassifier(pair, budget=0.5).fit(X, y).predict_defer(X).mean() < 0.2
 
 
 def test_strings_frames_weights_and_groups():
     X, y = load_iris(return_X_y=True, as_frame=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    pair = [("cheap", GaussianNB()), ("dear", DecisionTreeClassifier(max_depth=3))]
+    pair = [("cheap", GaussianNB()), ("expensive", DecisionTreeClassifier(max_depth=3))]
     model = DeferringClassifier(pair, random_state=0)
     model.fit(X, names, sample_weight=np.ones(150), groups=np.arange(150) % 30)
     assert (model.predict(X) == names).mean() > 0.93
@@ -155,7 +155,7 @@ def test_strings_frames_weights_and_groups():
             {"estimators": PAIR[:1]},
             "estimators names 1 models: it may name two, the cheap one first",
         ),
-        ({"dear": "drop"}, "it may name two"),
+        ({"expensive": "drop"}, "it may name two"),
         ({"budget": 1.5}, "budget == 1.5, must be <= 1"),
         ({"costs": (1, 0)}, r"costs=\(1, 0\) are no prices"),
         ({"costs": (1, 2, 3)}, r"costs=\(1, 2, 3\) are no prices"),
@@ -169,7 +169,7 @@ def test_one_sentence_for_a_wrong_parameter(parameters, sentence):
 
 def test_a_splitter_that_draws_holds_out_the_same_rows_for_both():
     X, y = make_classification(150, flip_y=0.3, random_state=0)
-    models = [("cheap", GaussianNB()), ("dear", GaussianNB())]
+    models = [("cheap", GaussianNB()), ("expensive", GaussianNB())]
     found = DeferringClassifier(models, cv=ShuffleSplit(3, test_size=0.2), random_state=0).fit(X, y)
     # The same model twice saves nothing, whichever rows are asked about.
     assert_allclose(found.deferral_curve_.accuracy, found.deferral_curve_.accuracy[0])

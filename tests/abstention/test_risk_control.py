@@ -10,13 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import ttest_1samp
 
 from surefoot.abstention import threshold_for_risk
+from surefoot.abstention._risk_bound import upper_bound
 from surefoot.abstention._risk_control import (
     every_threshold,
     fallback_test,
     starting_points,
     student_test,
     threshold_for_coverage,
-    upper_bound,
 )
 
 
@@ -51,14 +51,16 @@ def test_the_bound_is_where_so_few_errors_become_improbable():
 
 def test_testing_starts_anew_at_halves_that_could_be_evidence():
     # 0.95^k must be at most 0.05 over the number of starts: 100 rows of 200 are enough for two, 50 are not.
-    starts, level = starting_points(200, 0.05, 0.05)
+    starts, level = starting_points(200, lambda n: 0.95**n, 0.05)
     assert_array_equal(starts, [100, 200])
     assert level == 0.025
-    starts, level = starting_points(1001, 0.1, 0.1)
+    starts, level = starting_points(1001, lambda n: 0.9**n, 0.1)
     assert_array_equal(starts, [63, 126, 251, 501, 1001])
     assert_allclose(level, 0.02)
-    starts, level = starting_points(5, 0.01, 0.05)
+    starts, level = starting_points(5, lambda n: 0.99**n, 0.05)
     assert_array_equal(starts, [5])
+    starts, level = starting_points(1, lambda n: 0.0, 0.05)
+    assert_array_equal(starts, [1])
 
 
 def test_the_fallback_procedure_by_hand():
@@ -91,14 +93,15 @@ def test_nothing_is_answered_without_evidence():
     assert everything_wrong == (np.inf, 0, 0)
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=80))
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), min_size=1, max_size=80))
 def test_a_pointwise_bound_agrees_wherever_rows_are_answered(rows):
-    scores, wrong = np.array(rows).T
+    scores, digits = np.array(rows).T
+    wrong = digits > 4 + scores
     found = threshold_for_risk(scores, wrong, max_risk=0.2, confidence=0.9)
     assert found.n_answered == (scores >= found.score).sum()
     assert found.lost == wrong[scores >= found.score].sum()
     if found.n_answered:
-        assert upper_bound(found.n_wrong, found.n_answered, 0.9) <= 0.2 + 1e-9
+        assert upper_bound(int(found.lost), found.n_answered, 0.9) <= 0.2 + 1e-9
 
 
 def share_of_broken_promises(error_at, n_rows, max_risk, n_draws=400, seed=0):
@@ -158,3 +161,18 @@ def test_errors_without_spread_are_below_the_limit_or_not():
     scores = np.arange(100.0)
     assert threshold_for_risk(scores, np.full(100, 0.2), 0.3).n_answered == 100
     assert threshold_for_risk(scores, np.full(100, 0.4), 0.3).n_answered == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "errors", "groups", "sentence"),
+    [
+        ([], [], None, "There is no held-out row"),
+        ([0.1, np.nan, 0.3], [0, 0, 1], None, "The score of 1 of 3 held-out rows is no number"),
+        ([0.1, 0.2, 0.3], [0, np.nan, np.inf], None, "The error of 2 of 3 held-out rows"),
+        ([0.1, 0.2], [0, 0, 1], None, "inconsistent numbers of samples"),
+        ([0.1, 0.2], [0, 0], ["a"], "inconsistent numbers of samples"),
+    ],
+)
+def test_one_sentence_for_rows_that_cannot_be_tested(scores, errors, groups, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        threshold_for_risk(scores, errors, 0.1, groups=groups)

@@ -6,13 +6,11 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surefoot._tables._columns import WHOLE
 from surefoot._tables._forms import is_frame, is_pandas
-
-Floats = NDArray[np.float64]
+from surefoot._typing import Floats
 
 
 def stack_rows(tables: Sequence[Any]) -> Any:

@@ -4,10 +4,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from surefoot._tables._forms import is_pandas
+from surefoot._typing import Ints
 
 # Sparse formats whose rows can be taken.
 ROW_FORMATS = ("csr", "csc", "lil", "dok")
@@ -46,7 +46,7 @@ def _key(rows: Any) -> Any:
     return np.asarray(rows, dtype=None if len(rows) else np.int64)
 
 
-def _positions(rows: Any, n_rows: int) -> NDArray[np.int64]:
+def _positions(rows: Any, n_rows: int) -> Ints:
     """Positions of rows that are given in any form."""
     key = _key(rows)
     if isinstance(key, slice):

@@ -9,9 +9,7 @@ from scipy.sparse import issparse
 
 from surefoot._tables._columns import NUMERIC, kind_of, kinds_of, split_columns
 from surefoot._tables._forms import is_frame, is_pandas
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from surefoot._typing import Floats, Mask
 
 
 def as_numbers(X: Any, *, complete: bool = True) -> Any:

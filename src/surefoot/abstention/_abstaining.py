@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_scalar, get_tags
+from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -17,18 +17,13 @@ from surefoot._models import check_model
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
-from surefoot.abstention._judge import (
+from surefoot.abstention._risk_bound import risk_bound, why_nothing
+from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
+from surefoot.abstention._scored_model import (
     check_indicator,
-    fit_judged_model,
+    fit_scored_model,
     has_nothing_to_learn,
     set_aside,
-)
-from surefoot.abstention._risk_control import (
-    NOTHING,
-    threshold_for_coverage,
-    threshold_for_risk,
-    upper_bound,
-    why_nothing,
 )
 
 
@@ -45,14 +40,22 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     With `max_risk` it is the threshold that answers most rows among those known to keep the limit. The
     promise: with probability at least `confidence` over draws of the rows set aside, the error among
     all future rows with a score at or above `threshold_` is at most `max_risk`. It holds for any model and any
-    number of rows, if they are drawn independently from one population (rows of one group are not) and
+    number of rows, if they are drawn independently from one population and
     errors do not become more frequent as the score rises; if they do, each single test still has its level.
     The tests are exact binomial ones, from the threshold that answers fewest rows to the one that answers
     all (fixed-sequence testing in the form of Wiens' fallback procedure). That answers more rows than
     the binary search of Geifman and El-Yaniv, which pays for ⌈log2 n⌉ tests.
 
+    With `groups`, say the rows of one person each, whole groups are set aside, and the promise is one about
+    groups: with probability at least `confidence` over draws of the groups set aside, the error among all
+    answered rows of all future groups is at most `max_risk`. Groups must be drawn
+    independently from one population in which none is larger than the largest one set aside; the rows of a
+    group may be as alike as they like. The tests are then bets on the groups (Waudby-Smith and
+    Ramdas), valid for any number of them. Rows count for little if groups are few: with N groups of equal
+    size no promise is below 1 − (1 − confidence)^(1/N), about 3 / N for 0.95.
+
     With `coverage` the threshold answers that share of the rows set aside, and of future ones about as
-    many; `risk_bound_` then bounds their error with `confidence`.
+    many; `risk_bound_` then bounds their error with `confidence`, by groups if there are any.
 
     Parameters
     ----------
@@ -83,8 +86,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Class labels.
     estimator_ : classifier
         The model that is deployed; it has not seen the rows set aside.
-    judge_ : estimator
-        What scores its predictions.
+    scorer_ : estimator
+        The indicator or error estimator that scores its predictions.
     threshold_ : float
         Least score to answer; −inf answers everything, inf nothing.
     coverage_ : float
@@ -93,7 +96,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Share of errors among them; NaN if there are none.
     risk_bound_ : float
         What the error of the answered rows stays below with `confidence`: `max_risk`, or with `coverage`
-        the bound of Clopper and Pearson; NaN if nothing is answered.
+        the bound of Clopper and Pearson, and with groups the least risk that their test rejects; NaN if nothing is
+        answered.
     n_held_out_ : int
         Rows that chose the threshold.
     n_features_in_ : int
@@ -108,6 +112,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     References
     ----------
     Geifman and El-Yaniv, "Selective classification for deep neural networks", 2017.
+    Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024.
     Wiens and Dmitrienko, "The fallback procedure for evaluating a single family of hypotheses", 2005.
 
     Examples
@@ -158,7 +163,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Weights for fitting. Of the rows set aside each counts once, or not at all if its weight is 0:
             the promise speaks of rows as they come.
         groups : array-like of shape (n_rows,), default=None
-            Groups that are set aside as a whole.
+            Units that were drawn as a whole, such as persons: each is set aside as a whole or not at all, and
+            the promise counts them, not their rows.
 
         Returns
         -------
@@ -168,23 +174,26 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         check_classification_targets(y)
+        check_consistent_length(y, groups)
         learned, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
-        self._deployed = fit_judged_model(
+        self._deployed = fit_scored_model(
             self.estimator,
             self.indicator,
             *(None if part is None else take_rows(part, learned) for part in parts),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.estimator_, self.judge_ = self._deployed
+        self.estimator_, self.scorer_ = self._deployed
         self.classes_ = self.estimator_.classes_
         if sample_weight is not None:
             aside = aside[sample_weight[aside] > 0]
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
         rows = take_rows(X, aside)
-        self._choose(self._deployed.trust(rows), self.estimator_.predict(rows) != y[aside])
+        wrong = self.estimator_.predict(rows) != y[aside]
+        units = None if groups is None else take_rows(groups, aside)
+        self._choose(self._deployed.trust(rows), wrong, units)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -204,7 +213,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to decide on.
 
         Returns
         -------
@@ -231,17 +240,19 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         decisions[~self.predict_accept(X)] = None
         return decisions
 
-    def _choose(self, scores: Floats, wrong: Mask) -> None:
+    def _choose(self, scores: Floats, wrong: Mask, groups: Any = None) -> None:
         """Set the threshold by the rows set aside, and say so if there is none."""
         n_rows = self.n_held_out_ = len(scores)
         if self.coverage is not None:
             chosen = threshold_for_coverage(scores, wrong, self.coverage)
-            bound = upper_bound(int(chosen.lost), chosen.n_answered, self.confidence)
+            bound = risk_bound(scores, wrong, chosen, self.confidence, groups)
         elif self.max_risk is not None:
-            chosen = threshold_for_risk(scores, wrong, self.max_risk, self.confidence)
+            chosen = threshold_for_risk(
+                scores, wrong, self.max_risk, self.confidence, groups=groups
+            )
             bound = self.max_risk
             if chosen is NOTHING:
-                sentence = why_nothing(n_rows, self.max_risk, self.confidence)
+                sentence = why_nothing(n_rows, self.max_risk, self.confidence, groups)
                 warnings.warn(sentence, UserWarning, stacklevel=3)
         answers = chosen.n_answered > 0
         self.threshold_ = chosen.score

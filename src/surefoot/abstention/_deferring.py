@@ -1,4 +1,4 @@
-"""A cheap model first, and a dear one where asking it is worth most."""
+"""A cheap model first, and an expensive one where asking it is worth most."""
 
 from numbers import Real
 from typing import Any, Self
@@ -29,21 +29,21 @@ def _both_have_probabilities(self: Any) -> bool:
 
 
 class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
-    """Classifier that asks a cheap model first, and a dear one where that is worth most.
+    """Classifier that asks a cheap model first, and an expensive one where that is worth most.
 
-    What a call is worth is the error that it is expected to save: that of the cheap model less that of the dear
+    What a call is worth is the error that it is expected to save: that of the cheap model less that of the expensive
     one. It must be known before the call, so it is learned from what the cheap model says alone, its
     class and its estimated error (`IndividualErrorClassifier`), on rows that neither model had seen.
-    The dear model is called for the deferred rows only.
+    The expensive model is called for the deferred rows only.
 
     Parameters
     ----------
     estimators : list of two (str, classifier)
         Names and models, the cheap one first. A model in `FrozenEstimator` is used as it is, and the rows
-        given to `fit` must be new to it. In `fit` the dear model is called once for each held-out row. A cheap
+        given to `fit` must be new to it. In `fit` the expensive model is called once for each held-out row. A cheap
         `IndividualErrorClassifier` is used with its own settings.
     budget : float, default=None
-        Share of rows for which the dear model may be called. The value that is asked for is the one which defers
+        Share of rows for which the expensive model may be called. The value that is asked for is the one which defers
         as many held-out rows, so a table of new rows may get a few more or less. None is 0.2, or no
         limit if `costs` are given.
     costs : tuple of (float, float), default=None
@@ -66,7 +66,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         Both models, fitted on all rows.
     named_estimators_ : Bunch
         The same by name.
-    judge_ : IndividualErrorClassifier
+    error_estimator_ : IndividualErrorClassifier
         What estimates the error of the cheap model.
     least_value_ : float
         A row is deferred if a call is estimated to save more errors than this; at least 0.
@@ -90,10 +90,10 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
     >>> from surefoot.datasets import make_friedman_problem
     >>> X, y = make_friedman_problem(3, n_samples=1000, random_state=0)
     >>> X_new, y_new = make_friedman_problem(3, n_samples=1000, random_state=1)
-    >>> models = [("cheap", DecisionTreeClassifier(max_depth=5, random_state=0)), ("dear", SVC())]
+    >>> models = [("cheap", DecisionTreeClassifier(max_depth=5, random_state=0)), ("expensive", SVC())]
     >>> model = DeferringClassifier(models, budget=0.3, random_state=0).fit(X, y)
-    >>> cheap, dear = (fitted.score(X_new, y_new) for fitted in model.estimators_)
-    >>> bool(model.score(X_new, y_new) - cheap > 0.4 * (dear - cheap))
+    >>> cheap, expensive = (fitted.score(X_new, y_new) for fitted in model.estimators_)
+    >>> bool(model.score(X_new, y_new) - cheap > 0.4 * (expensive - cheap))
     True
     """
 
@@ -117,7 +117,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit both models, and learn from held-out rows what a call of the dear one is worth where.
+        """Fit both models, and learn from held-out rows what a call of the expensive one is worth where.
 
         Parameters
         ----------
@@ -135,15 +135,15 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         self : object
             The fitted classifier.
         """
-        (cheap_name, cheap), (dear_name, dear) = self._check_parameters()
+        (cheap_name, cheap), (expensive_name, expensive) = self._check_parameters()
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         cv = self._common_cv(X, y, groups)
-        self.judge_ = self._error_estimator_of(cheap, cv).fit(
+        self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
             X, y, sample_weight=sample_weight, groups=groups
         )
         folds = CrossFitter(
             [],
-            dear,
+            expensive,
             X,
             y,
             cv=cv,
@@ -152,30 +152,32 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
             n_jobs=self.n_jobs,
         )
         self._learn_value(folds)
-        self.estimators_ = [self.judge_.estimator_, folds.model(folds.deployed)]
+        self.estimators_ = [self.error_estimator_.estimator_, folds.model(folds.deployed)]
         self.named_estimators_ = Bunch(
-            **dict(zip([cheap_name, dear_name], self.estimators_, strict=True))
+            **dict(zip([cheap_name, expensive_name], self.estimators_, strict=True))
         )
         self.classes_ = common_classes(self.estimators_)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each row: by the dear model where it is called, else by the cheap one."""
+        """Class of each row: by the expensive model where it is called, else by the cheap one."""
         return self._ask("predict", check_rows(self, X))
 
     @available_if(_both_have_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities: by the dear model where it is called, else by the cheap one."""
+        """Class probabilities: by the expensive model where it is called, else by the cheap one."""
         return self._ask("predict_proba", check_rows(self, X))
 
     def predict_value(self, X: Any) -> Floats:
-        """Errors that a call of the dear model is estimated to save for each row, at most 1; higher is worth more."""
+        """Errors that a call of the expensive model is estimated to save for each row, at most 1; higher is better."""
         X = check_rows(self, X)
-        columns = self._value.columns(self.judge_.predict(X), self.judge_.predict_error(X))
+        columns = self._value.columns(
+            self.error_estimator_.predict(X), self.error_estimator_.predict_error(X)
+        )
         return self._value.predict(columns)
 
     def predict_defer(self, X: Any) -> Mask:
-        """Whether the dear model is called for each row.
+        """Whether the expensive model is called for each row.
 
         Parameters
         ----------
@@ -194,7 +196,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
 
     def _learn_value(self, folds: CrossFitter) -> None:
         """Learn what a call is worth from what both models said of held-out rows."""
-        held_out, y = self.judge_.held_out_, folds.y[self.judge_.held_out_.rows]
+        held_out, y = self.error_estimator_.held_out_, folds.y[self.error_estimator_.held_out_.rows]
         rows, answers = folds.held_out_predictions()
         check_same_rows([held_out.rows, rows])
         weight = (
@@ -202,7 +204,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         )
         first_wrong = (held_out.prediction != y).astype(np.float64)
         second_wrong = (answers != y).astype(np.float64)
-        self._value = ValueOfAsking(self.judge_.classes_)
+        self._value = ValueOfAsking(self.error_estimator_.classes_)
         columns = self._value.columns(held_out.prediction, held_out.error)
         saved = first_wrong - second_wrong
         value = self._value.cross_predict(columns, saved, weight, folds.units(rows))

@@ -1,13 +1,16 @@
 """Which rows to answer so that few of the answers are wrong, chosen on rows that were held out."""
 
+from collections.abc import Callable
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import beta, binom
+from scipy.stats import binom
 from scipy.stats import t as student
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
+from surefoot.abstention._group_test import GroupedRows, group_test, has_large_groups
 
 
 class Threshold(NamedTuple):
@@ -37,13 +40,17 @@ class Thresholds(NamedTuple):
         return Threshold(float(self.scores[i]), int(self.n_answered[i]), float(self.lost[i]))
 
 
+class RiskTest(NamedTuple):
+    """P-value at each threshold, and the least that a number of answered rows could reach: that without an error."""
+
+    p_values: Floats
+    least_p_value: Callable[[int], float]
+
+
 NOTHING = Threshold(np.inf, 0, 0.0)
 
 # Rows that a mean of errors of any size must have before it is tested by its normal limit.
 LEAST_TESTED = 50
-
-# And groups of rows.
-LEAST_GROUPS = 10
 
 
 def threshold_for_risk(
@@ -60,6 +67,14 @@ def threshold_for_risk(
     part). Of the
     thresholds whose hypothesis was rejected, the one that answers most rows is taken.
 
+    Rows of one group are not independent, but groups are. With `groups` the test is by betting (Waudby-Smith and
+    Ramdas), valid for any number of groups and however alike the rows of a group are, up to being wrong as
+    a whole. It takes the sizes of the groups as given: among future groups none is larger than
+    the largest of these. Errors of other sizes than 0 and 1 have to have a bound: it is the largest one seen,
+    but at least 2 · max_risk. A rarely answered group says little, and so do many rows in few
+    groups: with N groups of equal size, all answered and without an error, the promise is about
+    3 / N at best, as for N rows.
+
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
@@ -70,9 +85,9 @@ def threshold_for_risk(
     max_risk : float
         Mean error of the answered rows that is not to be exceeded.
     confidence : float, default=0.95
-        Probability, over draws of the held-out rows, with which it is not.
+        Probability, over draws of the held-out rows, or groups, with which it is not.
     groups : array-like of shape (n_rows,), default=None
-        What was drawn as a whole, such as the rows of one person: the test is then Student's, of the groups.
+        Units that were drawn as a whole, such as the rows of one person. Groups of one row each are rows.
 
     Returns
     -------
@@ -86,22 +101,67 @@ def threshold_for_risk(
     >>> import numpy as np
     >>> from surefoot.abstention import threshold_for_risk
     >>> wrong = np.r_[np.zeros(80), np.tile([1, 0], 10)]
-    >>> found = threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1)
-    >>> found.n_answered, found.lost
+    >>> threshold = threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1)
+    >>> threshold.n_answered, threshold.lost
     (86, 3.0)
+
+    If they come in 20 groups of five, too little is known:
+
+    >>> threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1, groups=np.arange(100) % 20)
+    Threshold(score=inf, n_answered=0, lost=0.0)
     """
+    scores, errors = check_held_out(scores, errors, groups)
     candidates = every_threshold(scores, errors)
-    is_share = bool(np.isin(errors, (0, 1)).all()) and groups is None
-    starts, share = starting_points(len(scores), max_risk, 1 - confidence, is_share=is_share)
+    test = choose_test(candidates, scores, errors, max_risk, 1 - confidence, groups)
+    starts, share = starting_points(len(scores), test.least_p_value, 1 - confidence)
     # A start inside a run of equal scores belongs to the threshold that answers the whole run.
     places = np.searchsorted(candidates.n_answered, starts)
     gained = np.bincount(places, minlength=len(candidates.scores)) * np.float64(share)
-    if groups is not None:
-        p_values = group_test(scores, errors, groups, max_risk)
-    else:
-        p_values = (binomial_test if is_share else student_test)(candidates, max_risk)
-    rejected = np.flatnonzero(fallback_test(p_values, gained))
+    rejected = np.flatnonzero(fallback_test(test.p_values, gained))
     return candidates.at(rejected[-1]) if rejected.size else NOTHING
+
+
+def choose_test(
+    candidates: Thresholds,
+    scores: Floats,
+    errors: Floats,
+    max_risk: float,
+    level: float,
+    groups: Any = None,
+) -> RiskTest:
+    """Betting for groups; for rows the binomial test of errors of 0 and 1, Student's of others."""
+    is_share = are_shares(errors) and max_risk < 1
+    if has_large_groups(groups):
+        rows = GroupedRows.of(scores, groups)
+        bound = 1.0 if is_share else max(float(errors.max()), 2 * max_risk)
+        p_values, least = (
+            group_test(rows, losses, max_risk, level, bound)
+            for losses in (errors, np.zeros(len(errors)))
+        )
+        return RiskTest(p_values, lambda n: least[np.searchsorted(candidates.n_answered, n)])
+    if is_share:
+        return RiskTest(binomial_test(candidates, max_risk), lambda n: (1 - max_risk) ** n)
+    return RiskTest(student_test(candidates, max_risk), lambda n: float(n < LEAST_TESTED))
+
+
+def check_held_out(scores: Any, errors: Any, groups: Any = None) -> tuple[Floats, Floats]:
+    """Scores and errors as arrays; one sentence if there are none, if one is missing, or the lengths differ."""
+    scores = column_or_1d(scores).astype(np.float64)
+    errors = column_or_1d(errors).astype(np.float64)
+    check_consistent_length(scores, errors, groups)
+    if len(scores) == 0:
+        raise ValueError("There is no held-out row, and without any nothing can be promised.")
+    for name, is_bad in (("score", np.isnan(scores)), ("error", ~np.isfinite(errors))):
+        if is_bad.any():
+            raise ValueError(
+                f"The {name} of {is_bad.sum()} of {len(scores)} held-out rows is no number."
+            )
+    return scores, errors
+
+
+def are_shares(errors: Floats) -> bool:
+    """Whether every error is 0 or 1, so that their mean is a share of rows."""
+    return bool(np.isin(errors, (0, 1)).all())
 
 
 def binomial_test(candidates: Thresholds, max_risk: float) -> Floats:
@@ -117,35 +177,6 @@ def student_test(candidates: Thresholds, max_risk: float) -> Floats:
     distance = np.where(mean < max_risk, -np.inf, np.inf)
     distance = np.divide(mean - max_risk, spread, out=distance, where=spread > 0)
     return np.where(n_rows < LEAST_TESTED, 1.0, student.cdf(distance, np.maximum(n_rows - 1, 1)))
-
-
-def group_test(scores: Any, errors: Any, groups: Any, max_risk: float) -> Floats:
-    """The same for rows that come in groups, at each distinct score, by the groups' sums of errors.
-
-    Of the answered rows of a group, d is the sum of error − max_risk; the sum of all d is compared with
-    its standard error over groups.
-    """
-    scores = np.asarray(scores, dtype=np.float64)
-    order = np.argsort(-scores, kind="stable")
-    codes = np.unique(groups, return_inverse=True)[1][order].tolist()
-    excess = (np.asarray(errors, dtype=np.float64)[order] - max_risk).tolist()
-    sums = [0.0] * (max(codes) + 1)
-    seen: set[int] = set()
-    squares, total, found = 0.0, 0.0, []
-    for code, value in zip(codes, excess, strict=True):
-        squares += 2 * sums[code] * value + value**2
-        sums[code] += value
-        total += value
-        seen.add(code)
-        found.append((total, squares, len(seen)))
-    totals, squared, n_groups = np.array(found).T
-    centered = np.maximum(squared - totals**2 / n_groups, 1e-300)
-    distance = totals / np.sqrt(centered * n_groups / np.maximum(n_groups - 1, 1))
-    p_values = np.where(
-        n_groups < LEAST_GROUPS, 1.0, student.cdf(distance, np.maximum(n_groups - 1, 1))
-    )
-    ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    return p_values[ends]
 
 
 def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Threshold:
@@ -164,29 +195,23 @@ def every_threshold(scores: Any, errors: Any) -> Thresholds:
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
-    found = ranked[ends]
-    found[-1] = -np.inf
+    thresholds = ranked[ends]
+    thresholds[-1] = -np.inf
     lost = errors[order]
-    return Thresholds(found, ends + 1, np.cumsum(lost)[ends], np.cumsum(lost**2)[ends])
+    return Thresholds(thresholds, ends + 1, np.cumsum(lost)[ends], np.cumsum(lost**2)[ends])
 
 
 def starting_points(
-    n_rows: int, max_risk: float, level: float, *, is_share: bool = True
+    n_rows: int, least_p_value: Callable[[int], float], level: float
 ) -> tuple[Ints, float]:
     """Numbers of answered rows where testing starts anew, ascending, and the level that each gets.
 
     All rows, half of them, a quarter and so on, as long as that many rows without a single error
-    would be evidence enough, or for errors of any size there are enough to test.
+    would be evidence enough.
     """
     starts = [n_rows]
-    while True:
-        half = ceil(starts[-1] / 2)
-        enough = (
-            (1 - max_risk) ** half <= level / (len(starts) + 1)
-            if is_share
-            else half >= LEAST_TESTED
-        )
-        if not enough or half == starts[-1]:
+    while (half := ceil(starts[-1] / 2)) < starts[-1]:
+        if least_p_value(half) > level / (len(starts) + 1):
             break
         starts.append(half)
     return np.array(starts[::-1]), level / len(starts)
@@ -205,24 +230,3 @@ def fallback_test(p_values: Floats, gained: Floats) -> Mask:
         if not rejected[i]:
             level = 0.0
     return rejected
-
-
-def upper_bound(n_wrong: int, n_rows: int, confidence: float) -> float:
-    """Clopper and Pearson's upper confidence bound of a share, from one count."""
-    if n_wrong == n_rows:
-        return 1.0
-    return float(beta.ppf(confidence, n_wrong + 1, n_rows - n_wrong))
-
-
-def why_nothing(n_rows: int, max_risk: float, confidence: float) -> str:
-    """One sentence that says that no threshold was found, and why."""
-    least = upper_bound(0, n_rows, confidence)
-    reason = (
-        "there are too many errors, or the score tells too little of them"
-        if least <= max_risk
-        else f"so few rows promise {least:.2g} at best, even if none is wrong"
-    )
-    return (
-        f"No threshold is known to keep max_risk={max_risk} with confidence={confidence} by the {n_rows} "
-        f"rows set aside, and no row will be answered: {reason}."
-    )

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._words import plural
-from surefoot.abstention import threshold_for_risk
+from surefoot.abstention import Promise, choose_promise, make_promise
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
 from surefoot.cli._given_model import known_columns, load_file
@@ -26,9 +25,6 @@ Sure = IndividualErrorClassifier | IndividualErrorRegressor
 
 # Rows that are judged at a time, so that there is progress to see.
 CHUNK = 10_000
-
-# Shares of the error of the model that are tried as the risk to keep.
-SHARES = (0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def run_score(
@@ -50,23 +46,22 @@ def run_score(
         kept = kept_columns(table, keep, data.name)
         X = without_infinities(known_columns(sure, table, data.name))
         check_numbers(sure, X, data.name)
-    risk, limit = choose_limit(sure, max_risk, confidence)
+    promise = promise_of(sure, max_risk, confidence)
     with one_sentence_of(f"{model} cannot judge the rows of {data.name}"):
-        judged = judge(sure, X)
-    judged["trust"] = judged["estimated_error"] <= limit
+        judged = judge(sure, X, promise)
     rows = pd.DataFrame({"row": np.arange(len(X))})
     write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
-    found = {
+    summary = {
         "scores": str(out),
         "n_rows": len(judged),
         "n_trusted": int(judged["trust"].sum()),
         "n_novel": int(judged["novel"].sum()),
         "estimated_error": float(judged["estimated_error"].mean()),
-        "max_risk": risk,
+        "max_risk": promise.max_risk,
         "confidence": confidence,
-        "limit": limit if np.isfinite(limit) else None,
+        "limit": promise.limit if promise.kept else None,
     }
-    print(json.dumps(found) if as_json else in_words(found, is_classifier(sure)))
+    print(json.dumps(summary) if as_json else in_words(summary, is_classifier(sure)))
 
 
 def load_sure(path: Path) -> Sure:
@@ -109,54 +104,42 @@ def first_step(model: Any) -> Any:
     return model[0] if isinstance(model, Pipeline) else model
 
 
-def choose_limit(sure: Sure, max_risk: float | None, confidence: float) -> tuple[float, float]:
-    """The risk to keep, and the estimated error up to which rows are trusted to keep it.
+def promise_of(sure: Sure, max_risk: float | None, confidence: float) -> Promise:
+    """Promise for the risk that was asked for, or for the automatic one; a remark if none can be made."""
+    held_out = sure.held_out_
+    rows = {
+        "estimated_errors": held_out.error,
+        "losses": held_out.losses,
+        "groups": held_out.groups,
+    }
+    if max_risk is None:
+        promise = choose_promise(**rows, confidence=confidence)
+    else:
+        promise = make_promise(**rows, max_risk=max_risk, confidence=confidence)
+    if not promise.kept:
+        units = "row" if held_out.groups is None else "group"
+        n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))
+        remark(
+            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise a risk of "
+            f"{promise.max_risk:.3g} with a confidence of {confidence:g}."
+        )
+    return promise
 
-    Without a risk, it is the least of some shares of the model's own that can be kept. The limit is −inf if none
-    is known to keep it.
-    """
-    told = sure.held_out_
-    mean = float(np.mean(told.errors))
-    for risk in [share * mean for share in SHARES] if max_risk is None else [max_risk]:
-        found = threshold_for_risk(-told.estimated_errors, told.errors, risk, confidence)
-        if found.n_answered > 0:
-            return risk, -found.score
-    remark(
-        f"No row is trusted: {plural(len(told.errors), 'row')} that were held out cannot promise a risk of {risk:.3g} "
-        f"with a confidence of {confidence:g}."
-    )
-    return risk, -np.inf
 
-
-def judge(sure: Sure, X: pd.DataFrame) -> pd.DataFrame:
-    """What the model says of each row, and what is said of that, chunk by chunk."""
+def judge(sure: Sure, X: pd.DataFrame, promise: Promise) -> pd.DataFrame:
+    """Table of the judgement of each row, chunk by chunk."""
     parts = [X.iloc[start : start + CHUNK] for start in range(0, len(X), CHUNK)]
     shown = progress_bar(parts, total=len(parts), label="Judging")
-    return pd.concat([judge_chunk(sure, part) for part in shown], ignore_index=True)
+    frames = [promise.apply(sure.judge(part)).to_frame() for part in shown]
+    return pd.concat(frames, ignore_index=True)
 
 
-def judge_chunk(sure: Sure, X: pd.DataFrame) -> pd.DataFrame:
-    """The same for a few rows."""
-    columns: dict[str, NDArray[Any]] = {"prediction": sure.predict(X)}
-    if hasattr(sure, "predict_proba"):
-        chances = sure.predict_proba(X)
-        columns["probability"] = chances.max(axis=1)
-        for label, chance in zip(sure.classes_, chances.T, strict=True):
-            columns[f"probability_{label}"] = chance
-    if isinstance(sure, IndividualErrorRegressor):
-        columns["low"], columns["high"] = sure.predict_interval(X, confidence=0.9).T
-    columns["estimated_error"] = sure.predict_error(X)
-    columns["shift"], columns["spread"] = sure.predict_stability(X).T
-    columns["novel"] = sure.predict_novelty(X)
-    return pd.DataFrame(columns)
-
-
-def in_words(found: dict[str, Any], is_share: bool) -> str:
+def in_words(summary: dict[str, Any], is_share: bool) -> str:
     """How many rows can be trusted, and where all of them are."""
-    risk, n_rows = found["max_risk"], found["n_rows"]
+    risk, n_rows = summary["max_risk"], summary["n_rows"]
     kept = f"at most {risk:.1%} wrong" if is_share else f"a mean error of at most {risk:.3g}"
     return (
-        f"{found['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
-        f"({found['confidence']:.0%} confidence); {found['n_novel']:,} are unlike any seen.\n"
-        f"Every row: {found['scores']}"
+        f"{summary['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
+        f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"
+        f"Every row: {summary['scores']}"
     )

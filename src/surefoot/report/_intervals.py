@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from surefoot._typing import Floats, Mask
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.metrics import conformal_quantile, interval_width
+from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number, percent
-from surefoot.report._judged import Judged
 from surefoot.report._shares import wilson_interval
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -17,20 +17,20 @@ SHOWN = 0.9
 N_PARTS = 5
 
 
-def describe_intervals(judged: Judged) -> dict[str, Any] | None:
+def describe_intervals(assessment: Assessment) -> dict[str, Any] | None:
     """Coverage and width of held-out intervals at several confidences; None for a classifier."""
-    if not isinstance(judged.sure, IndividualErrorRegressor):
+    if not isinstance(assessment.sure, IndividualErrorRegressor):
         return None
-    intervals = {c: judged.sure.held_out_intervals(c) for c in CONFIDENCES}
-    held = {c: holds(judged.truth, found) for c, found in intervals.items()}
+    intervals = {c: assessment.sure.held_out_intervals(c) for c in CONFIDENCES}
+    held = {c: holds(assessment.truth, found) for c, found in intervals.items()}
     counts = np.array([found.sum() for found in held.values()])
-    low, high = wilson_interval(counts, len(judged.rows), judged.confidence)
+    low, high = wilson_interval(counts, len(assessment.rows), assessment.confidence)
     width = [_finite(interval_width(found)) for found in intervals.values()]
-    constant = [_finite(2 * conformal_quantile(judged.errors, c)) for c in CONFIDENCES]
+    constant = [_finite(2 * conformal_quantile(assessment.losses, c)) for c in CONFIDENCES]
     return {
         "confidence": list(CONFIDENCES),
-        "interval_confidence": judged.confidence,
-        "coverage": (counts / len(judged.rows)).tolist(),
+        "interval_confidence": assessment.confidence,
+        "coverage": (counts / len(assessment.rows)).tolist(),
         "low": low.tolist(),
         "high": high.tolist(),
         "width": width,

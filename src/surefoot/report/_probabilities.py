@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from surefoot._typing import Floats
 from surefoot.metrics import smooth_calibration_error
 from surefoot.recalibration import recalibrated_probabilities
+from surefoot.report._assessment import Assessment
 from surefoot.report._figures import percent
-from surefoot.report._judged import Judged
 from surefoot.report._shares import wilson_interval
 
 LEAST_IN_A_BIN = 40
@@ -17,36 +17,36 @@ MOST_BINS = 12
 N_DRAWS = 40
 
 
-def describe_probabilities(judged: Judged) -> dict[str, Any] | None:
+def describe_probabilities(assessment: Assessment) -> dict[str, Any] | None:
     """Reliability, smooth calibration error and Brier score; a sentence only if there are no probabilities."""
-    if not judged.is_classifier:
+    if not assessment.is_classifier:
         return None
-    told, classes = judged.sure.held_out_, judged.sure.classes_
+    told, classes = assessment.held_out, assessment.sure.classes_
     if told.probabilities is None:
         return {"sentence": "The model gives no probabilities, only scores of its classes."}
-    if not np.array_equal(np.unique(judged.truth), classes):
+    if not np.array_equal(np.unique(assessment.truth), classes):
         return {
             "sentence": "The held-out rows lack a class that the model knows, so its probabilities cannot be checked."
         }
     after = recalibrated_probabilities(
         told.scores,
-        judged.truth,
-        groups=judged.held_out_groups,
-        random_state=judged.random_state,
+        assessment.truth,
+        groups=assessment.held_out.groups,
+        random_state=assessment.random_state,
     )
     forecasts = {
-        name: as_forecast(probabilities, judged.truth, classes)
+        name: as_forecast(probabilities, assessment.truth, classes)
         for name, probabilities in (("before", told.probabilities), ("after", after))
     }
     off = {
         name: smooth_calibration_error(came, chance) for name, (chance, came) in forecasts.items()
     }
-    by_chance = error_of_truth(forecasts["before"][0], judged.random_state)
+    by_chance = error_of_truth(forecasts["before"][0], assessment.random_state)
     return {
         **{name: reliability(*forecast) for name, forecast in forecasts.items()},
         "smooth_calibration_error": off,
         "brier": {
-            name: float(brier_scores(chances, judged.truth, classes).mean())
+            name: float(brier_scores(chances, assessment.truth, classes).mean())
             for name, chances in (("before", told.probabilities), ("after", after))
         },
         "sentence": _sentence(off, by_chance, classes),

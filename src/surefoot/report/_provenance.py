@@ -8,8 +8,8 @@ from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 
+from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
-from surefoot.report._judged import Judged
 
 SEEN_BY_NONE = (
     "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
@@ -29,25 +29,25 @@ PACKAGES = ("surefoot", "scikit-learn", "numpy", "scipy", "pandas", "altair")
 
 
 def describe_provenance(
-    judged: Judged, *, seconds: float, command: str, n_measured: int, n_map: int
+    assessment: Assessment, *, seconds: float, command: str, n_measured: int, n_map: int
 ) -> dict[str, Any]:
     """Date, versions, sizes and caveats."""
-    sure = judged.sure
-    n_rows, n_reference = len(judged.y), len(sure.reference_rows_)
+    sure = assessment.sure
+    n_rows, n_reference = len(assessment.y), len(sure.reference_rows_)
     return {
         "date": date.today().isoformat(),  # noqa: DTZ011 - the reader's day, not an instant
         "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version()} | _versions(),
-        "random_state": judged.random_state,
+        "random_state": assessment.random_state,
         "sizes": {
             "rows": n_rows,
-            "rows predicted out of fold": len(judged.rows),
-            "models fitted on parts of the rows": judged.n_models,
+            "rows predicted out of fold": len(assessment.rows),
+            "models fitted on parts of the rows": assessment.n_models,
             "rows among which neighbours are searched": n_reference,
             "rows on the map and in the table": n_map,
             "rows on which improvements were measured": n_measured,
         },
-        "caveats": _caveats(judged, n_reference < n_rows, n_measured < n_rows),
+        "caveats": _caveats(assessment, n_reference < n_rows, n_measured < n_rows),
         "command": command,
     }
 
@@ -57,22 +57,22 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in PACKAGES if find_spec(MODULES.get(name, name))}
 
 
-def _caveats(judged: Judged, neighbors_sampled: bool, measured_sampled: bool) -> list[str]:
-    found = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if judged.is_classifier else PROMISED]
-    if not isinstance(judged.sure.estimator, FrozenEstimator):
+def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: bool) -> list[str]:
+    found = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
+    if not isinstance(assessment.sure.estimator, FrozenEstimator):
         found.append(REFITTED)
-    if not judged.is_classifier:
+    if not assessment.is_classifier:
         found.append(
             "A promised mean error uses Student's t, which is approximate, more so if the errors have a heavy tail."
         )
-    if judged.groups is not None:
+    if assessment.held_out.groups is not None:
         found.append(
             "All rows of a group are on the same side of each split, and promises count groups, not rows. Rules and "
             "the calibration of probabilities treat rows as independent."
         )
     if neighbors_sampled:
         found.append(
-            f"Neighbours are searched among {number(len(judged.sure.reference_rows_))} rows drawn at random."
+            f"Neighbours are searched among {number(len(assessment.sure.reference_rows_))} rows drawn at random."
         )
     if measured_sampled:
         found.append("“What would help” was measured on a random sample of the rows.")

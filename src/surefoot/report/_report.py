@@ -13,18 +13,19 @@ from sklearn.pipeline import Pipeline
 
 from surefoot._files import write_whole
 from surefoot._tables import count_rows
-from surefoot.report._answer import describe_answering
-from surefoot.report._intervals import SHOWN, describe_intervals
-from surefoot.report._judged import Judged, judge, row_labels
+from surefoot.abstention import Promise
+from surefoot.report._answer import describe_answering, make_promises
+from surefoot.report._assessment import Assessment, assess_rows, row_labels
+from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
-from surefoot.report._rows import choose_rows, describe_rows
+from surefoot.report._rows import choose_rows, describe_rows, row_table
 from surefoot.report._verdict import give_verdict
 from surefoot.report.improvements import MOST_ROWS, find_improvements
 
 STEPS = (
-    "Fit and judge",
+    "Fit and assess",
     "Answer or abstain",
     "Probabilities",
     "Where it fails",
@@ -36,7 +37,7 @@ STEPS = (
 class ReliabilityReport:
     """A report on how far each prediction of a model can be trusted.
 
-    The model is fitted to folds of the rows, every row is judged by models that have not seen it, and
+    The model is fitted to folds of the rows, every row is assessment by models that have not seen it, and
     what was found is said in words and figures: as a dict, as a page, or as a table of rows.
 
     Parameters
@@ -144,37 +145,18 @@ class ReliabilityReport:
         return write_whole(Path(path), render(self.summarize()).encode())
 
     def to_frame(self) -> Any:
-        """The figures of every row that was held out, as a pandas frame in the order of the table.
+        """Table of every held-out row, in the order of the training table.
 
         Returns
         -------
         frame : pandas.DataFrame
-            Columns row (its place in the table, or its label if a pandas index holds whole numbers), truth,
-            prediction, error (what it cost), estimated_error, own_error (1 − its own probability), shift and
-            spread (of its output within the row's cell), novel, trust (whether it is answered at the risk to be
-            kept), and for a regressor low and high, the ends of its 90 % interval.
+            Columns row (its place in the table, or its label if a pandas index holds whole numbers), truth, those
+            of `Judgement.to_frame` (with low and high of a regressor's 90 % interval, and trust where a risk can be
+            promised), loss (what the prediction really cost) and own_error (1 − the model's own probability).
         """
         import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        judged, limit = self._judged, _limit(self._answer)
-        shift, spread = judged.stability.T
-        columns = {
-            "row": judged.labels[judged.rows],
-            "truth": judged.truth,
-            "prediction": judged.sure.held_out_.predictions,
-            "error": judged.errors,
-            "estimated_error": judged.estimated,
-            "shift": shift,
-            "spread": spread,
-            "novel": judged.novel,
-        }
-        if judged.sure.held_out_.probabilities is not None:
-            columns["own_error"] = judged.own
-        if limit is not None:
-            columns["trust"] = judged.estimated <= limit
-        if not judged.is_classifier:
-            columns["low"], columns["high"] = judged.sure.held_out_intervals(SHOWN).T
-        return pd.DataFrame(columns)
+        return pd.DataFrame(row_table(self._assessment, self._promise))
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for a notebook."""
@@ -187,8 +169,8 @@ class ReliabilityReport:
         )
 
     @cached_property
-    def _judged(self) -> Judged:
-        return judge(
+    def _assessment(self) -> Assessment:
+        return assess_rows(
             self.estimator,
             self.X,
             self.y,
@@ -202,33 +184,43 @@ class ReliabilityReport:
         )
 
     @cached_property
-    def _answer(self) -> dict[str, Any]:
-        return describe_answering(self._judged)
+    def _promises(self) -> tuple[list[Promise], int | None]:
+        """Promises on offer, and the place of the chosen one."""
+        return make_promises(self._assessment)
+
+    @property
+    def _promise(self) -> Promise | None:
+        """Promise that says which rows are trusted; None if no risk can be promised."""
+        promises, chosen = self._promises
+        return None if chosen is None else promises[chosen]
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
         started, steps = time.perf_counter(), self._steps()
         next(steps)
-        judged = self._judged
+        assessment = self._assessment
         next(steps)
-        answer = self._answer
+        answer = describe_answering(assessment, *self._promises)
         next(steps)
-        probabilities, intervals = describe_probabilities(judged), describe_intervals(judged)
+        probabilities, intervals = (
+            describe_probabilities(assessment),
+            describe_intervals(assessment),
+        )
         next(steps)
-        shown, n_sampled = choose_rows(judged)
-        regions = describe_regions(judged, shown, n_sampled)
+        shown, n_sampled = choose_rows(assessment)
+        regions = describe_regions(assessment, shown, n_sampled)
         next(steps)
-        rows = describe_rows(judged, shown, n_sampled, _limit(answer))
+        rows = describe_rows(assessment, shown, n_sampled, self._promise)
         next(steps)
-        improvements = self._improvements(judged)
+        improvements = self._improvements(assessment)
         for _ in steps:  # the last one is done
             pass
         return {
-            "task": judged.task,
+            "task": assessment.task,
             "target": self.target or "y",
             "model": model_name(self.estimator),
-            "data": self._describe_data(judged),
-            "verdict": give_verdict(judged, answer, improvements),
+            "data": self._describe_data(assessment),
+            "verdict": give_verdict(assessment, answer, improvements),
             "answer": answer,
             "probabilities": probabilities,
             "intervals": intervals,
@@ -236,10 +228,10 @@ class ReliabilityReport:
             "rows": rows,
             "improvements": improvements,
             "how": describe_provenance(
-                judged,
+                assessment,
                 seconds=time.perf_counter() - started,
                 command=self.command or "ReliabilityReport(estimator, X, y).write_html(...)",
-                n_measured=min(len(judged.y), MOST_ROWS[judged.task]),
+                n_measured=min(len(assessment.y), MOST_ROWS[assessment.task]),
                 n_map=len(shown),
             ),
         }
@@ -249,41 +241,37 @@ class ReliabilityReport:
             return iter(STEPS)
         return iter(self.progress(STEPS, total=len(STEPS), label="Judging"))
 
-    def _improvements(self, judged: Judged) -> list[dict[str, Any]]:
-        found = find_improvements(
+    def _improvements(self, assessment: Assessment) -> list[dict[str, Any]]:
+        improvements = find_improvements(
             self.estimator,
             self.X,
-            judged.y,
-            task=judged.task,
-            groups=judged.groups,
+            assessment.y,
+            sure=assessment.sure,
+            task=assessment.task,
+            groups=self.groups,
             X_unlabelled=self.X_unlabelled,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
         if self.X_unlabelled is not None:
             labels = row_labels(self.X_unlabelled)
-            for improvement in found:
+            for improvement in improvements:
                 improvement["rows"] = [int(labels[row]) for row in improvement["rows"]]
-        return found
+        return improvements
 
-    def _describe_data(self, judged: Judged) -> dict[str, Any]:
-        shares = Counter(judged.y.tolist()) if judged.is_classifier else {}
+    def _describe_data(self, assessment: Assessment) -> dict[str, Any]:
+        shares = Counter(assessment.y.tolist()) if assessment.is_classifier else {}
         unlabelled = 0 if self.X_unlabelled is None else count_rows(self.X_unlabelled)
         return {
             "name": self.name or "the table",
-            "n_rows": len(judged.y),
-            "n_columns": int(getattr(judged.sure, "n_features_in_", 1)),  # texts have one
+            "n_rows": len(assessment.y),
+            "n_columns": int(getattr(assessment.sure, "n_features_in_", 1)),  # texts have one
             "n_without_target": unlabelled,
             "classes": [
-                {"label": str(label), "share": shares[label] / len(judged.y)}
+                {"label": str(label), "share": shares[label] / len(assessment.y)}
                 for label in sorted(shares)
             ],
         }
-
-
-def _limit(answer: dict[str, Any]) -> float | None:
-    """The estimated error up to which rows are trusted at the chosen promise."""
-    return None if answer["chosen"] is None else answer["promises"][answer["chosen"]]["limit"]
 
 
 def model_name(estimator: Any) -> str:

@@ -1,19 +1,28 @@
 """The rows, the least trustworthy first, with what speaks against each."""
 
+from collections.abc import Callable
 from datetime import date, datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from surefoot._tables import take_rows
+from surefoot._tables import (
+    as_objects,
+    column_names,
+    is_frame,
+    is_missing,
+    split_columns,
+    take_rows,
+)
 from surefoot._typing import Floats, Ints
-from surefoot.error_estimation import IndividualErrorRegressor
+from surefoot.abstention import Promise
+from surefoot.error_estimation import Judgement
+from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
-from surefoot.report._intervals import SHOWN
-from surefoot.report._judged import Judged
 
 # Rows that the page holds: of a larger table the least trustworthy, and a sample of the others.
 MOST_DOUBTFUL = 500
@@ -23,99 +32,114 @@ MOST_COLUMNS = 30
 N_NEAR = 3
 MOST_REASONS = 3
 
-# What an indicator says when it speaks against a row.
-REASONS = {
-    "confidence": "the model itself is not sure",
-    "local sensitivity": "the prediction changes nearby",
-    "neighbor disagreement": "similar rows have other answers",
-    "neighbor distance": "few rows are like it",
-    "second opinion": "other models disagree",
-    "row": "rows with such values are hard",
-}
+# Columns of the table of rows that the page holds, under the same names.
+ITEM = (
+    "row",
+    "truth",
+    "prediction",
+    "estimated_error",
+    "own_error",
+    "low",
+    "high",
+    "novel",
+    "trust",
+)
 
 
-def choose_rows(judged: Judged) -> tuple[Ints, int]:
+def choose_rows(assessment: Assessment) -> tuple[Ints, int]:
     """Positions, among the held-out rows, of those to show, and how many of them are a sample of the rest."""
-    order = np.argsort(-judged.estimated, kind="stable")
+    order = np.argsort(-assessment.estimated, kind="stable")
     if len(order) <= MOST_DOUBTFUL + MOST_SAMPLED:
         return order, 0
     rest = order[MOST_DOUBTFUL:]
-    kept = check_random_state(judged.random_state).choice(len(rest), MOST_SAMPLED, replace=False)
+    kept = check_random_state(assessment.random_state).choice(
+        len(rest), MOST_SAMPLED, replace=False
+    )
     return np.concatenate([order[:MOST_DOUBTFUL], rest[np.sort(kept)]]), MOST_SAMPLED
 
 
+def row_table(assessment: Assessment, promise: Promise | None) -> dict[str, NDArray[Any]]:
+    """Columns of the report's table of held-out rows: those of a judgement, and what is known of the truth."""
+    judgement: Judgement = assessment.held_out
+    if promise is not None:
+        judgement = promise.apply(judgement)
+    table = {"row": assessment.labels[assessment.rows], "truth": assessment.truth}
+    table |= judgement.to_arrays()
+    table["loss"] = assessment.losses
+    if judgement.probabilities is not None and assessment.own is not None:
+        table["own_error"] = assessment.own
+    return table
+
+
 def describe_rows(
-    judged: Judged, shown: Ints, n_sampled: int, limit: float | None
+    assessment: Assessment, shown: Ints, n_sampled: int, promise: Promise | None
 ) -> dict[str, Any]:
-    """Everything that is known of each row shown; `limit` is the estimated error up to which rows are trusted."""
-    told = judged.sure.held_out_
-    rows = judged.rows[shown]
-    names, values = _table(judged.X, rows)
-    band = stability_band(judged)[shown]
-    reasons = _reasons(judged)
-    near = _nearest(judged, rows)
-    near_values = _table(judged.X, near.ravel())[1]
-    intervals = _intervals(judged)
+    """Everything that is known of each row shown; `promise` says which rows are trusted."""
+    rows = assessment.rows[shown]
+    names, values = _table(assessment.X, rows)
+    table = {name: column[shown] for name, column in row_table(assessment, promise).items()}
+    band = stability_band(assessment)[shown]
+    reasons, nearest = _reasons(assessment), _nearest_rows(assessment, rows)
     items = [
-        {
-            "row": int(judged.labels[row]),
-            "truth": plain(judged.truth[place]),
-            "prediction": plain(told.predictions[place]),
-            "wrong": bool(judged.errors[place] > 0) if judged.is_classifier else None,
-            "error": float(judged.estimated[place]),
-            "own": None
-            if told.probabilities is None or judged.own is None
-            else float(judged.own[place]),
-            "low": float(band[i, 0]),
-            "middle": float(band[i, 1]),
-            "high": float(band[i, 2]),
-            "interval": None if intervals is None else [plain(end) for end in intervals[place]],
-            "novel": bool(judged.novel[place]),
-            "trust": None if limit is None else bool(judged.estimated[place] <= limit),
+        {name: plain(table[name][i]) if name in table else None for name in ITEM}
+        | {
+            "wrong": bool(table["loss"][i] > 0) if assessment.is_classifier else None,
+            "band": [float(end) for end in band[i]],
             "against": reasons(place),
-            "near": [
-                {
-                    "row": int(judged.labels[other]),
-                    "truth": plain(judged.y[other]),
-                    "values": near_values[i * N_NEAR + j],
-                }
-                for j, other in enumerate(near[i])
-                if other >= 0
-            ],
+            "near": nearest[i],
             "values": values[i],
         }
-        for i, (row, place) in enumerate(zip(rows, shown, strict=True))
+        for i, place in enumerate(shown)
     ]
     return {
         "columns": names,
         "items": items,
-        "n_total": len(judged.rows),
-        "sentence": _sentence(len(items), n_sampled, len(judged.rows), judged, len(names)),
+        "n_total": len(assessment.rows),
+        "sentence": _sentence(len(items), n_sampled, len(assessment.rows), assessment, len(names)),
     }
 
 
-def stability_band(judged: Judged) -> Floats:
-    """Lower end, middle and upper end of what the model says within each row's cell, shape (n_rows, 3).
+def _nearest_rows(assessment: Assessment, rows: Ints) -> list[list[dict[str, Any]]]:
+    """Labelled rows nearest to each row, with their targets and values."""
+    near = _nearest(assessment, rows)
+    values = _table(assessment.X, near.ravel())[1]
+    return [
+        [
+            {
+                "row": int(assessment.labels[other]),
+                "truth": plain(assessment.y[other]),
+                "values": values[i * N_NEAR + j],
+            }
+            for j, other in enumerate(others)
+            if other >= 0
+        ]
+        for i, others in enumerate(near)
+    ]
+
+
+def stability_band(assessment: Assessment) -> Floats:
+    """Lower end, middle and upper end of the model's output within each row's cell, shape (n_rows, 3).
 
     Mean and two standard deviations of its predictions there; for a classifier the probability of the
     predicted class against the runner-up.
     """
-    shift, spread = judged.stability.T
-    now = judged.lead if judged.is_classifier else judged.deployed_predictions
-    ends = np.column_stack([now + shift + reach * spread for reach in (-2, 0, 2)])
-    return expit(ends) if judged.is_classifier else ends
+    held_out = assessment.held_out
+    now = assessment.lead if assessment.is_classifier else held_out.scores[:, 0]
+    middle = now + held_out.shift
+    ends = np.column_stack([middle + reach * held_out.spread for reach in (-2, 0, 2)])
+    return expit(ends) if assessment.is_classifier else ends
 
 
-def _reasons(judged: Judged) -> Any:
+def _reasons(assessment: Assessment) -> Callable[[int], list[dict[str, Any]]]:
     """A function that lists what raises the estimated error of a row, most first."""
-    effects = judged.sure.explain_error()
-    names = [REASONS.get(name, name) for name in judged.sure.get_indicator_names()]
-    least = 0.01 * max(float(judged.estimated.mean()), 1e-12)
+    effects = assessment.sure.explain_error()
+    doubts = list(assessment.sure.describe_indicators().values())
+    least = 0.01 * max(float(assessment.estimated.mean()), 1e-12)
 
     def of(place: int) -> list[dict[str, Any]]:
         ranked = np.argsort(-effects[place], kind="stable")[:MOST_REASONS]
         return [
-            {"name": names[i], "effect": float(effects[place, i])}
+            {"name": doubts[i], "effect": float(effects[place, i])}
             for i in ranked
             if effects[place, i] > least
         ]
@@ -123,61 +147,54 @@ def _reasons(judged: Judged) -> Any:
     return of
 
 
-def _nearest(judged: Judged, rows: Ints) -> Ints:
+def _nearest(assessment: Assessment, rows: Ints) -> Ints:
     """Positions of the labelled rows nearest to each but itself, shape (n_rows, N_NEAR); −1 where there is none."""
-    wanted = min(N_NEAR + 1, len(judged.sure.reference_rows_))
-    near = judged.sure.kneighbors(take_rows(judged.X, rows), wanted)[1]
-    found = np.full((len(rows), N_NEAR), -1)
+    wanted = min(N_NEAR + 1, len(assessment.sure.reference_rows_))
+    near = assessment.sure.kneighbors(take_rows(assessment.X, rows), wanted)[1]
+    nearest = np.full((len(rows), N_NEAR), -1)
     for i, (row, others) in enumerate(zip(rows, near, strict=True)):
         kept = [other for other in others if other != row][:N_NEAR]
-        found[i, : len(kept)] = kept
-    return found
-
-
-def _intervals(judged: Judged) -> Floats | None:
-    if not isinstance(judged.sure, IndividualErrorRegressor):
-        return None
-    return judged.sure.held_out_intervals(SHOWN)
+        nearest[i, : len(kept)] = kept
+    return nearest
 
 
 def _table(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
     """Names of the first columns, and their values in some rows, as texts and numbers."""
     part = take_rows(X, np.maximum(rows, 0))
-    if issparse(part) or getattr(part, "ndim", 2) == 1:
+    if issparse(part) or len(column_names(part)) == 0:
         return [], [[] for _ in rows]
-    if hasattr(part, "columns"):
-        names = [str(name) for name in part.columns][:MOST_COLUMNS]
-        columns = [list(part[name]) for name in list(part.columns)[:MOST_COLUMNS]]
-    else:
-        names = [f"column {i}" for i in range(min(part.shape[1], MOST_COLUMNS))]
-        columns = [list(part[:, i]) for i in range(len(names))]
-    return names, [[plain(column[i]) for column in columns] for i in range(len(rows))]
+    names = column_names(part)[:MOST_COLUMNS]
+    labels = [str(name) if is_frame(part) else f"column {name}" for name in names]
+    columns = [as_objects(column) for column in split_columns(part)[:MOST_COLUMNS]]
+    return labels, [[plain(column[i]) for column in columns] for i in range(len(rows))]
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it: a number, a text, a truth value, or None for a gap."""
-    if value is None or str(value) in ("nan", "NaT", "<NA>", "inf", "-inf"):
+    """Value as JSON knows it: a number, a text, a truth value, or None for a gap or an infinite number."""
+    if is_missing(value):
         return None
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):
-        return float(value)
+        return float(value) if np.isfinite(value) else None
     if isinstance(value, (datetime, date)):
-        told = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
-        return told.removesuffix(" 00:00:00")
+        text = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+        return text.removesuffix(" 00:00:00")
     return str(value)
 
 
-def _sentence(n_shown: int, n_sampled: int, n_total: int, judged: Judged, n_columns: int) -> str:
-    told = f"All {number(n_total)} rows that were judged, the least trustworthy first."
+def _sentence(
+    n_shown: int, n_sampled: int, n_total: int, assessment: Assessment, n_columns: int
+) -> str:
+    sentence = f"All {number(n_total)} held-out rows, the least trustworthy first."
     if n_shown < n_total:
-        told = (
+        sentence = (
             f"The {number(n_shown - n_sampled)} least trustworthy rows, then {number(n_sampled)} others drawn at "
             f"random, of {number(n_total)}; --scores writes them all to a file."
         )
-    n_all = judged.X.shape[1] if len(judged.X.shape) == 2 else 0
+    n_all = assessment.X.shape[1] if len(assessment.X.shape) == 2 else 0
     if 0 < n_columns < n_all:
-        told += f" The first {n_columns} of {number(n_all)} columns are shown."
-    return f"{told} Each was judged by a model that had not seen it."
+        sentence += f" The first {n_columns} of {number(n_all)} columns are shown."
+    return f"{sentence} Each row was predicted by a model that had not seen it."

@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from surefoot._tables import as_table, count_rows, take_rows
+from surefoot._tables import count_rows
 from surefoot.active_learning import query
-from surefoot.report.improvements._attempts import Attempts, expected_errors
+from surefoot.report.improvements._attempts import Attempts
 from surefoot.report.improvements._gain import NotMeasurableError
-from surefoot.report.improvements._trial import LEAST_LEARN, Trial
+from surefoot.report.improvements._trial import Trial
 
 # Rows to ask about next.
 N_NEXT = 10
@@ -31,6 +29,7 @@ def find_improvements(
     task: str,
     groups: Any = None,
     X_unlabelled: Any = None,
+    sure: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_rows: int | None = None,
@@ -58,6 +57,9 @@ def find_improvements(
         Rows of one group are either learned from or tested on, and count as one for the intervals.
     X_unlabelled : array-like, CSR or frame, default=None
         Rows without a target, of which some may be asked about next.
+    sure : fitted IndividualErrorClassifier or IndividualErrorRegressor, default=None
+        Error estimator around the model, fitted on the rows: it chooses the rows to ask about. Without one none are
+        chosen.
     random_state : int, RandomState or None, default=0
         Draws the rows.
     n_jobs : int, default=None
@@ -88,7 +90,7 @@ def find_improvements(
     """
     random = check_random_state(random_state)
     max_rows = MOST_ROWS[task] if max_rows is None else max_rows
-    next_rows = _next_rows(estimator, X, y, task, X_unlabelled, max_rows, random, n_jobs)
+    next_rows = _next_rows(sure, X_unlabelled, random, n_jobs)
     try:
         trial = Trial(
             estimator,
@@ -131,36 +133,14 @@ def _unknown(name: str, reason: NotMeasurableError, next_rows: list[int]) -> dic
     }
 
 
-def _next_rows(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    task: str,
-    X_unlabelled: Any,
-    max_rows: int,
-    random: Any,
-    n_jobs: int | None,
-) -> list[int]:
+def _next_rows(sure: Any, X_unlabelled: Any, random: Any, n_jobs: int | None) -> list[int]:
     """Positions of the unlabelled rows to ask about next, the most wanted first."""
-    if X_unlabelled is None or count_rows(X_unlabelled) == 0:
+    if sure is None or X_unlabelled is None or count_rows(X_unlabelled) == 0:
         return []
-    labels: NDArray[Any] = np.asarray(y)
-    if task == "regression":
-        if len(labels) < LEAST_LEARN:
-            return []
-        seen = np.sort(random.permutation(len(labels))[:max_rows])
-        doubt = expected_errors(
-            estimator,
-            take_rows(as_table(X), seen),
-            labels[seen],
-            X_unlabelled,
-            random_state=random,
-            n_jobs=n_jobs,
+    if is_classifier(sure):
+        chosen = query(
+            "confidence", sure.estimator_, X_unlabelled, N_NEXT, random_state=random, n_jobs=n_jobs
         )
-        return [int(row) for row in np.argsort(-doubt, kind="stable")[:N_NEXT]]
-    if len(np.unique(labels)) < 2:
-        return []
-    frozen = isinstance(estimator, FrozenEstimator)
-    model = estimator if frozen else clone(estimator).fit(X, labels)
-    chosen = query("confidence", model, X_unlabelled, N_NEXT, random_state=random, n_jobs=n_jobs)
+    else:
+        chosen = np.argsort(-sure.predict_error(X_unlabelled), kind="stable")[:N_NEXT]
     return [int(row) for row in chosen]

@@ -62,8 +62,8 @@ def _spec(points: dict[str, Any], limits: Sequence[float], show: Show) -> alt.Ch
 
 
 def _records(points: dict[str, Any], show: Show) -> alt.InlineData:
-    judged = zip(points["row"], points["error"], strict=True)
-    about = [f"Row {row}: estimated error {show(error)}" for row, error in judged]
+    assessment = zip(points["row"], points["error"], strict=True)
+    about = [f"Row {row}: estimated error {show(error)}" for row, error in assessment]
     names = {"x": "first", "y": "second", "error": "error", "row": "row", "wrong": "wrong"}
     columns = {new: _rounded(points[old]) for old, new in names.items() if points[old]}
     records = data(**columns, about=about)

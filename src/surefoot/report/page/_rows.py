@@ -15,15 +15,14 @@ KEPT = (
     "truth",
     "prediction",
     "wrong",
-    "error",
-    "own",
+    "estimated_error",
+    "own_error",
     "low",
-    "middle",
     "high",
     "novel",
     "trust",
 )
-WRITTEN = ("error", "own", "low", "middle", "high")
+WRITTEN = ("estimated_error", "own_error", "low", "high")
 
 
 def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def _listed(
         "cells": cells,
         "items": [_item(item, task, longest) for item in items],
         "range": _range(items, task),
-        "largest": max((item["error"] for item in items), default=0.0) or 1.0,
+        "largest": max((item["estimated_error"] for item in items), default=0.0) or 1.0,
     }
 
 
@@ -92,26 +91,34 @@ def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
     columns = [
         {"key": "row", "label": "Row", "number": True},
         {"key": "prediction", "label": "Prediction", "number": is_number},
-        {"key": "error", "label": "Estimated error", "number": True},
+        {"key": "estimated_error", "label": "Estimated error", "number": True},
         {"key": "truth", "label": "Truth", "number": is_number},
-        {"key": "own", "label": "By its own confidence", "number": True},
+        {"key": "own_error", "label": "By its own confidence", "number": True},
         {"key": "interval", "label": "90 % interval", "number": True},
         {"key": "trust", "label": "Advice", "number": False},
     ]
-    empty = {key for key in ("own", "interval") if all(item[key] is None for item in items)}
+    empty = {
+        column
+        for column, key in (("own_error", "own_error"), ("interval", "low"))
+        if all(item[key] is None for item in items)
+    }
     return [column for column in columns if column["key"] not in empty]
 
 
 def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
     """Keep what the page shows of a row, with its figures as they are written."""
     show = percent if task == "classification" else number
-    found = {key: _cell(item[key], 6, longest) for key in KEPT}
-    found |= {f"{key}_text": show(item[key]) for key in WRITTEN}
+    shown = {key: _cell(item[key], 6, longest) for key in KEPT}
+    shown |= {f"{key}_text": show(item[key]) for key in WRITTEN}
     if task == "regression":
-        found |= {f"{key}_text": number(item[key]) for key in ("prediction", "truth")}
-        ends = [_cell(end, 6, longest) for end in item["interval"] or []]
-        found |= {"interval": ends, "interval_text": " to ".join(map(number, ends))}
-    found["against"] = [
+        shown |= {f"{key}_text": number(item[key]) for key in ("prediction", "truth")}
+        ends = [end for end in (shown["low"], shown["high"]) if end is not None]
+        shown["interval_text"] = " to ".join(map(number, ends))
+    shown |= {
+        "band": [_cell(end, 6, longest) for end in item["band"]],
+        "band_text": [*map(show, item["band"])],
+    }
+    shown["against"] = [
         {
             "name": one["name"],
             "effect": _cell(one["effect"], 3, longest),
@@ -119,14 +126,14 @@ def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
         }
         for one in item["against"]
     ]
-    return {**found, "near": [row["row"] for row in item["near"]]}
+    return {**shown, "near": [row["row"] for row in item["near"]]}
 
 
 def _range(items: list[dict[str, Any]], task: str) -> list[float]:
     """Ends of the axis on which the stability bands are drawn: that of all rows listed."""
     if task == "classification":
         return [0.0, 1.0]
-    values = [item[key] for item in items for key in ("low", "high") if item[key] is not None]
+    values = [end for item in items for end in item["band"]]
     return [min(values, default=0.0), max(values, default=1.0)]
 
 

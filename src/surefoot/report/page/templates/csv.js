@@ -2,16 +2,13 @@
 
 const FIELDS = {
   row: (item) => item.row,
-  prediction: (item) => item.prediction,
   truth: (item) => item.truth,
+  prediction: (item) => item.prediction,
   wrong: (item) => item.wrong,
-  "estimated error": (item) => item.error,
-  "own estimate": (item) => item.own,
+  estimated_error: (item) => item.estimated_error,
+  own_error: (item) => item.own_error,
   low: (item) => item.low,
-  middle: (item) => item.middle,
   high: (item) => item.high,
-  "interval low": (item) => item.interval?.[0],
-  "interval high": (item) => item.interval?.[1],
   novel: (item) => item.novel,
   trust: (item) => item.trust,
 };

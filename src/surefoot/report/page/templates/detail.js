@@ -10,23 +10,23 @@ function part(title, ...children) {
 }
 
 function stability(item) {
-  if (item.low === null) return part("How stable it is", el("p", {}, "Not known for this row."));
+  if (item.band[0] === null) return part("How stable it is", el("p", {}, "Not known for this row."));
   const what = report.rows.task === "classification"
     ? `the probability of “${shown(item.prediction)}” against the second class` : "the prediction";
-  const words = `Close to this row, ${what} is mostly between ${item.low_text} and ${item.high_text}, with ${item.middle_text} in the middle.`;
+  const words = `Close to this row, ${what} is mostly between ${item.band_text[0]} and ${item.band_text[2]}, with ${item.band_text[1]} in the middle.`;
   return part("How stable it is", band(item), el("p", {}, words.replaceAll(" %", "\u00a0%")));
 }
 
 function band(item) {
   const [start, end] = report.rows.range;
   const place = (value) => (end > start ? (300 * (value - start)) / (end - start) : 150);
-  const width = Math.max(2, place(item.high) - place(item.low));
+  const width = Math.max(2, place(item.band[2]) - place(item.band[0]));
   const ends = report.rows.task === "classification" ? ["0 %", "100 %"] : ["", ""];
   return el("div", { class: "band" }, ends[0], svg(
     "svg", { viewBox: "0 0 300 22", "aria-hidden": "true" },
     svg("rect", { class: "track", x: 0, y: 9, width: 300, height: 4, rx: 2 }),
-    svg("rect", { class: "extent", x: place(item.low), y: 4, width, height: 14, rx: 3 }),
-    svg("rect", { class: "middle", x: place(item.middle) - 1, y: 0, width: 2.5, height: 22 }),
+    svg("rect", { class: "extent", x: place(item.band[0]), y: 4, width, height: 14, rx: 3 }),
+    svg("rect", { class: "middle", x: place(item.band[1]) - 1, y: 0, width: 2.5, height: 22 }),
   ), ends[1]);
 }
 

@@ -2,7 +2,7 @@
 
 const STEP = 50;
 const columns = report.rows.columns;
-const state = { search: "", kind: "all", selection: null, key: "error", descending: true };
+const state = { search: "", kind: "all", selection: null, key: "estimated_error", descending: true };
 let matching = [];
 let nDrawn = 0;
 const opened = new Set();
@@ -32,7 +32,7 @@ function matchingRows() {
 }
 
 function sortValue(item, key) {
-  if (key === "interval") return item.interval.length ? item.interval[1] - item.interval[0] : null;
+  if (key === "interval") return item.low === null ? null : item.high - item.low;
   return key.startsWith("value") ? item.values[Number(key.slice(5))] : item[key];
 }
 
@@ -80,7 +80,7 @@ function cell(item, { key, number }) {
   if (key === "row") return el("th", { scope: "row" }, opener(item));
   if (key === "trust") return el("td", {}, ...advice(item));
   const node = el("td", number ? { class: "number" } : {}, item[`${key}_text`] ?? shown(sortValue(item, key)));
-  if (key === "error") node.prepend(bar((100 * item.error) / report.rows.largest));
+  if (key === "estimated_error") node.prepend(bar((100 * item.estimated_error) / report.rows.largest));
   if (key === "truth" && item.wrong) node.append(" ", chip("wrong"));
   return node;
 }

@@ -1,16 +1,15 @@
 """A model together with what scores its predictions, and the rows that neither of them saw."""
 
-from numbers import Real
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import check_scalar
 
 from surefoot._crossfit import CrossFitter
 from surefoot._models import fit_model
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_share
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Indicator
 from surefoot.resampling import HoldoutSplit
@@ -19,23 +18,23 @@ from surefoot.resampling import HoldoutSplit
 FOLDS = 5
 
 
-class JudgedModel(NamedTuple):
-    """A fitted model, and a fitted judge of its predictions."""
+class ScoredModel(NamedTuple):
+    """A fitted model, and the fitted estimator that scores its predictions."""
 
     model: Any
-    judge: Any
+    scorer: Any
 
     def trust(self, X: Any) -> Floats:
         """How far each prediction is to be trusted; higher is more.
 
-        The probability of being right if the judge estimates errors, else the score of an indicator.
+        The probability of being right if the scorer estimates errors, else the score of an indicator.
         """
-        if hasattr(self.judge, "predict_error"):
-            return 1 - self.judge.predict_error(X)
-        return self.judge.score_samples(X)
+        if hasattr(self.scorer, "predict_error"):
+            return 1 - self.scorer.predict_error(X)
+        return self.scorer.score_samples(X)
 
 
-def fit_judged_model(
+def fit_scored_model(
     estimator: Any,
     indicator: Any,
     X: Any,
@@ -43,33 +42,33 @@ def fit_judged_model(
     sample_weight: Any = None,
     groups: Any = None,
     **settings: Any,
-) -> JudgedModel:
-    """Fit a model and its judge; what is frozen is used as it is.
+) -> ScoredModel:
+    """Fit a model and its scorer; what is frozen is used as it is.
 
-    Without an indicator the judge is the model itself, if it estimates errors, else an
+    Without an indicator the scorer is the model itself, if it estimates errors, else an
     `IndividualErrorClassifier` with these settings.
     """
     if indicator is None:
-        judge = estimator
+        scorer = estimator
         if not estimates_errors(estimator):
-            judge = IndividualErrorClassifier(estimator, **settings)
-        if not isinstance(judge, FrozenEstimator):
-            told = {"sample_weight": sample_weight, "groups": groups}
-            given = {name: value for name, value in told.items() if value is not None}
-            judge = clone(judge).fit(X, y, **given)
-        return JudgedModel(getattr(judge, "estimator_", judge), judge)
+            scorer = IndividualErrorClassifier(estimator, **settings)
+        if not isinstance(scorer, FrozenEstimator):
+            metadata = {"sample_weight": sample_weight, "groups": groups}
+            given = {name: value for name, value in metadata.items() if value is not None}
+            scorer = clone(scorer).fit(X, y, **given)
+        return ScoredModel(getattr(scorer, "estimator_", scorer), scorer)
     if getattr(indicator, "needs_held_out_scores", False):
         folds = CrossFitter(
             [indicator], estimator, X, y, cv=FOLDS, groups=groups, sample_weight=sample_weight
         )
         panel = folds.panel(folds.everything)
-        [judge] = panel.indicators.values()
-        return JudgedModel(folds.model(folds.everything), judge)
+        [scorer] = panel.indicators.values()
+        return ScoredModel(folds.model(folds.everything), scorer)
     model = fit_model(estimator, X, y, sample_weight)
     if isinstance(indicator, FrozenEstimator):
-        return JudgedModel(model, indicator)
-    judge = clone(indicator).set_params(estimator=FrozenEstimator(model))
-    return JudgedModel(model, judge.fit(X, y))
+        return ScoredModel(model, indicator)
+    scorer = clone(indicator).set_params(estimator=FrozenEstimator(model))
+    return ScoredModel(model, scorer.fit(X, y))
 
 
 def check_indicator(indicator: Any, estimator: Any) -> None:
@@ -83,12 +82,12 @@ def check_indicator(indicator: Any, estimator: Any) -> None:
         )
     if frozen and not isinstance(estimator, FrozenEstimator):
         raise ValueError(
-            "indicator is frozen and estimator is not: a fitted indicator judges a fitted model."
+            "indicator is frozen and estimator is not: a fitted indicator scores a fitted model."
         )
 
 
 def has_nothing_to_learn(estimator: Any, indicator: Any) -> bool:
-    """Whether both the model and its judge are already fitted."""
+    """Whether both the model and its scorer are already fitted."""
     if not isinstance(estimator, FrozenEstimator):
         return False
     if indicator is None:
@@ -112,7 +111,7 @@ def set_aside(
                 f"held_out={held_out!r} makes {len(splits)} splits: it may make one only."
             )
         return splits[0]
-    check_scalar(held_out, "held_out", Real, min_val=0, max_val=1, include_boundaries="neither")
+    check_share(held_out, "held_out")
     splitter = (
         HoldoutSplit(held_out, random_state=random_state)
         if groups is None

@@ -1,0 +1,291 @@
+"""Promises: which risk can be kept, with which confidence, and up to which estimated error."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import takewhile
+from math import floor, log10
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from surefoot._typing import Floats, Mask
+from surefoot._validation import check_share
+from surefoot.abstention._risk_control import are_shares, check_held_out, threshold_for_risk
+from surefoot.error_estimation import HeldOut, Judgement
+
+# Shares of wrong answers that people choose between.
+# fmt: off
+ROUND_SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+# fmt: on
+
+# Digits of a round mean loss, in any power of ten.
+ROUND_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+
+# Share of the mean loss that an automatic promise aims at, for losses of 0 and 1 and for others.
+GOAL_OF_SHARES, GOAL_OF_SIZES = 0.5, 0.8
+
+# Multiples of the mean loss between which risks are offered; losses of 0 and 1 have the grid's own top.
+LEAST_OFFERED, MOST_OFFERED = 1 / 8, 2
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A risk, the confidence it is kept with, and the highest estimated error that is answered to keep it.
+
+    With probability at least `confidence`, over draws of the held-out rows (or groups), the mean loss of all future
+    rows that `answers` picks is at most `max_risk`; see `threshold_for_risk` for what that needs.
+
+    Parameters
+    ----------
+    max_risk : float
+        Mean loss of the answered rows that is not exceeded.
+    confidence : float
+        Probability with which it is not.
+    limit : float
+        Highest estimated error that is answered. Where every held-out row is answered it is the largest estimate
+        among them, and new rows with a larger one are answered all the same: the promise is about all rows. −inf if
+        nothing can be promised.
+    coverage : float
+        Share of the held-out rows that are answered.
+    n_rows : int
+        Held-out rows that the promise comes from.
+    """
+
+    max_risk: float
+    confidence: float
+    limit: float
+    coverage: float
+    n_rows: int
+
+    @property
+    def kept(self) -> bool:
+        """Whether any row is answered: if none is, nothing can be promised."""
+        return self.coverage > 0
+
+    def answers(self, estimated_errors: Any) -> Mask:
+        """Whether each row is answered, by its estimated error; one that is NaN never is."""
+        estimates = np.asarray(estimated_errors, dtype=np.float64)
+        return ~np.isnan(estimates) if self.coverage == 1 else estimates <= self.limit
+
+    def apply(self, judgement: Judgement) -> Judgement:
+        """Copy of a judgement whose `trust` says which rows are answered."""
+        return judgement.with_trust(self.answers(judgement.error))
+
+
+def promise_for(
+    held_out: HeldOut, max_risk: float | None = None, confidence: float = 0.95
+) -> Promise:
+    """Promise from the held-out rows of an error estimator; by groups where it was fitted with groups.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+        `held_out_` of a fitted `IndividualErrorClassifier` or `IndividualErrorRegressor`.
+    max_risk : float, default=None
+        Mean loss of the answered rows that is not to be exceeded; None chooses it as `choose_promise` does.
+    confidence : float, default=0.95
+        Probability, over draws of the held-out rows or groups, with which it is not.
+
+    Returns
+    -------
+    promise : Promise
+        Not `kept` if no threshold is known to keep the risk.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.abstention import promise_for
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> promise = promise_for(sure.held_out_, max_risk=0.03)
+    >>> bool(promise.apply(sure.judge(X)).trust.mean() > 0.8)
+    True
+    """
+    losses, groups = held_out.losses, held_out.groups
+    if max_risk is None:
+        return choose_promise(held_out.error, losses, confidence, groups=groups)
+    return make_promise(held_out.error, losses, max_risk, confidence, groups=groups)
+
+
+def make_promise(
+    estimated_errors: Any,
+    losses: Any,
+    max_risk: float,
+    confidence: float = 0.95,
+    *,
+    groups: Any = None,
+) -> Promise:
+    """Promise of a given risk that answers as many rows as the held-out rows allow.
+
+    Parameters
+    ----------
+    estimated_errors : array-like of shape (n_rows,)
+        Estimated error of each held-out row, such as `held_out_.error` of an
+        `IndividualErrorClassifier`.
+    losses : array-like of shape (n_rows,)
+        What each prediction cost: whether it is wrong, or how far off it is.
+    max_risk : float
+        Mean loss of the answered rows that is not to be exceeded.
+    confidence : float, default=0.95
+        Probability, over draws of the held-out rows or groups, with which it is not.
+    groups : array-like of shape (n_rows,), default=None
+        Units that were drawn as a whole, such as the rows of one person.
+
+    Returns
+    -------
+    promise : Promise
+        Its `limit` is −inf, and it is not `kept`, if no threshold is known to keep the risk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.abstention import make_promise
+    >>> wrong = np.r_[np.zeros(80), np.tile([1, 0], 10)]
+    >>> promise = make_promise(np.linspace(0, 0.99, 100), wrong, max_risk=0.1)
+    >>> promise.coverage, promise.limit
+    (0.86, 0.85)
+    >>> promise.answers([0.2, 0.85, 0.9])
+    array([ True,  True, False])
+    """
+    estimates, losses = _check_rows(estimated_errors, losses, groups)
+    check_scalar(max_risk, "max_risk", Real, min_val=0, include_boundaries="neither")
+    check_share(confidence, "confidence")
+    threshold = threshold_for_risk(-estimates, losses, max_risk, confidence, groups=groups)
+    n_rows = len(estimates)
+    limit = min(-threshold.score, float(estimates.max()))  # −inf stays where nothing is answered
+    return Promise(float(max_risk), confidence, limit, threshold.n_answered / n_rows, n_rows)
+
+
+def choose_promise(
+    estimated_errors: Any, losses: Any, confidence: float = 0.95, *, groups: Any = None
+) -> Promise:
+    """Promise of a risk that is chosen automatically: about half of what answering every row risks.
+
+    Risks are round numbers, the same for all data: shares from 0.5 down to 0.001 for losses of 0 and 1, for
+    others 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 times a power of ten. They are tested loosest first, from 0.5,
+    or from twice the mean loss, down to the one nearest to the goal: half of the mean loss, or 0.8 of it
+    where losses have sizes. Testing stops at the first that cannot be promised, and the last
+    that can be is the promise. A model without an error gets the least risk that so many rows can promise.
+
+    Parameters
+    ----------
+    estimated_errors, losses, confidence, groups
+        See `make_promise`.
+
+    Returns
+    -------
+    promise : Promise
+        Not `kept`, with the loosest risk, if not even that can be promised.
+
+    Examples
+    --------
+    One prediction in ten is wrong, all of them among the highest estimates:
+
+    >>> import numpy as np
+    >>> from surefoot.abstention import choose_promise
+    >>> promise = choose_promise(np.linspace(0, 1, 1000), np.arange(1000) >= 900)
+    >>> promise.max_risk, promise.coverage
+    (0.05, 0.934)
+    """
+    estimates, losses = _check_rows(estimated_errors, losses, groups)
+    risks = _tested_risks(losses)
+    promises = (make_promise(estimates, losses, risk, confidence, groups=groups) for risk in risks)
+    chosen = next(promises)
+    if chosen.kept:
+        for stricter in takewhile(lambda promise: promise.kept, promises):
+            chosen = stricter
+    return chosen
+
+
+def offer_promises(
+    estimated_errors: Any,
+    losses: Any,
+    confidence: float = 0.95,
+    *,
+    groups: Any = None,
+    also: Iterable[float] = (),
+) -> list[Promise]:
+    """Promises to choose from, by ascending risk, whether they can be kept or not.
+
+    The round risks below the mean loss, down to an eighth of it, and the least one from there on that can be promised
+    for every row, if there is one. Each is a promise by itself: who looks at all of them and then chooses has
+    tested more than one, and `choose_promise` is how to choose without that.
+
+    Parameters
+    ----------
+    estimated_errors, losses, confidence, groups
+        See `make_promise`.
+    also : iterable of float, default=()
+        Risks to offer besides, such as the one that `choose_promise` chose.
+
+    Returns
+    -------
+    promises : list of Promise
+        One for each risk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.abstention import offer_promises
+    >>> for promise in offer_promises(np.linspace(0, 1, 1000), np.arange(1000) >= 900):
+    ...     print(f"at most {promise.max_risk:5.1%} wrong: {promise.coverage:.0%} answered")
+    at most  2.0% wrong: 91% answered
+    at most  3.0% wrong: 92% answered
+    at most  5.0% wrong: 93% answered
+    at most  7.5% wrong: 96% answered
+    at most 15.0% wrong: 100% answered
+    """
+    estimates, losses = _check_rows(estimated_errors, losses, groups)
+
+    def promise_of(risk: float) -> Promise:
+        return make_promise(estimates, losses, risk, confidence, groups=groups)
+
+    mean = losses.mean()
+    risks = [risk for risk in round_risks(losses) if risk >= LEAST_OFFERED * mean]
+    wanted = {*(risk for risk in risks if risk < mean), *map(float, also)}
+    promises = {risk: promise_of(risk) for risk in wanted}
+    for risk in risks:
+        if risk >= mean and (promise := promises.get(risk) or promise_of(risk)).coverage == 1:
+            promises[risk] = promise
+            break
+    return [promises[risk] for risk in sorted(promises)]
+
+
+def round_risks(losses: Floats) -> list[float]:
+    """Round risks, ascending: shares for losses of 0 and 1, else numbers about the size of their mean.
+
+    The latter reach from below an eighth of the mean to the least that is twice the mean or more.
+    """
+    if are_shares(losses):
+        return list(ROUND_SHARES)
+    mean = float(losses.mean())
+    exponent = floor(log10(mean))
+    powers = range(exponent - 1, exponent + 2)
+    numbers = [float(f"{digits}e{power}") for power in powers for digits in ROUND_DIGITS]
+    return numbers[: bisect_left(numbers, MOST_OFFERED * mean) + 1]
+
+
+def _tested_risks(losses: Floats) -> list[float]:
+    """Round risks from the loosest down to the one nearest to the goal."""
+    goal = (GOAL_OF_SHARES if are_shares(losses) else GOAL_OF_SIZES) * losses.mean()
+    risks = round_risks(losses)
+    nearest = min(risks, key=lambda risk: abs(risk - goal))
+    return [risk for risk in reversed(risks) if risk >= nearest]
+
+
+def _check_rows(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:
+    """Estimates and losses as arrays; one sentence for any that is no finite number, or a negative loss."""
+    is_bad = ~np.isfinite(np.asarray(estimated_errors, dtype=np.float64))
+    if is_bad.any():
+        raise ValueError(
+            f"The estimated error of {is_bad.sum()} of {is_bad.size} held-out rows is no finite number."
+        )
+    estimates, losses = check_held_out(estimated_errors, losses, groups)
+    if (losses < 0).any():
+        raise ValueError(f"A loss is {losses.min():.3g}: losses must not be negative.")
+    return estimates, losses
