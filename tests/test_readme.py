@@ -41,7 +41,7 @@ def report(tmp_path_factory):
 def percent_caught(rows, doubt):
     """Percent of the mistakes among the tenth of the rows with the highest `doubt`."""
     checked = rows.nlargest(len(rows) // 10, doubt)
-    return 100 * checked["error"].sum() / rows["error"].sum()
+    return 100 * checked["loss"].sum() / rows["loss"].sum()
 
 
 def test_the_report_prints_the_words_shown(report):
@@ -57,8 +57,8 @@ def test_the_figures_are_those_of_the_rows(report, source):
     # Chosen, not measured: these cannot move.
     assert [share, risk, confidence] == [10, 7.5, 95]
     # Rounded to 1 %. On another processor one row, or one mistake, may change sides.
-    row, mistake = 100 / len(rows), 100 / rows["error"].sum()
-    assert right == pytest.approx(100 * (1 - rows["error"].mean()), abs=0.5 + row)
+    row, mistake = 100 / len(rows), 100 / rows["loss"].sum()
+    assert right == pytest.approx(100 * (1 - rows["loss"].mean()), abs=0.5 + row)
     assert caught == pytest.approx(percent_caught(rows, "estimated_error"), abs=0.5 + mistake)
     assert own == pytest.approx(percent_caught(rows, "own_error"), abs=0.5 + mistake)
     assert answered == pytest.approx(100 * rows["trust"].mean(), abs=0.5 + row)

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
 from surefoot._model_files import load_model
-from surefoot.abstention import threshold_for_risk
+from surefoot.abstention import make_promise, promise_for, threshold_for_risk
 from surefoot.cli._app import run as run_command
 from surefoot.cli._tables import table_bytes
 
@@ -58,7 +58,6 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
     assert scores["row"].tolist() == list(range(120))
     assert scores["prediction"].tolist() == model.estimator_.predict(X).tolist()
     chances = model.estimator_.predict_proba(X)
-    np.testing.assert_allclose(scores["probability"], chances.max(axis=1))
     np.testing.assert_allclose(scores[["probability_no", "probability_yes"]], chances)
     np.testing.assert_allclose(scores["estimated_error"], model.predict_error(X))
     np.testing.assert_allclose(scores[["shift", "spread"]], model.predict_stability(X))
@@ -84,7 +83,7 @@ def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifi
     result = run(
         "score", classifier, folder / "table.csv", "--out", out, "--max-risk", "0.0001", "--json"
     )
-    assert "No row is trusted: 120 rows that were held out cannot promise a risk" in result.err
+    assert "No row is trusted: 120 held-out rows cannot promise a risk" in result.err
     assert json.loads(result.out)["limit"] is None
     assert not pd.read_csv(out)["trust"].any()
 
@@ -97,11 +96,13 @@ def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp
         *(
             "row",
             "prediction",
+            "estimated_error",
             "low",
             "high",
-            "estimated_error",
+            "residual",
             "shift",
             "spread",
+            "worst",
             "novel",
             "trust",
         )
@@ -196,3 +197,35 @@ def test_other_suffixes_are_refused_before_the_work(run, folder):
     assert result.sentence == f"{folder / 's.xlsx'} must end in .csv or .parquet."
     result = run("fit", "no.csv", "--target", "y", "--out", folder / "m.pkl")
     assert result.sentence == f"{folder / 'm.pkl'} must end in .skops."
+
+
+def test_rows_of_one_group_are_promised_as_groups(run, write, tmp_path):
+    draw = np.random.default_rng(0)
+    group = np.repeat(np.arange(40), 10)
+    wrong = draw.random(40) < 0.1  # whole groups have the other answer
+    x = draw.normal(size=400)
+    y = np.where((x > 0) ^ wrong[group], "yes", "no")
+    table = pd.DataFrame({"x": x, "noise": draw.normal(size=400), "clinic": group, "y": y})
+    data = write(table.to_csv(index=False), "grouped.csv")
+    model, out = tmp_path / "m.skops", tmp_path / "s.csv"
+    run(
+        "fit",
+        data,
+        "--target",
+        "y",
+        "--groups",
+        "clinic",
+        "--estimator",
+        "logistic",
+        "--out",
+        model,
+    )
+    result = run("score", model, data, "--out", out, "--max-risk", "0.25", "--json")
+    held_out = load_model(model).held_out_
+    assert len(np.unique(held_out.groups)) == 40
+    by_groups = promise_for(held_out, 0.25)
+    by_rows = make_promise(held_out.error, held_out.losses, 0.25)
+    assert json.loads(result.out)["limit"] == (by_groups.limit if by_groups.kept else None)
+    assert (
+        by_rows.coverage > by_groups.coverage
+    )  # 400 rows that were independent would promise more

@@ -35,7 +35,7 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
         "3 rows without 'leaves' cannot be evaluated.",
     ]
     rows = pd.read_csv(scores)
-    assert result.out.startswith(f"Right {1 - rows['error'].mean():.0%}".replace("%", " %"))
+    assert result.out.startswith(f"Right {1 - rows['loss'].mean():.0%}".replace("%", " %"))
     assert result.out.splitlines()[-2:] == [f"The page: {page}", f"Every row: {scores}"]
     text = page.read_text()
     assert f"surefoot report {table} --target leaves --estimator logistic" in text

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.report._probabilities import brier_scores
 from surefoot.report.improvements import find_improvements
 from surefoot.report.improvements._attempts import Attempts
@@ -29,6 +30,9 @@ KEYS = {"name", "verdict", "gain", "low", "high", "unit", "sentence", "rows"}
 
 
 def found(estimator, X, y, task="classification", **settings):
+    if "X_unlabelled" in settings:
+        kind = IndividualErrorRegressor if task == "regression" else IndividualErrorClassifier
+        settings["sure"] = kind(estimator, cv=3, random_state=0).fit(X, y)
     improvements = find_improvements(estimator, X, y, task=task, random_state=0, **settings)
     json.dumps(improvements, allow_nan=False)
     assert all(set(improvement) == KEYS for improvement in improvements)

@@ -48,7 +48,7 @@ def test_a_frame_has_every_row(report):
     told = cross_val_predict(GaussianNB(), report.X, report.y, method="predict_proba", cv=5)
     assert_array_equal(frame["row"], np.arange(300))
     assert_array_equal(frame["prediction"], told.argmax(axis=1))
-    assert_array_equal(frame["error"], told.argmax(axis=1) != report.y)
+    assert_array_equal(frame["loss"], told.argmax(axis=1) != report.y)
     assert_allclose(frame["own_error"], 1 - told.max(axis=1))
 
 
@@ -148,7 +148,7 @@ def test_progress_is_told_step_by_step():
 
     ReliabilityReport(GaussianNB(), X, y, progress=progress).summarize()
     assert len(steps) == steps[0][1]
-    assert steps[0][0] == "Fit and judge"
+    assert steps[0][0] == "Fit and assess"
 
 
 def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):

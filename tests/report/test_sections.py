@@ -15,14 +15,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_predict
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot.abstention import threshold_for_risk
 from surefoot.report._answer import Selection, compare_orders, describe_answering
+from surefoot.report._assessment import assess_rows
 from surefoot.report._intervals import describe_intervals
-from surefoot.report._judged import judge
 from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
 from surefoot.report._regions import describe_regions
 from surefoot.report._rows import choose_rows, describe_rows, plain, stability_band
@@ -30,7 +30,7 @@ from surefoot.report._shares import wilson_interval
 from surefoot.report._verdict import caught_by_checking, give_verdict
 
 
-def judged_rows(model, X, y, **settings):
+def assessed(model, X, y, **settings):
     given = {
         "cv": 5,
         "groups": None,
@@ -41,7 +41,7 @@ def judged_rows(model, X, y, **settings):
         "n_jobs": None,
         **settings,
     }
-    return judge(model, X, y, **given)
+    return assess_rows(model, X, y, **given)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def classified():
     X = draw.uniform(-1, 1, size=(600, 4))
     y = np.where(X[:, 1] > 0.5, draw.uniform(size=600) < 0.5, X[:, 0] > 0)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    return judged_rows(RandomForestClassifier(30, random_state=0), frame, np.where(y, "yes", "no"))
+    return assessed(RandomForestClassifier(30, random_state=0), frame, np.where(y, "yes", "no"))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def regressed():
     draw = np.random.default_rng(0)
     X = draw.uniform(-1, 1, size=(600, 2))
     y = X[:, 0] + np.where(X[:, 1] > 0, 0.5, 0.05) * draw.normal(size=600)
-    return judged_rows(LinearRegression(), X, y)
+    return assessed(LinearRegression(), X, y)
 
 
 def test_wilson_intervals_are_those_of_the_textbook():
@@ -90,7 +90,7 @@ def test_curves_agree_with_sorting_the_rows(classified):
         n_rows = round(share * 600)
         at = answer["coverage"].index(share)
         assert answer["risk"]["surefoot"][at] == pytest.approx(
-            classified.errors[order[:n_rows]].mean(), abs=1 / n_rows
+            classified.losses[order[:n_rows]].mean(), abs=1 / n_rows
         )
     assert answer["risk"]["best"][0] == 0
     assert answer["risk"]["surefoot"][-1] == pytest.approx(answer["overall_risk"])
@@ -111,7 +111,7 @@ def test_promises_answer_rows_below_their_limit(classified):
     for promise in kept:
         answered = classified.estimated <= promise["limit"]
         assert answered.mean() == pytest.approx(promise["coverage"])
-        assert classified.errors[answered].mean() < promise["max_risk"]
+        assert classified.losses[answered].mean() < promise["max_risk"]
 
 
 def test_every_promise_is_a_point_of_the_curves(classified):
@@ -143,7 +143,7 @@ def test_a_tenth_of_the_rows_by_hand(classified):
     caught, own = caught_by_checking(classified)
     flagged = np.argsort(-classified.estimated, kind="stable")[:60]
     assert caught == pytest.approx(
-        classified.errors[flagged].sum() / classified.errors.sum(), abs=0.01
+        classified.losses[flagged].sum() / classified.losses.sum(), abs=0.01
     )
     assert 0 < own < 1
 
@@ -168,7 +168,7 @@ def test_a_regressor_is_told_whether_estimates_beat_chance(regressed):
     assert answer["augrc"]["high"] < 1  # the noise is on one side only
     draw = np.random.default_rng(1)
     X, y = draw.normal(size=(200, 2)), draw.normal(size=200)
-    aimless = judged_rows(LinearRegression(), X, y)
+    aimless = assessed(LinearRegression(), X, y)
     found = give_verdict(aimless, describe_answering(aimless), [])
     assert not found["adds"]
     assert any("than chance" in told for told in found["sentences"])
@@ -178,7 +178,7 @@ def test_a_model_that_hardly_errs_may_answer_every_row():
     X = np.linspace(-1, 1, 400)[:, None]
     y = X[:, 0] > 0
     y[300] = False
-    judged = judged_rows(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, y)
+    judged = assessed(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, y)
     answer = describe_answering(judged)
     promise = answer["promises"][answer["chosen"]]
     # One wrong of 400: Clopper and Pearson's bound is 1.2 %.
@@ -225,7 +225,7 @@ def test_forecasts_of_many_classes_speak_of_the_most_probable_one():
 
 
 def test_brier_scores_are_those_of_cross_validation(classified):
-    told = classified.sure.held_out_.probabilities[:, 1]
+    told = classified.held_out.probabilities[:, 1]
     found = describe_probabilities(classified)
     assert found["brier"]["before"] == pytest.approx(
         brier_score_loss(classified.truth == "yes", told)
@@ -236,7 +236,7 @@ def test_overconfident_probabilities_are_mended():
     draw = np.random.default_rng(0)
     X = np.repeat(draw.normal(size=(800, 1)), 12, axis=1)  # a naive model counts it twelve times
     y = draw.uniform(size=800) < 1 / (1 + np.exp(-X[:, 0]))
-    found = describe_probabilities(judged_rows(GaussianNB(), X, y))
+    found = describe_probabilities(assessed(GaussianNB(), X, y))
     off = found["smooth_calibration_error"]
     assert off["after"] < 0.5 * off["before"]
     assert "after recalibration, by" in found["sentence"]
@@ -246,13 +246,13 @@ def test_true_probabilities_are_not_blamed_for_chance():
     draw = np.random.default_rng(0)
     X = draw.normal(size=(300, 1))
     y = draw.uniform(size=300) < 1 / (1 + np.exp(-X[:, 0]))
-    found = describe_probabilities(judged_rows(LogisticRegression(), X, y))
+    found = describe_probabilities(assessed(LogisticRegression(), X, y))
     assert "no more than chance explains" in found["sentence"]
 
 
 def test_a_model_without_probabilities_says_so():
     X, y = make_classification(200, 4, random_state=0)
-    found = describe_probabilities(judged_rows(LinearSVC(), X, y))
+    found = describe_probabilities(assessed(LinearSVC(), X, y))
     assert found == {"sentence": "The model gives no probabilities, only scores of its classes."}
 
 
@@ -276,21 +276,23 @@ def test_the_planted_region_is_found(regressed):
 
 def test_few_rows_have_no_regions():
     X, y = load_iris(return_X_y=True)
-    judged = judged_rows(LogisticRegression(max_iter=500), X[::5], np.roll(y[::5], 1))
+    judged = assessed(LogisticRegression(max_iter=500), X[::5], np.roll(y[::5], 1))
     shown, n_sampled = choose_rows(judged)
     assert "too few" in describe_regions(judged, shown, n_sampled)["sentence"]
 
 
 def test_rows_are_ordered_and_complete(classified):
     shown, n_sampled = choose_rows(classified)
-    found = describe_rows(classified, shown, n_sampled, limit=0.2)
+    found = describe_rows(classified, shown, n_sampled)
     items = found["items"]
     assert len(items) == 600
-    assert [item["error"] for item in items] == sorted(classified.estimated, reverse=True)
-    assert all(item["trust"] == (item["error"] <= 0.2) for item in items)
+    assert [item["estimated_error"] for item in items] == sorted(classified.estimated, reverse=True)
+    assert all(
+        item["trust"] == (item["estimated_error"] <= classified.promise.limit) for item in items
+    )
     assert items[0]["values"] == classified.X.iloc[items[0]["row"]].tolist()
     assert all(near["row"] != item["row"] for item in items for near in item["near"])
-    assert all(item["low"] <= item["middle"] <= item["high"] for item in items)
+    assert all(item["band"] == sorted(item["band"]) for item in items)
     json.dumps(found, allow_nan=False)
 
 
@@ -306,8 +308,11 @@ def test_the_band_of_a_regression_by_hand():
     """A prediction of 10 that is 1 more on average in its cell, with a standard deviation of 2."""
     row = SimpleNamespace(
         is_classifier=False,
-        stability=np.array([[1.0, 2.0], [0.0, 0.0]]),
-        deployed_predictions=np.array([10.0, -3.0]),
+        held_out=SimpleNamespace(
+            shift=np.array([1.0, 0.0]),
+            spread=np.array([2.0, 0.0]),
+            scores=np.array([[10.0], [-3.0]]),
+        ),
     )
     assert_allclose(stability_band(row), [[7, 11, 15], [-3, -3, -3]])
 
@@ -316,7 +321,7 @@ def test_the_band_of_a_classification_is_of_probabilities():
     """Odds of 3 to 1 that are 3 times as high in the cell, and between 1 and 81."""
     row = SimpleNamespace(
         is_classifier=True,
-        stability=np.log([[3.0, 3.0]]),
+        held_out=SimpleNamespace(shift=np.log([3.0]), spread=np.log([3.0])),
         lead=np.log([3.0]),
     )
     assert_allclose(stability_band(row), [[1 / 2, 9 / 10, 81 / 82]])
@@ -324,7 +329,8 @@ def test_the_band_of_a_classification_is_of_probabilities():
 
 def test_the_band_lies_around_what_the_model_says(regressed, classified):
     low, _, high = stability_band(regressed).T
-    line = LinearRegression().fit(regressed.X, regressed.y).predict(regressed.X)
+    folds = KFold(5, shuffle=True, random_state=0)
+    line = cross_val_predict(LinearRegression(), regressed.X, regressed.y, cv=folds)
     assert ((low <= line) & (line <= high)).mean() > 0.95
     assert np.median(high - low) < 0.5 * np.ptp(line)  # a cell is a small part of the table
     middle = stability_band(classified)[:, 1]
@@ -341,6 +347,8 @@ def test_the_band_lies_around_what_the_model_says(regressed, classified):
         (datetime(2024, 2, 29), "2024-02-29"),  # noqa: DTZ001
         (pd.Timestamp("2024-02-29 10:30"), "2024-02-29 10:30:00"),
         ("</script>", "</script>"),
+        ("nan", "nan"),
+        ("inf", "inf"),
         (np.float64("inf"), None),
     ],
 )
@@ -350,7 +358,7 @@ def test_cells_become_what_json_knows(value, told):
 
 def test_a_model_that_is_always_right_has_nothing_to_flag():
     X = np.linspace(-1, 1, 100)[:, None]
-    judged = judged_rows(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, X[:, 0] > 0)
+    judged = assessed(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, X[:, 0] > 0)
     answer = describe_answering(judged)
     found = give_verdict(judged, answer, [])
     assert found["headline"] == "Right 100 % of the time."
@@ -374,4 +382,4 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
 def test_settings_that_make_no_sense_are_one_sentence(settings, sentence):
     X, y = make_classification(60, 4, random_state=0)
     with pytest.raises(ValueError, match=sentence):
-        judged_rows(GaussianNB(), X, y, **settings)
+        assessed(GaussianNB(), X, y, **settings)

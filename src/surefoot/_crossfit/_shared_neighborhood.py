@@ -33,7 +33,7 @@ class SharedNeighborhood(Neighborhood):
         self, index: NeighborhoodIndex, first: Neighborhood, shared: dict[Any, Any]
     ) -> None:
         self.index = index
-        self.inputs = first.inputs
+        self.transformed, self.inputs = first.transformed, first.inputs
         self.twin = None
         self._shared = shared
         if index.n_neighbors > 0:

@@ -42,7 +42,7 @@ def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
         return (
             "category",
             np.asarray(column.cat.codes),
-            (_parts_of_column(known), column.cat.ordered),
+            (_parts_of_column(known.to_series()), column.cat.ordered),
         )
     if isinstance(column.dtype, np.dtype):
         return str(column.dtype), column.to_numpy(), None

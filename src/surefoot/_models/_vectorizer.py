@@ -38,7 +38,9 @@ def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
 
 
 def _infinite_to_gap(table: Any) -> Floats:
-    values = as_floats(table)
+    values = np.ascontiguousarray(
+        as_floats(table)
+    )  # sums of a frame's columns hang on their layout
     return np.where(np.isfinite(values), values, np.nan)
 
 

@@ -2,7 +2,13 @@
 
 from surefoot.abstention._abstaining import AbstainingClassifier
 from surefoot.abstention._deferring import DeferringClassifier
-from surefoot.abstention._promise import Promise, choose_promise, make_promise, offer_promises
+from surefoot.abstention._promise import (
+    Promise,
+    choose_promise,
+    make_promise,
+    offer_promises,
+    promise_for,
+)
 from surefoot.abstention._risk_control import Threshold, threshold_for_risk
 
 __all__ = [
@@ -13,5 +19,6 @@ __all__ = [
     "choose_promise",
     "make_promise",
     "offer_promises",
+    "promise_for",
     "threshold_for_risk",
 ]

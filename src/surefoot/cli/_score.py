@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._words import plural
-from surefoot.abstention import Promise, choose_promise, make_promise
+from surefoot.abstention import Promise, promise_for
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
 from surefoot.cli._given_model import known_columns, load_file
@@ -46,7 +46,7 @@ def run_score(
         kept = kept_columns(table, keep, data.name)
         X = without_infinities(known_columns(sure, table, data.name))
         check_numbers(sure, X, data.name)
-    promise = promise_of(sure, max_risk, confidence)
+    promise = make_promise(sure, max_risk, confidence)
     with one_sentence_of(f"{model} cannot judge the rows of {data.name}"):
         judged = judge(sure, X, promise)
     rows = pd.DataFrame({"row": np.arange(len(X))})
@@ -104,18 +104,10 @@ def first_step(model: Any) -> Any:
     return model[0] if isinstance(model, Pipeline) else model
 
 
-def promise_of(sure: Sure, max_risk: float | None, confidence: float) -> Promise:
+def make_promise(sure: Sure, max_risk: float | None, confidence: float) -> Promise:
     """Promise for the risk that was asked for, or for the automatic one; a remark if none can be made."""
     held_out = sure.held_out_
-    rows = {
-        "estimated_errors": held_out.error,
-        "losses": held_out.losses,
-        "groups": held_out.groups,
-    }
-    if max_risk is None:
-        promise = choose_promise(**rows, confidence=confidence)
-    else:
-        promise = make_promise(**rows, max_risk=max_risk, confidence=confidence)
+    promise = promise_for(held_out, max_risk, confidence)
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))

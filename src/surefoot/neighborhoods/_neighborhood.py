@@ -202,8 +202,10 @@ class Neighborhood:
 
     Attributes
     ----------
+    transformed : array, CSR or frame
+        The rows after the model's own transformers, as its last step takes them.
     inputs : array, CSR or frame
-        The rows as the model's last step sees them.
+        The same in the form in which points between rows are made.
     rows : array or CSR
         The rows in the neighbour space.
     indices, distances : ndarray of shape (n_rows, n_neighbors)
@@ -276,14 +278,14 @@ class Neighborhood:
             return self.index.response.as_scores(found)
         if self.index.response.method == "predict_proba":  # asked once, for whoever wants either
             return self.index.response.log_odds(self.probabilities)
-        return self.index.input.score(self.index.response, self.inputs)
+        return self.index.response(self.transformed)
 
     @cached_property
     def probabilities(self) -> Floats:
         """The model's own class probabilities of the rows."""
         if self.twin is not None:
             return self.twin.probabilities
-        return self.index.response.probabilities(self.index.input.as_model_sees(self.inputs))
+        return self.index.response.probabilities(self.transformed)
 
     def answer(self, method: str) -> NDArray[Any]:
         """What the model says of the rows by "predict" or "predict_proba"."""
@@ -291,7 +293,7 @@ class Neighborhood:
             return self.probabilities
         if self.index.response.is_regression:  # asked already
             return self.scores[:, 0]
-        return np.asarray(self.index.predictor.predict(self.index.input.as_model_sees(self.inputs)))
+        return np.asarray(self.index.predictor.predict(self.transformed))
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None

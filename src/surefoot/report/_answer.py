@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats
-from surefoot.abstention import Promise, choose_promise, make_promise, offer_promises
+from surefoot.abstention import Promise
 from surefoot.metrics import augrc_loss, risk_coverage_curve
 from surefoot.report._assessment import Assessment
 
@@ -44,9 +44,7 @@ class Selection:
         return self.limits[np.searchsorted(self.coverages, np.asarray(coverage) - 1e-12)]
 
 
-def describe_answering(
-    assessment: Assessment, promises: list[Promise], chosen: int | None
-) -> dict[str, Any]:
+def describe_answering(assessment: Assessment) -> dict[str, Any]:
     """Risk against coverage by the report, by the model's own confidence and at best, and what can be promised."""
     orders = {"surefoot": assessment.estimated, "own": assessment.own, "best": assessment.losses}
     selections = {
@@ -54,7 +52,7 @@ def describe_answering(
         for name, order in orders.items()
     }
     # What is promised must be a point of the curves, or rounding would tell two figures of it.
-    grid = np.union1d(GRID, [promise.coverage for promise in promises if promise.kept])
+    grid = np.union1d(GRID, [promise.coverage for promise in assessment.promises if promise.kept])
     return {
         "risk_name": "share of wrong answers" if assessment.is_classifier else "mean error",
         "coverage": grid.tolist(),
@@ -63,35 +61,15 @@ def describe_answering(
         "limit": Selection(assessment.losses, assessment.estimated).limit(grid).tolist(),
         "overall_risk": float(assessment.losses.mean()),
         "n_rows": len(assessment.losses),
-        "promises": [_as_dict(promise) for promise in promises],
+        "promises": [_as_dict(promise) for promise in assessment.promises],
         "confidence": assessment.confidence,
-        "chosen": chosen,
+        "chosen": assessment.chosen,
         "augrc": compare_orders(assessment),
     }
 
 
 def _curve(selection: Selection | None, name: str, grid: Floats) -> list[float] | None:
     return None if selection is None else getattr(selection, name)(grid).tolist()
-
-
-def make_promises(assessment: Assessment) -> tuple[list[Promise], int | None]:
-    """Promises to choose from, by ascending risk, and the place of the one shown first, if it can be kept.
-
-    That is the one for the risk that was asked for, else the automatic one.
-    """
-    held_out, confidence = assessment.held_out, assessment.confidence
-    rows = {
-        "estimated_errors": held_out.error,
-        "losses": held_out.losses,
-        "groups": held_out.groups,
-    }
-    if assessment.max_risk is None:
-        chosen = choose_promise(**rows, confidence=confidence)
-    else:
-        chosen = make_promise(**rows, max_risk=assessment.max_risk, confidence=confidence)
-    promises = offer_promises(**rows, confidence=confidence, also=[chosen.max_risk])
-    place = [promise.max_risk for promise in promises].index(chosen.max_risk)
-    return promises, place if chosen.kept else None
 
 
 def _as_dict(promise: Promise) -> dict[str, float]:

@@ -16,6 +16,7 @@ from surefoot._models import margin, top_class
 from surefoot._tables import as_table, count_rows, row_index
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_share
+from surefoot.abstention import Promise, offer_promises, promise_for
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
 
 # Numbers beyond it are not the same in JavaScript.
@@ -88,6 +89,27 @@ class Assessment:
         """Lead of each predicted class over the runner-up, like log-odds."""
         scores = self.held_out.scores
         return margin(scores, top_class(scores))
+
+    @cached_property
+    def promise(self) -> Promise:
+        """Promise of the risk that was asked for, else of the automatic one; it may not be kept."""
+        return promise_for(self.held_out, self.max_risk, self.confidence)
+
+    @cached_property
+    def promises(self) -> list[Promise]:
+        """Promises to choose from, by ascending risk, `promise` among them."""
+        held_out = self.held_out
+        asked = self.promise.kept or self.max_risk is not None
+        also = [self.promise.max_risk] if asked else []
+        return offer_promises(
+            held_out.error, held_out.losses, self.confidence, groups=held_out.groups, also=also
+        )
+
+    @property
+    def chosen(self) -> int | None:
+        """Place of `promise` among `promises`; None if it cannot be kept."""
+        risks = [promise.max_risk for promise in self.promises]
+        return risks.index(self.promise.max_risk) if self.promise.kept else None
 
     @property
     def unit_codes(self) -> Ints:

@@ -13,8 +13,8 @@ from surefoot.report._figures import number
 
 SEEN_BY_NONE = (
     "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
-    "its error is estimated from other rows. Exceptions: the nearest rows, what speaks against a row and the stability "
-    "of a regressor's prediction come from the model fitted on all rows."
+    "its error is estimated from other rows. Exceptions: the nearest rows and what speaks against a row come from the "
+    "model fitted on all rows."
 )
 REFITTED = (
     "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures. A promised "
@@ -58,22 +58,23 @@ def _versions() -> dict[str, str]:
 
 
 def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: bool) -> list[str]:
-    found = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
+    caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
     if not isinstance(assessment.sure.estimator, FrozenEstimator):
-        found.append(REFITTED)
+        caveats.append(REFITTED)
     if not assessment.is_classifier:
-        found.append(
-            "A promised mean error uses Student's t, which is approximate, more so if the errors have a heavy tail."
+        caveats.append(
+            "A promised mean error uses Student's t, or with groups a bet on the largest error seen; both are "
+            "approximate, more so if the errors have a heavy tail."
         )
     if assessment.held_out.groups is not None:
-        found.append(
+        caveats.append(
             "All rows of a group are on the same side of each split, and promises count groups, not rows. Rules and "
             "the calibration of probabilities treat rows as independent."
         )
     if neighbors_sampled:
-        found.append(
+        caveats.append(
             f"Neighbours are searched among {number(len(assessment.sure.reference_rows_))} rows drawn at random."
         )
     if measured_sampled:
-        found.append("“What would help” was measured on a random sample of the rows.")
-    return found
+        caveats.append("“What would help” was measured on a random sample of the rows.")
+    return caveats

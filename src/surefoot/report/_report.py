@@ -13,8 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from surefoot._files import write_whole
 from surefoot._tables import count_rows
-from surefoot.abstention import Promise
-from surefoot.report._answer import describe_answering, make_promises
+from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
@@ -156,7 +155,7 @@ class ReliabilityReport:
         """
         import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        return pd.DataFrame(row_table(self._assessment, self._promise))
+        return pd.DataFrame(row_table(self._assessment))
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, for a notebook."""
@@ -184,23 +183,12 @@ class ReliabilityReport:
         )
 
     @cached_property
-    def _promises(self) -> tuple[list[Promise], int | None]:
-        """Promises on offer, and the place of the chosen one."""
-        return make_promises(self._assessment)
-
-    @property
-    def _promise(self) -> Promise | None:
-        """Promise that says which rows are trusted; None if no risk can be promised."""
-        promises, chosen = self._promises
-        return None if chosen is None else promises[chosen]
-
-    @cached_property
     def _summary(self) -> dict[str, Any]:
         started, steps = time.perf_counter(), self._steps()
         next(steps)
         assessment = self._assessment
         next(steps)
-        answer = describe_answering(assessment, *self._promises)
+        answer = describe_answering(assessment)
         next(steps)
         probabilities, intervals = (
             describe_probabilities(assessment),
@@ -210,7 +198,7 @@ class ReliabilityReport:
         shown, n_sampled = choose_rows(assessment)
         regions = describe_regions(assessment, shown, n_sampled)
         next(steps)
-        rows = describe_rows(assessment, shown, n_sampled, self._promise)
+        rows = describe_rows(assessment, shown, n_sampled)
         next(steps)
         improvements = self._improvements(assessment)
         for _ in steps:  # the last one is done

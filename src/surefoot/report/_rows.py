@@ -19,7 +19,6 @@ from surefoot._tables import (
     take_rows,
 )
 from surefoot._typing import Floats, Ints
-from surefoot.abstention import Promise
 from surefoot.error_estimation import Judgement
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
@@ -58,11 +57,11 @@ def choose_rows(assessment: Assessment) -> tuple[Ints, int]:
     return np.concatenate([order[:MOST_DOUBTFUL], rest[np.sort(kept)]]), MOST_SAMPLED
 
 
-def row_table(assessment: Assessment, promise: Promise | None) -> dict[str, NDArray[Any]]:
+def row_table(assessment: Assessment) -> dict[str, NDArray[Any]]:
     """Columns of the report's table of held-out rows: those of a judgement, and what is known of the truth."""
     judgement: Judgement = assessment.held_out
-    if promise is not None:
-        judgement = promise.apply(judgement)
+    if assessment.promise.kept:
+        judgement = assessment.promise.apply(judgement)
     table = {"row": assessment.labels[assessment.rows], "truth": assessment.truth}
     table |= judgement.to_arrays()
     table["loss"] = assessment.losses
@@ -71,13 +70,11 @@ def row_table(assessment: Assessment, promise: Promise | None) -> dict[str, NDAr
     return table
 
 
-def describe_rows(
-    assessment: Assessment, shown: Ints, n_sampled: int, promise: Promise | None
-) -> dict[str, Any]:
-    """Everything that is known of each row shown; `promise` says which rows are trusted."""
+def describe_rows(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
+    """Everything that is known of each row shown."""
     rows = assessment.rows[shown]
     names, values = _table(assessment.X, rows)
-    table = {name: column[shown] for name, column in row_table(assessment, promise).items()}
+    table = {name: column[shown] for name, column in row_table(assessment).items()}
     band = stability_band(assessment)[shown]
     reasons, nearest = _reasons(assessment), _nearest_rows(assessment, rows)
     items = [

@@ -38,7 +38,7 @@ def search(page, text, expected):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_all_rows_are_there_least_trustworthy_first(open_page, request, task):
     items = request.getfixturevalue(f"{task}_summary")["rows"]["items"]
-    errors = {item["row"]: item["error"] for item in items}
+    errors = {item["row"]: item["estimated_error"] for item in items}
     page = open_page(task)
     assert page.locator("tr[data-row]").count() == 50
     shown = shown_rows(page)
@@ -119,9 +119,9 @@ def test_the_band_is_drawn_to_scale(open_page, classification_summary):
         for name in ("track", "extent", "middle")
     )
     place = lambda x: (x - track["left"]) / track["width"]  # noqa: E731
-    assert place(extent["left"]) == pytest.approx(item["low"], abs=0.01)
-    assert place(extent["right"]) == pytest.approx(item["high"], abs=0.01)
-    assert place((middle["left"] + middle["right"]) / 2) == pytest.approx(item["middle"], abs=0.01)
+    assert place(extent["left"]) == pytest.approx(item["band"][0], abs=0.01)
+    assert place(extent["right"]) == pytest.approx(item["band"][2], abs=0.01)
+    assert place((middle["left"] + middle["right"]) / 2) == pytest.approx(item["band"][1], abs=0.01)
 
 
 def drag_over_left_half(page):
@@ -187,7 +187,7 @@ def test_the_download_has_the_rows_that_match(open_page, classification_summary)
     for line, item in zip(lines, expected, strict=True):
         assert [line["age"], line["city"]] == [str(item["values"][0]), "Graz"]
         assert [line["truth"], line["prediction"]] == [item["truth"], item["prediction"]]
-        assert float(line["estimated error"]) == pytest.approx(item["error"], rel=1e-5)
+        assert float(line["estimated_error"]) == pytest.approx(item["estimated_error"], rel=1e-5)
         assert line["wrong"] == str(item["wrong"])
 
 

@@ -17,12 +17,10 @@ KEPT = (
     "wrong",
     "estimated_error",
     "own_error",
-    "low",
-    "high",
     "novel",
     "trust",
 )
-WRITTEN = ("estimated_error", "own_error", "low", "high")
+WRITTEN = ("estimated_error", "own_error")
 
 
 def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[str, Any]:
@@ -112,6 +110,7 @@ def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
     shown |= {f"{key}_text": show(item[key]) for key in WRITTEN}
     if task == "regression":
         shown |= {f"{key}_text": number(item[key]) for key in ("prediction", "truth")}
+        shown |= {key: _cell(item[key], 6, longest) for key in ("low", "high")}
         ends = [end for end in (shown["low"], shown["high"]) if end is not None]
         shown["interval_text"] = " to ".join(map(number, ends))
     shown |= {
