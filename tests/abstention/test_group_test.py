@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from surefoot.abstention import Threshold, threshold_for_risk
+from surefoot.abstention import threshold_for_risk
 from surefoot.abstention._group_test import (
     HIGHEST_BET,
     GroupedRows,
@@ -17,6 +17,7 @@ from surefoot.abstention._group_test import (
     group_test,
 )
 from surefoot.abstention._risk_bound import upper_bound
+from surefoot.abstention._risk_control import Threshold
 
 LEVEL = 0.05
 

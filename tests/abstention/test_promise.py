@@ -11,12 +11,11 @@ from numpy.testing import assert_array_equal
 
 from surefoot.abstention import (
     Promise,
-    choose_promise,
     make_promise,
     offer_promises,
     threshold_for_risk,
 )
-from surefoot.abstention._promise import round_risks
+from surefoot.abstention._promise import choose_promise, round_risks
 
 
 def half_of_the_last(n_rows=1000, share=0.2):

@@ -4,18 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
+from surefoot._kernels import LANES, dtw_cost, envelopes, n_cells, reverse_channels
 from surefoot._kernels._dtw_band import PADDING, X_FAR, Y_FAR, band_cost, pad_band
 from surefoot._kernels._dtw_bounds import (
     aligned_cost,
     end_costs,
-    envelopes,
     inner_gaps,
     rest_of_rows,
 )
-from surefoot._kernels._dtw_simd import LANES
 from surefoot._kernels._dtw_strips import strip_cost
-from surefoot._search import lay_out_list
+from surefoot._search._series import lay_out_list
 
 VALUES = st.integers(-50, 50).map(lambda value: value / 8)
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from surefoot._models import Response, axis_samples, interpolate, preprocesses_inside, split_model
 from surefoot._tables import as_numbers, is_frame
 from surefoot._typing import Floats, Ints
-from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
-from surefoot.neighborhoods._neighborhood import Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
 
 T = TypeVar("T")
 

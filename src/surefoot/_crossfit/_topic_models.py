@@ -9,7 +9,7 @@ from surefoot._crossfit._cross_fitter import CrossFitter
 from surefoot._crossfit._topic_panel import TopicPanel
 from surefoot._models import fit_model
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator
+from surefoot.indicators import Indicator
 from surefoot.neighborhoods import KernelKNeighborsClassifier
 
 

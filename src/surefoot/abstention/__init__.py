@@ -4,19 +4,16 @@ from surefoot.abstention._abstaining import AbstainingClassifier
 from surefoot.abstention._deferring import DeferringClassifier
 from surefoot.abstention._promise import (
     Promise,
-    choose_promise,
     make_promise,
     offer_promises,
     promise_for,
 )
-from surefoot.abstention._risk_control import Threshold, threshold_for_risk
+from surefoot.abstention._risk_control import threshold_for_risk
 
 __all__ = [
     "AbstainingClassifier",
     "DeferringClassifier",
     "Promise",
-    "Threshold",
-    "choose_promise",
     "make_promise",
     "offer_promises",
     "promise_for",

@@ -85,7 +85,8 @@ def promise_for(
     held_out : HeldOut
         `held_out_` of a fitted `IndividualErrorClassifier` or `IndividualErrorRegressor`.
     max_risk : float, default=None
-        Mean loss of the answered rows that is not to be exceeded; None chooses it as `choose_promise` does.
+        Mean loss of the answered rows that is not to be exceeded. None chooses a round one: about half of the
+        mean loss, or 0.8 of it for losses with sizes.
     confidence : float, default=0.95
         Probability, over draws of the held-out rows or groups, with which it is not.
 
@@ -187,7 +188,7 @@ def choose_promise(
     One prediction in ten is wrong, all of them among the highest estimates:
 
     >>> import numpy as np
-    >>> from surefoot.abstention import choose_promise
+    >>> from surefoot.abstention._promise import choose_promise
     >>> promise = choose_promise(np.linspace(0, 1, 1000), np.arange(1000) >= 900)
     >>> promise.max_risk, promise.coverage
     (0.05, 0.934)
@@ -214,14 +215,14 @@ def offer_promises(
 
     The round risks below the mean loss, down to an eighth of it, and the least one from there on that can be promised
     for every row, if there is one. Each is a promise by itself: who looks at all of them and then chooses has
-    tested more than one, and `choose_promise` is how to choose without that.
+    tested more than one, and `promise_for` is how to choose without that.
 
     Parameters
     ----------
     estimated_errors, losses, confidence, groups
         See `make_promise`.
     also : iterable of float, default=()
-        Risks to offer besides, such as the one that `choose_promise` chose.
+        Risks to offer besides, such as the one that `promise_for` chose.
 
     Returns
     -------

@@ -1,17 +1,14 @@
 """Several models that answer together."""
 
-from surefoot.ensemble._backward_selection import SelectionStep
 from surefoot.ensemble._boosting import BoostingClassifier
 from surefoot.ensemble._filter_boosting import FilterBoostingClassifier
-from surefoot.ensemble._strive import HeldOutColumns, StriveClassifier
+from surefoot.ensemble._strive import StriveClassifier
 from surefoot.ensemble._threshold import learn_threshold
 from surefoot.ensemble._trust_weighted import TrustWeightedClassifier
 
 __all__ = [
     "BoostingClassifier",
     "FilterBoostingClassifier",
-    "HeldOutColumns",
-    "SelectionStep",
     "StriveClassifier",
     "TrustWeightedClassifier",
     "learn_threshold",

@@ -11,16 +11,12 @@ from surefoot.metrics._selective import (
     risk_coverage_curve,
 )
 from surefoot.metrics._significance import (
-    SignTestResult,
-    TTestResult,
     macro_sign_test,
     macro_t_test,
     micro_sign_test,
 )
 
 __all__ = [
-    "SignTestResult",
-    "TTestResult",
     "augrc_loss",
     "aurc_loss",
     "brier_decomposition",
