@@ -131,3 +131,11 @@ def test_a_broken_parquet_file(write):
 def test_two_columns_of_one_name(write):
     expected = "FILE has more than one column 'a' and 'c': names must differ."
     assert mistake(write("a,b,c,a,c\n1,2,3,4,5\n")) == expected
+
+
+def test_the_text_nan_is_a_text_among_texts_and_a_gap_among_numbers(write):
+    table = read_table(write("bread,price,fresh\nnan,1.5,True\nnaan,nan,\n,2,False\nNA,,True\n"))
+    assert table["bread"].fillna("gap").tolist() == ["nan", "naan", "gap", "gap"]
+    np.testing.assert_array_equal(table["price"], [1.5, np.nan, 2, np.nan])
+    assert table["fresh"].isna().tolist() == [False, True, False, False]
+    assert table["fresh"].dropna().tolist() == [True, False, True]

@@ -2,7 +2,8 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ OTHERS = {
     b"[": "JSON",
     b"<": "a web page or XML",
 }
+
+# Cells of a column of texts that stand for a gap; in a column of numbers pandas knows NaN as well.
+GAPS = ("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null")
 
 # Records that the delimiter is guessed from.
 PEEKED = 50
@@ -71,7 +75,8 @@ def read_csv(path: Path, start: bytes) -> Any:
     encoding = find_encoding(path)
     delimiter = find_delimiter(path, encoding)
     check_records(path, encoding, delimiter)
-    table = pd.read_csv(
+    read = partial(
+        pd.read_csv,
         path,
         sep=delimiter,
         encoding=encoding,
@@ -79,7 +84,21 @@ def read_csv(path: Path, start: bytes) -> Any:
         index_col=False,
         skipinitialspace=True,
     )
+    table = with_texts_that_read_nan(read(), read)
     return table if delimiter == "," else with_decimal_points(table)
+
+
+def with_texts_that_read_nan(table: Any, read: Callable[..., Any]) -> Any:
+    """Table whose columns of texts keep the text "nan", which pandas takes for a gap in every column."""
+    has_gaps = [column.dtype.kind == "O" and column.isna().any() for _, column in table.items()]
+    places = [place for place, gaps in enumerate(has_gaps) if gaps]
+    if places:
+        texts = read(usecols=places, dtype=str, keep_default_na=False, na_values=list(GAPS))
+        for place in places:
+            name = table.columns[place]
+            if not table[name].dropna().map(type).eq(bool).all():  # True and False are no texts
+                table[name] = texts[name]
+    return table
 
 
 def with_decimal_points(table: Any) -> Any:

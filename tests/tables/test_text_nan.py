@@ -1,0 +1,63 @@
+"""In a column of texts the text "nan" is a text, wherever the library reads a table."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from surefoot import IndividualErrorClassifier, ReliabilityReport
+from surefoot._models import MixedInput, default_vectorizer
+from surefoot.error_estimation import find_error_regions
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+
+
+def breads(n_rows=240):
+    draw = np.random.default_rng(0)
+    bread = draw.choice(["nan", "rye", "oat"], n_rows)
+    return {"bread": bread.tolist(), "size": draw.normal(size=n_rows)}, bread == "nan"
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_rules_name_it_as_a_value(kind):
+    columns, is_nan = breads()
+    [region, *_] = find_error_regions(FRAMES[kind](columns), is_nan.astype(float), random_state=0)
+    assert region.rule == "bread = nan"
+    np.testing.assert_array_equal(region.contains(FRAMES[kind](columns)), is_nan)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_in_the_neighbour_space_it_is_a_category_and_a_gap_is_another(kind):
+    columns, is_nan = breads()
+    columns["bread"][0], is_nan[0] = None, False
+    columns["size"] = np.zeros(240)
+    table = FRAMES[kind](columns)
+    rows = default_vectorizer(MixedInput(None, table)).fit_transform(table)
+    first = np.flatnonzero(is_nan)[0]
+    np.testing.assert_array_equal((rows == rows[first]).all(axis=1), is_nan)
+
+
+def test_a_report_shows_it():
+    columns, is_nan = breads()
+    table = pd.DataFrame(columns)
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(
+        make_column_transformer((encoder, ["bread"]), remainder="passthrough"), LogisticRegression()
+    )
+    summary = ReliabilityReport(model, table, is_nan).summarize()
+    shown = {item["row"]: item["values"][0] for item in summary["rows"]["items"]}
+    assert shown == dict(enumerate(columns["bread"]))
+
+
+def test_a_prediction_of_the_class_nan_is_kept():
+    columns, is_nan = breads()
+    labels = np.where(is_nan, "nan", "bread")
+    X = np.column_stack([columns["size"], is_nan])
+    sure = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, labels)
+    frame = sure.judge(X).to_frame()
+    assert frame["prediction"].tolist() == labels.tolist()
+    assert "probability_nan" in frame
