@@ -1,6 +1,7 @@
 """Checks of what a user passes, made by more than one package."""
 
 from collections.abc import Sequence
+from math import isnan
 from numbers import Real
 from typing import Any
 
@@ -12,7 +13,9 @@ from surefoot._typing import Floats
 
 
 def check_share(value: Any, name: str) -> None:
-    """Raise one sentence unless `value` is a number above 0 and below 1."""
+    """Raise one sentence unless `value` is a number above 0 and below 1; NaN and truth values are none."""
+    if isinstance(value, bool) or (isinstance(value, float) and isnan(value)):
+        raise ValueError(f"{name} == {value}, must be above 0 and below 1.")
     check_scalar(value, name, Real, min_val=0, max_val=1, include_boundaries="neither")
 
 

@@ -13,12 +13,12 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from surefoot._refits import (
-    InfinitesimalJackknife,
     exact_leave_one_out,
     infinitesimal_jackknife,
     jackknife_variance,
     tree_answers,
 )
+from surefoot._refits._infinitesimal import InfinitesimalJackknife
 from surefoot.resampling import leave_one_out_predict
 
 REGRESSORS = [

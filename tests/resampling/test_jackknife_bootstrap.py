@@ -190,7 +190,7 @@ def nan_without_the_first(values):
         (lambda: bootstrap([1, 2], lambda x, axis: x.mean()), "it must give one value"),
         (
             lambda: bootstrap([1, 2, 5], np.mean, random_state=0).confidence_interval(95),
-            "confidence=95 is no share",
+            "confidence == 95, must be < 1",
         ),
         (
             lambda: bootstrap([1, 2, 5], np.mean, random_state=0).confidence_interval(0.9, "t"),

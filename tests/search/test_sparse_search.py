@@ -10,8 +10,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._search import FullNeighbors, SparseNeighbors, neighbor_search, unit_rows
-from surefoot.neighborhoods import _sparse_search
+from surefoot._search import SparseNeighbors, _sparse_search, neighbor_search, unit_rows
+from surefoot._search._sparse_search import FullNeighbors
 
 
 def some_rows(n_rows, seed, density=0.1):

@@ -65,6 +65,10 @@ class ModelInput:
         """Encoded rows as the model takes them."""
         return rows
 
+    def as_fitted(self, table: Any, rows: Any) -> Any:
+        """Table as it is, with `rows` its encoded form, unless the model knows names that it lacks."""
+        return table
+
     def score(self, response: Response, rows: Any) -> Floats:
         """The model's scores of encoded rows."""
         return response(self.as_model_sees(rows))
@@ -102,6 +106,11 @@ class NumericInput(ModelInput):
     def as_model_sees(self, rows: Any) -> Any:
         """Give a model that was fitted on a frame a frame with the same names."""
         return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
+
+    def as_fitted(self, table: Any, rows: Any) -> Any:
+        """Table as it is, or a frame made of the encoded rows where the model was fitted on one."""
+        lacks_names = self.frame_type is not None and not is_frame(table)
+        return self.as_model_sees(rows) if lacks_names else table
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""

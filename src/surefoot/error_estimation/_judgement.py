@@ -42,16 +42,17 @@ class Judgement:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from surefoot import IndividualErrorClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
-    >>> judgement = sure.judge(X[[0, 70]])
-    >>> judgement.prediction, judgement.novel
-    (array([0, 2]), array([False, False]))
-    >>> bool(judgement.error[0] < judgement.error[1])
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> judgement = sure.judge(X[400:])
+    >>> wrong = judgement.prediction != y[400:]
+    >>> bool(judgement.error[wrong].mean() > 3 * judgement.error[~wrong].mean())
     True
+    >>> list(judgement.to_frame())[:4]
+    ['prediction', 'probability_0', 'probability_1', 'estimated_error']
     """
 
     prediction: NDArray[Any]

@@ -238,6 +238,7 @@ class Neighborhood:
         self.index, self.table, self.twin = index, as_table(X), twin
         self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
         self.inputs = index.input.encode(self.transformed)
+        self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         if index.n_neighbors > 0:
             self.rows = index.space(self.table, self.inputs)
             self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
@@ -278,14 +279,14 @@ class Neighborhood:
             return self.index.response.as_scores(found)
         if self.index.response.method == "predict_proba":  # asked once, for whoever wants either
             return self.index.response.log_odds(self.probabilities)
-        return self.index.response(self.transformed)
+        return self.index.response(self._as_fitted)
 
     @cached_property
     def probabilities(self) -> Floats:
         """The model's own class probabilities of the rows."""
         if self.twin is not None:
             return self.twin.probabilities
-        return self.index.response.probabilities(self.transformed)
+        return self.index.response.probabilities(self._as_fitted)
 
     def answer(self, method: str) -> NDArray[Any]:
         """What the model says of the rows by "predict" or "predict_proba"."""
@@ -293,7 +294,7 @@ class Neighborhood:
             return self.probabilities
         if self.index.response.is_regression:  # asked already
             return self.scores[:, 0]
-        return np.asarray(self.index.predictor.predict(self.transformed))
+        return np.asarray(self.index.predictor.predict(self._as_fitted))
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None

@@ -11,8 +11,7 @@ from sklearn.utils import check_random_state, check_scalar
 
 from surefoot._parallel import row_batches
 from surefoot._typing import Floats
-from surefoot._validation import check_option
-from surefoot.resampling._confidence import check_confidence
+from surefoot._validation import check_option, check_share
 from surefoot.resampling._jackknife import jackknife
 from surefoot.resampling._statistic import (
     Replicated,
@@ -64,7 +63,7 @@ class BootstrapResult(Replicated):
         -------
         low, high : float or ndarray
         """
-        check_confidence(confidence)
+        check_share(confidence, "confidence")
         check_option(method, "method", METHODS)
         shape = self.replicates.shape[1:]
         left_out = None

@@ -9,8 +9,7 @@ from scipy.stats import t as student
 
 from surefoot._parallel import row_batches
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_option
-from surefoot.resampling._confidence import check_confidence
+from surefoot._validation import check_option, check_share
 from surefoot.resampling._statistic import (
     Replicated,
     Sample,
@@ -58,7 +57,7 @@ class JackknifeResult(Replicated):
         -------
         low, high : float or ndarray
         """
-        check_confidence(confidence)
+        check_share(confidence, "confidence")
         if method in ("bca", "percentile", "basic"):
             raise ValueError(
                 f"method={method!r} needs the replicates of bootstrap: here it may be 'student'."
