@@ -3,6 +3,7 @@
 import io
 import pickle
 import zipfile
+from zipfile import ZipFile
 
 import joblib
 import numpy as np
@@ -115,4 +116,20 @@ def test_an_unknown_model():
         build_model("tree", "classification", 0)
     assert str(caught.value) == (
         "--estimator tree is not known: pass boosting, forest, logistic, svm, knn, or a .skops file."
+    )
+
+
+def test_a_model_of_another_layout_is_told_so(saved, tmp_path):
+    """What a model was made of may have another name in the next version: fit again, it is no attack."""
+    _, _, path = saved["svm on numbers"]
+    older = tmp_path / "older.skops"
+    with ZipFile(path) as now, ZipFile(older, "w") as then:
+        for name in now.namelist():
+            content = now.read(name)
+            then.writestr(
+                name, content.replace(b"surefoot._crossfit._panel", b"surefoot.indicators._panel")
+            )
+    assert mistake(older) == (
+        "FILE was saved by another version of surefoot, whose models are laid out differently: "
+        "fit the model again with this one."
     )

@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_pr
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from surefoot.abstention import threshold_for_risk
+from surefoot.abstention import make_promise, threshold_for_risk
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._assessment import assess_rows
 from surefoot.report._intervals import describe_intervals
@@ -383,3 +383,18 @@ def test_settings_that_make_no_sense_are_one_sentence(settings, sentence):
     X, y = make_classification(60, 4, random_state=0)
     with pytest.raises(ValueError, match=sentence):
         assessed(GaussianNB(), X, y, **settings)
+
+
+def test_promises_of_grouped_rows_count_groups():
+    draw = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 10)
+    flipped = draw.random(60) < 0.1  # whole groups have the other label
+    X = draw.normal(size=(600, 2))
+    y = (X[:, 0] > 0) ^ flipped[groups]
+    grouped = assessed(LogisticRegression(), X, y, groups=groups, max_risk=0.2)
+    held_out = grouped.held_out
+    by_groups = make_promise(held_out.error, held_out.losses, 0.2, groups=groups[held_out.rows])
+    by_rows = make_promise(held_out.error, held_out.losses, 0.2)
+    shown = [p for p in describe_answering(grouped)["promises"] if p["max_risk"] == 0.2]
+    assert [p["coverage"] for p in shown] == [by_groups.coverage]
+    assert by_groups.coverage < by_rows.coverage
