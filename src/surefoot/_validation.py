@@ -12,11 +12,16 @@ from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats
 
 
-def check_share(value: Any, name: str) -> None:
-    """Raise one sentence unless `value` is a number above 0 and below 1; NaN and truth values are none."""
+def check_number(value: Any, name: str, **bounds: Any) -> float:
+    """Number within the bounds of `check_scalar`; one sentence for any other, NaN and truth values among them."""
     if isinstance(value, bool) or (isinstance(value, float) and isnan(value)):
-        raise ValueError(f"{name} == {value}, must be above 0 and below 1.")
-    check_scalar(value, name, Real, min_val=0, max_val=1, include_boundaries="neither")
+        raise ValueError(f"{name} == {value}, must be a number.")
+    return float(check_scalar(value, name, Real, **bounds))
+
+
+def check_share(value: Any, name: str) -> None:
+    """Raise one sentence unless `value` is a number above 0 and below 1."""
+    check_number(value, name, min_val=0, max_val=1, include_boundaries="neither")
 
 
 def check_option(value: Any, name: str, options: Sequence[str], other: str = "") -> None:

@@ -55,8 +55,21 @@ class Response:
         return self.as_scores(getattr(self.model, self.method)(inputs))
 
     def probabilities(self, inputs: Any) -> Floats:
-        """The model's own class probabilities."""
-        return np.asarray(self.model.predict_proba(inputs), dtype=np.float64)
+        """The model's own class probabilities, one finite column a class."""
+        chances = np.asarray(self.model.predict_proba(inputs), dtype=np.float64)
+        if chances.ndim != 2 or chances.shape[1] != self.n_classes:
+            raise ValueError(
+                f"predict_proba of {type(self.model).__name__} returns an array of shape {chances.shape}: there must "
+                f"be a row for each row and a column for each of {self.n_classes} classes."
+            )
+        return self._finite(chances, "predict_proba")
+
+    def _finite(self, values: Floats, method: str) -> Floats:
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"{method} of {type(self.model).__name__} returns NaN or infinite numbers."
+            )
+        return values
 
     def log_odds(self, probabilities: Floats) -> Floats:
         """Clipped log-odds: of the positive class for two classes, else of every class."""
@@ -66,7 +79,7 @@ class Response:
 
     def as_scores(self, output: Any) -> Floats:
         """Bring what the model returned to one column, or one centred column a class."""
-        scores = np.asarray(output, dtype=np.float64)
+        scores = self._finite(np.asarray(output, dtype=np.float64), self.method)
         if scores.ndim == 1:
             return scores[:, None] - self.cut
         if self.is_regression:

@@ -1,14 +1,13 @@
 """A classifier that answers only where few of its answers are wrong."""
 
 import warnings
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_consistent_length, check_scalar, get_tags
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -16,7 +15,7 @@ from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._models import check_model
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_share
+from surefoot._validation import check_number, check_share
 from surefoot.abstention._risk_bound import risk_bound, why_nothing
 from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
 from surefoot.abstention._scored_model import (
@@ -286,8 +285,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if getattr(self, name) is not None:
                 check_share(getattr(self, name), name)
         if self.coverage is not None:
-            check_scalar(
-                self.coverage, "coverage", Real, min_val=0, max_val=1, include_boundaries="right"
+            check_number(
+                self.coverage, "coverage", min_val=0, max_val=1, include_boundaries="right"
             )
 
     def __sklearn_tags__(self) -> Any:

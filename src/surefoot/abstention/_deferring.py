@@ -1,12 +1,11 @@
 """A cheap model first, and an expensive one where asking it is worth most."""
 
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import Bunch, check_scalar
+from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import (
@@ -18,6 +17,7 @@ from surefoot._crossfit import (
     common_classes,
 )
 from surefoot._typing import Floats, Mask
+from surefoot._validation import check_number
 from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
 from surefoot.error_estimation import JudgedEnsemble
 
@@ -229,7 +229,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
                 f"estimators names {len(models)} models: it may name two, the cheap one first."
             )
         if self.budget is not None:
-            check_scalar(self.budget, "budget", Real, min_val=0, max_val=1)
+            check_number(self.budget, "budget", min_val=0, max_val=1)
         if self.costs is not None:
             prices = np.asarray(self.costs, dtype=np.float64)
             if prices.shape != (2,) or not (prices[0] >= 0 < prices[1]):

@@ -5,14 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 from math import floor, log10
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_scalar
 
 from surefoot._typing import Floats, Mask
-from surefoot._validation import check_share
+from surefoot._validation import check_number, check_share
 from surefoot.abstention._risk_control import are_shares, check_held_out, threshold_for_risk
 from surefoot.error_estimation import HeldOut, Judgement
 
@@ -154,7 +152,7 @@ def make_promise(
     array([ True,  True, False])
     """
     estimates, losses = _check_rows(estimated_errors, losses, groups)
-    check_scalar(max_risk, "max_risk", Real, min_val=0, include_boundaries="neither")
+    check_number(max_risk, "max_risk", min_val=0, include_boundaries="neither")
     check_share(confidence, "confidence")
     threshold = threshold_for_risk(-estimates, losses, max_risk, confidence, groups=groups)
     n_rows = len(estimates)

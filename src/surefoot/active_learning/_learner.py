@@ -1,6 +1,6 @@
 """A classifier that says which rows it wants labelled."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_number
 from surefoot.active_learning._query import query
 from surefoot.active_learning._stopping import MOST_WATCHED, Watch
 from surefoot.active_learning._strategies import check_strategy
@@ -253,7 +254,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise TypeError(f"estimator={self.estimator!r} is no classifier.")
         check_strategy(self.strategy)
         check_scalar(self.patience, "patience", Integral, min_val=1)
-        check_scalar(self.tolerance, "tolerance", Real, min_val=0, max_val=1)
+        check_number(self.tolerance, "tolerance", min_val=0, max_val=1)
 
     def _check_rows(self, X: Any, y: Any, *, first: bool) -> tuple[Any, NDArray[Any]]:
         if y is None:

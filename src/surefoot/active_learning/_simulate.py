@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils import check_consistent_length, check_random_state, check_sca
 
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_number
 from surefoot.active_learning._query import query
 from surefoot.active_learning._strategies import check_strategy
 
@@ -51,7 +52,7 @@ class SimulationResult:
         needed : dict of str to float
             For each strategy; infinity where it never gets there.
         """
-        check_scalar(share, "share", Real, min_val=0, max_val=1, include_boundaries="right")
+        check_number(share, "share", min_val=0, max_val=1, include_boundaries="right")
         goal = share * self.full_accuracy.mean()
         needed = {}
         for name, curves in self.accuracy.items():

@@ -1,7 +1,7 @@
 """Input of the striving classifier: models and parameters, checked, and how rows are held out."""
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from surefoot._splits import resolve_cv
 from surefoot._tables import as_table
-from surefoot._validation import check_option
+from surefoot._validation import check_number, check_option
 from surefoot.ensemble._topics import Topics, as_topics, deal_folds
 
 
@@ -38,7 +38,7 @@ def check_metaclassifier(final_estimator: Any, threshold: Any) -> None:
     if isinstance(threshold, str):
         check_option(threshold, "threshold", ["error", "f1"], other="a number")
     else:
-        check_scalar(threshold, "threshold", Real)
+        check_number(threshold, "threshold")
 
 
 def check_topic_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Topics, Any]:

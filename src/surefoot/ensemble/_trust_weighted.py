@@ -1,17 +1,15 @@
 """A vote of experts, each with its trust in this row (Bennett 2007, introduction)."""
 
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_scalar
 
 from surefoot._crossfit import check_rows
 from surefoot._typing import Floats
-from surefoot._validation import check_option
+from surefoot._validation import check_number, check_option
 from surefoot.error_estimation import JudgedEnsemble
 
 
@@ -125,7 +123,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         """
         check_option(self.mode, "mode", ["weight", "abstain"])
         if self.max_error is not None:
-            check_scalar(self.max_error, "max_error", Real, min_val=0, max_val=1)
+            check_number(self.max_error, "max_error", min_val=0, max_val=1)
         weight = self._fit_error_estimators(X, y, sample_weight, groups)
         errors = self.held_out_.losses
         self.max_errors_ = (

@@ -1,7 +1,7 @@
 """Where a model fails: short rules on the columns of the data, found on some rows and checked on others."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 
 from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_number
 from surefoot.error_estimation._conditions import Condition, list_conditions
 
 # Rules that are refined at each length, and rows that rules are searched on.
@@ -92,7 +93,7 @@ def find_error_regions(
     """
     check_scalar(max_regions, "max_regions", Integral, min_val=1)
     check_scalar(max_conditions, "max_conditions", Integral, min_val=1)
-    check_scalar(min_share, "min_share", Real, min_val=0, max_val=0.5)
+    check_number(min_share, "min_share", min_val=0, max_val=0.5)
     table = as_table(X)
     errors = check_array(errors, ensure_2d=False, dtype=np.float64, input_name="errors")
     check_consistent_length(table, errors)

@@ -1,6 +1,6 @@
 """A network of normalised radial basis functions, a regressor that scikit-learn lacks."""
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._typing import Floats
+from surefoot._validation import check_number
 
 # Strengths of the ridge penalty to choose from by leave-one-out error.
 ALPHAS = np.logspace(-6, 3, 10)
@@ -57,7 +58,7 @@ class RBFNetworkRegressor(RegressorMixin, BaseEstimator):
         """Find the centres, then fit the regression to how near the rows are to them."""
         check_scalar(self.n_centers, "n_centers", Integral, min_val=1)
         if self.alpha is not None:
-            check_scalar(self.alpha, "alpha", Real, min_val=0)
+            check_number(self.alpha, "alpha", min_val=0)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         n_centers = min(self.n_centers, len(np.unique(X, axis=0)))
         clusters = KMeans(n_centers, n_init=1, random_state=self.random_state).fit(X)

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from math import floor
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import skew
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from surefoot._typing import Ints
+from surefoot._validation import check_number
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def infect_hubs(y: ArrayLike, neighbors: ArrayLike, fraction: float) -> NDArray[
     >>> infect_hubs([0, 0, 1, 1], [[1], [0], [1], [1]], fraction=0.25)
     array([2, 0, 1, 1])
     """
-    check_scalar(fraction, "fraction", Real, min_val=0, max_val=1)
+    check_number(fraction, "fraction", min_val=0, max_val=1)
     labels, lists = _check_lists(y, neighbors)
     found = hubness(lists[:, :1], labels)
     best = np.lexsort((found.bad_occurrences, -found.good_occurrences))

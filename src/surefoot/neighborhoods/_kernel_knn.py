@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from copy import copy
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_scalar
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,7 +16,7 @@ from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import row_batches
 from surefoot._search import csr_parts, neighbor_search, resolve_n_neighbors, unit_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_option
+from surefoot._validation import check_number, check_option
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,
@@ -236,7 +234,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
 def _resolve_gamma(gamma: float | str, X: Any) -> float:
     if not isinstance(gamma, str):
-        return float(check_scalar(gamma, "gamma", Real, min_val=0, include_boundaries="neither"))
+        return float(check_number(gamma, "gamma", min_val=0, include_boundaries="neither"))
     check_option(gamma, "gamma", ["scale", "auto"], other="a positive number")
     if gamma == "auto":
         return 1.0 / X.shape[1]

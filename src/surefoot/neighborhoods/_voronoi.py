@@ -2,20 +2,20 @@
 
 from collections.abc import Callable
 from math import ceil, log2
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from scipy.spatial.distance import cdist
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 
 from surefoot._kernels import sparse_cell_steps
 from surefoot._models import interpolate
 from surefoot._parallel import row_batches
 from surefoot._search import Metric, canonical, canonical_metric, csr_parts, unit_rows
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_number
 
 # What rounding leaves of the zero |d|² of two equal unit rows.
 ZERO_SQUARE = 1e-30
@@ -70,7 +70,7 @@ def voronoi_steps(
     """
     X, neighbors = _check_rows(X, neighbors)
     metric = canonical_metric(metric)
-    check_scalar(tol, "tol", Real, min_val=0, include_boundaries="neither")
+    check_number(tol, "tol", min_val=0, include_boundaries="neither")
     n_near = _n_near(X, neighbors)
     return _steps_in_batches(
         X, lambda batch: _take_groups(neighbors, batch, n_near), n_near, metric, tol

@@ -1,18 +1,17 @@
 """A recalibration of its own for every row (Bennett 2007, equations 1 and 2)."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils import check_scalar
 
 from surefoot._crossfit import CrossFit, check_rows
 from surefoot._models import smoothed_targets
 from surefoot._search import canonical_metric, resolve_n_neighbors
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
+from surefoot._validation import check_number
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
@@ -93,7 +92,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         self.n_jobs = n_jobs
 
     def _prepare(self) -> list[Indicator]:
-        check_scalar(self.ridge, "ridge", Real, min_val=0, include_boundaries="neither")
+        check_number(self.ridge, "ridge", min_val=0, include_boundaries="neither")
         resolve_n_neighbors(self.n_neighbors, 2)
         if self.metric != "auto":
             canonical_metric(self.metric)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold
-from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils import column_or_1d
 
 from surefoot._models import margin, top_class
 from surefoot._tables import as_table, count_rows, row_index
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_share
+from surefoot._validation import check_number, check_share
 from surefoot.abstention import Promise, offer_promises, promise_for
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
 
@@ -151,9 +151,7 @@ def assess_rows(
     check_share(confidence, "confidence")
     if max_risk is not None:
         most = 1 if is_classifier(estimator) else np.inf
-        check_scalar(
-            max_risk, "max_risk", Real, min_val=0, max_val=most, include_boundaries="neither"
-        )
+        check_number(max_risk, "max_risk", min_val=0, max_val=most, include_boundaries="neither")
     if isinstance(cv, Integral) and groups is None and not is_classifier(estimator):
         n_folds = min(int(cv), len(y))
         cv = KFold(n_folds, shuffle=True, random_state=random_state)  # tables may be sorted

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._search import complete_lists, drop_own
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_option
+from surefoot._validation import check_number, check_option
 from surefoot.time_series._individual_errors import (
     Lists,
     Voting,
@@ -156,7 +156,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
     def _check_parameters(self) -> Voting:
         """The votes to compare; one sentence for a wrong parameter."""
         check_scalar(self.error_neighbors, "error_neighbors", Integral, min_val=1)
-        check_scalar(self.shrinkage, "shrinkage", Real, min_val=0)
+        check_number(self.shrinkage, "shrinkage", min_val=0)
         check_option(self.tie_break, "tie_break", ("largest", "smallest"))
         check_weights(self.weights)
         if self.cv != "loo" and not hasattr(self.cv, "split"):
