@@ -1,8 +1,10 @@
 """What a user can put right: one sentence on stderr, and exit code 2."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 
 import typer
 
@@ -31,3 +33,11 @@ def one_sentence_of(what: str) -> Iterator[None]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
+
+
+def check_names(names: list[str], path: Path) -> None:
+    """Raise one sentence if two columns have the same name; columns without one are numbered by pandas."""
+    named = Counter(name for name in names if name.strip())
+    twice = [name for name, times in named.items() if times > 1]
+    if twice:
+        raise Mistake(f"{path} has more than one column {listed(twice)}: names must differ.")

@@ -1,10 +1,31 @@
 """Where results go: checked before the work, and written whole or not at all."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from surefoot._words import reason
 from surefoot.cli._mistakes import Mistake
+
+# Folders of the system whose entries are no files, even where a link makes them look like one.
+DEVICES = ("/dev", "/proc", "/sys")
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Raise one sentence if an output is an input or another output, by whatever name, links resolved."""
+    taken = [path for path in inputs if path is not None]
+    for output in filter(None, outputs):
+        for other in taken:
+            if _are_same(output, other):
+                raise Mistake(f"{output} is also {other}: it would be overwritten.")
+        taken.append(output)
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except OSError:  # one of them is not there, or its name is too long: that is told elsewhere
+        return False
 
 
 def check_output(path: Path | None, *suffixes: str) -> None:
@@ -13,14 +34,35 @@ def check_output(path: Path | None, *suffixes: str) -> None:
         return
     if suffixes and path.suffix not in suffixes:
         raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
-    if path.is_dir():
+    try:
+        _check_place(path)
+    except OSError as error:
+        raise Mistake(f"{path} cannot be written: {reason(error)}.") from error
+
+
+def _check_place(path: Path) -> None:
+    if _is_device(path):
+        raise Mistake(f"{path} is a device, not a file: name a file to write.")
+    place = path.resolve()
+    if place.is_dir():
         raise Mistake(f"{path} is a folder: name a file to write.")
-    if path.exists() and not path.is_file():
-        raise Mistake(f"{path} is not a regular file and cannot be replaced.")
-    if not path.parent.is_dir():
+    if place.exists() and not place.is_file():
+        raise Mistake(f"{path} is no file that can be replaced.")
+    if not place.parent.is_dir():
         raise Mistake(f"There is no folder {path.parent} to write {path.name} to.")
-    if not os.access(path.parent, os.W_OK):
-        raise Mistake(f"You have no permission to write to the folder {path.parent}.")
+    if not os.access(place.parent, os.W_OK):
+        raise Mistake(f"You may not write to the folder {path.parent}.")
+    longest = os.pathconf(place.parent, "PC_NAME_MAX") - len(
+        ".abcdefgh."
+    )  # written beside it first
+    if len(os.fsencode(place.name)) > longest:
+        raise Mistake(f"The name of {path.name[:40]}… is too long for a file.")
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path, or what it links to, lies among the system's devices."""
+    places = (Path(os.path.abspath(path)), path.resolve())  # noqa: PTH100 - with links as they are
+    return any(str(place).startswith(f"{folder}/") for place in places for folder in DEVICES)
 
 
 def write_output(path: Path, content: bytes) -> None:
@@ -34,6 +76,6 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 def not_written(path: Path, error: OSError) -> Mistake:
-    """Say why a file could not be written."""
-    kept = " The old file is kept." if path.exists() else ""
+    """Sentence that says why a file could not be written."""
+    kept = " What was there before is kept." if path.exists() else ""
     return Mistake(f"{path} could not be written: {reason(error)}.{kept}")

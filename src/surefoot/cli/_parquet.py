@@ -1,0 +1,57 @@
+"""Parquet files as frames of columns that a model can take."""
+
+from pathlib import Path
+from typing import Any
+
+from surefoot._words import listed
+from surefoot.cli._console import remark
+from surefoot.cli._mistakes import Mistake, check_names
+
+
+def read_parquet(file: Path, path: Path) -> Any:
+    """Frame from a Parquet file, `path` to the user; a named index is a column as any other."""
+    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
+    from pyarrow import parquet  # noqa: PLC0415
+
+    try:
+        check_names(parquet.read_schema(file).names, path)
+        table = parquet.read_table(file)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise Mistake(f"{path} is a broken Parquet file.") from error
+    return as_frame(without_nested(table))
+
+
+def without_nested(table: Any) -> Any:
+    """Table without columns of lists, structs, maps and bytes, which no model here takes; a remark names them."""
+    from pyarrow import types  # noqa: PLC0415
+
+    nested = [
+        field.name
+        for field in table.schema
+        if types.is_nested(field.type)
+        or types.is_binary(field.type)
+        or types.is_large_binary(field.type)
+        or types.is_fixed_size_binary(field.type)
+    ]
+    if nested:
+        remark(f"Left out {listed(nested)}: lists, structures or bytes, which no model here takes.")
+    return table.drop_columns(nested)
+
+
+def as_frame(table: Any) -> Any:
+    """Pandas frame of an Arrow table: decimals are numbers, and an index is a column unless one has its name."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    for i, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
+    try:
+        frame = table.to_pandas()
+    except (
+        KeyError,
+        ValueError,
+        TypeError,
+    ):  # what pandas noted of its index contradicts the columns
+        frame = table.to_pandas(ignore_metadata=True)
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(drop=not named)
