@@ -22,6 +22,8 @@ def as_table(X: Any) -> Any:
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
         )
+    if table.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers.")
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a text, NumPy makes the text "nan" of a NaN
     return table

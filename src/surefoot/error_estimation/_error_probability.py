@@ -66,7 +66,8 @@ class ErrorProbability:
 
 def check_learner(learner: Any) -> None:
     """Raise one sentence unless this is None, a classifier or a regressor."""
-    if learner is not None and not (is_classifier(learner) or is_regressor(learner)):
+    fits = hasattr(learner, "fit") and hasattr(learner, "__sklearn_tags__")
+    if learner is not None and not (fits and (is_classifier(learner) or is_regressor(learner))):
         raise TypeError(
             f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
         )

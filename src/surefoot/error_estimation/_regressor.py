@@ -18,6 +18,9 @@ from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
 from surefoot.metrics import conformal_quantile
 
+# Trees take numbers of 32 bits.
+LARGEST_TARGET = 1e38
+
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
 
@@ -273,9 +276,15 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
                 f"error_estimator={self.error_estimator!r} is no regressor: residuals are numbers."
             )
         try:
-            return y.astype(np.float64)
+            targets = y.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
+        if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
+            raise ValueError(
+                f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
+                "divide them."
+            )
+        return targets
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
         self._size = self._fit_size(folds, held_out, learns_residuals=True)

@@ -10,6 +10,9 @@ from surefoot._models import MixedInput, ModelInput, default_vectorizer
 from surefoot._tables import as_numbers
 from surefoot._typing import Floats
 
+# Coordinates beyond it are no numbers of 32 bits, which trees take.
+LARGEST = 1e38
+
 
 class NeighborSpace:
     """Coordinates of rows for the neighbour search, as dense or CSR float64."""
@@ -30,7 +33,13 @@ class NeighborSpace:
             self.transformer = default_vectorizer(model_input).fit(model_input.rows)
         elif space == "scaled" and not issparse(model_input.rows):
             self.width = column_widths(model_input.rows)
-        self.rows = self(X, model_input.rows)
+        self.rows = self._coordinates(X, model_input.rows)
+        largest = float(abs(self.rows).max()) if self.rows.shape[1] else 0.0
+        if not largest < LARGEST:
+            raise ValueError(
+                f"X has values that are too far apart, {largest:.0e} in the space of its neighbours where "
+                f"{LARGEST:.0e} is the most: scale its columns, or leave out what is far off."
+            )
         # What stands in for a gap in new rows, for the search only.
         takes_gaps = getattr(model_input, "takes_gaps", False) and not issparse(model_input.rows)
         self.typical = np.median(model_input.rows, axis=0) if takes_gaps else None
@@ -41,7 +50,11 @@ class NeighborSpace:
         return self.transformer is None and self.width is None
 
     def __call__(self, X: Any, inputs: Any) -> Any:
-        """Coordinates of the rows X, which the model sees as `inputs`."""
+        """Coordinates of the rows X, which the model sees as `inputs`; none is further out than can be squared."""
+        rows = self._coordinates(X, inputs)
+        return rows if issparse(rows) else np.clip(rows, -LARGEST, LARGEST)
+
+    def _coordinates(self, X: Any, inputs: Any) -> Any:
         if self.transformer is None:
             rows = self._filled(inputs)
             return rows if self.width is None else rows / self.width
