@@ -1,11 +1,11 @@
-"""What a confidence may be."""
+"""Check of the parameter `confidence`."""
 
 from numbers import Real
 from typing import Any
 
 
 def check_confidence(confidence: Any) -> None:
-    """Raise one sentence unless this is a share above 0 and below 1."""
+    """Raise a ValueError unless this is a number above 0 and below 1."""
     if (
         type(confidence) is bool
         or not isinstance(confidence, Real)
