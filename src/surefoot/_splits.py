@@ -1,4 +1,4 @@
-"""How rows are held out: splitters for a number of folds, and folds of rows that were held out already."""
+"""Splitters: folds of the training rows, and folds of the out-of-fold rows that a meta-learner is fitted on."""
 
 from collections.abc import Iterator
 from numbers import Integral
@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 
 from surefoot._typing import Split
 
-# Folds of a learner's own training rows.
+# Folds of a meta-learner's training rows.
 FOLDS = 5
 
 
@@ -25,19 +25,21 @@ def resolve_cv(
 ) -> BaseCrossValidator:
     """Splitter for `cv`; a number of folds is at most the number of rows of the rarest class.
 
-    A frozen model is not fitted again, so that a fold may go without a class. A number of folds
-    keeps groups together if there are any.
+    With `refits=False` (a frozen model, which is not fitted again) a training fold may lack a class. If there
+    are groups, a number of folds keeps each of them in one fold.
     """
     if isinstance(cv, Integral) and groups is not None:
         return _group_folds(int(cv), groups, y if stratified else None)
     if stratified and isinstance(cv, Integral):
         labels, counts = np.unique(y, return_counts=True)
-        rarest, rare = int(counts.min()), labels.tolist()[counts.argmin()]
+        rarest, rare_label = int(counts.min()), labels.tolist()[counts.argmin()]
         if refits and len(labels) < 2:
-            raise ValueError(f"y has one class only, {rare!r}: a classifier needs two or more.")
+            raise ValueError(
+                f"y has one class only, {rare_label!r}: a classifier needs two or more."
+            )
         if refits and rarest < 2:
             raise ValueError(
-                f"y has one row only of class {rare!r}: cross-validation needs two or more of each."
+                f"y has one row only of class {rare_label!r}: cross-validation needs two or more of each."
             )
         cv, stratified = (min(int(cv), rarest), True) if rarest > 1 else (int(cv), False)
     if isinstance(cv, Integral) and not stratified and len(y) > 1:
@@ -46,6 +48,7 @@ def resolve_cv(
 
 
 def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> BaseCrossValidator:
+    """Splitter that keeps groups together, stratified by `labels` where each class is in two groups or more."""
     groups = np.asarray(groups)
     n_groups = len(np.unique(groups))
     if n_groups < 2:
@@ -53,13 +56,13 @@ def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> Base
     if labels is None:
         return GroupKFold(min(n_folds, n_groups))
     rarest = min(len(np.unique(groups[labels == label])) for label in np.unique(labels))
-    if rarest < 2:  # there is nothing to stratify by
+    if rarest < 2:  # a class in one group only cannot be in every fold
         return GroupKFold(min(n_folds, n_groups))
     return StratifiedGroupKFold(min(n_folds, rarest))
 
 
 def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Iterator[Split]:
-    """Folds of meta-training rows; those of one group, such as copies of a row, stay together."""
+    """Folds of a meta-learner's training rows; rows of one group, such as copies of a row, stay together."""
     if groups is not None and (n_groups := len(np.unique(groups))) > 1:
         return GroupKFold(min(FOLDS, n_groups)).split(range(n_rows), groups=groups)
     folds = KFold(min(FOLDS, n_rows), shuffle=True, random_state=random_state)

@@ -1,4 +1,4 @@
-"""Checks of what a user passes, made by more than one package."""
+"""Checks of arguments that more than one package makes."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -25,9 +25,10 @@ def check_share(value: Any, name: str) -> None:
 
 
 def check_option(value: Any, name: str, options: Sequence[str], other: str = "") -> None:
-    """Raise one sentence unless `value` is one of the options.
+    """Raise a ValueError unless `value` is one of the options.
 
-    The sentence names the parameter and what it may be; `other` says in words what it may be besides.
+    The message names the parameter and the allowed values; `other` describes further values that the caller
+    accepts, in words.
     """
     if not (isinstance(value, str) and value in options):
         allowed = ", ".join(repr(option) for option in options) + (f" or {other}" if other else "")
@@ -35,7 +36,7 @@ def check_option(value: Any, name: str, options: Sequence[str], other: str = "")
 
 
 def check_vector(values: Any, name: str) -> Floats:
-    """Finite numbers, one a row."""
+    """Vector of finite numbers, one per row; a table of one column becomes a vector."""
     vector = check_array(values, dtype=np.float64, ensure_2d=False, input_name=name)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
@@ -45,24 +46,24 @@ def check_vector(values: Any, name: str) -> Floats:
 
 
 def check_binary(values: Any, name: str) -> Floats:
-    """Zeros and ones, one a row."""
+    """Vector of zeros and ones, one per row."""
     vector = check_vector(values, name)
     check_zeros_and_ones(vector, name)
     return vector
 
 
 def check_zeros_and_ones(values: Floats, name: str) -> None:
-    """Raise one sentence if there is any other value than 0 and 1."""
+    """Raise a ValueError if there is any other value than 0 and 1."""
     if not np.isin(values, (0.0, 1.0)).all():
         raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
 
 
 def check_weights(sample_weight: Any, vector: Floats) -> Floats:
-    """Weights of the rows, none below 0 and not all 0; by default they are 1."""
+    """Weights of the rows, none below 0 and not all 0; all are 1 if `sample_weight` is None."""
     return check_sample_weight(sample_weight, vector, dtype=np.float64, ensure_non_negative=True)
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
-    """Weighted mean, which may be infinite; rows without weight are left out."""
+    """Weighted mean, which may be infinite; rows of weight 0 are left out, whatever their value."""
     counted = weights > 0
     return float(np.average(values[counted], weights=weights[counted]))

@@ -1,4 +1,4 @@
-"""Models and neighbours that never saw the row: what every action learns from."""
+"""Cross-fitting: scores and columns of a row from models and neighbours that never saw it (out of fold)."""
 
 from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
 from surefoot._crossfit._cross_fitter import CrossFit, CrossFitter, cross_fit

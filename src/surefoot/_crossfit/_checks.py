@@ -1,4 +1,4 @@
-"""Checks of rows and targets that all actions share; a model checks its own input, and gets it untouched."""
+"""Checks of rows and targets that all actions share; the values of a row are checked by the model itself."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from surefoot._typing import Floats
 def check_training_rows(
     action: Any, X: Any, y: Any, sample_weight: Any = None
 ) -> tuple[Any, NDArray[Any], Floats | None]:
-    """Rows as a table, targets and weights as arrays; the action learns the names of the columns."""
+    """Rows as a table, targets and weights as arrays; the column names are stored on the action."""
     validate_data(action, X, y, skip_check_array=True)
     X, y = as_table(X), column_or_1d(y, warn=True)
     check_consistent_length(X, y)
@@ -36,7 +36,7 @@ def check_training_rows(
 
 
 def check_rows(action: Any, X: Any) -> Any:
-    """New rows as a table, once the action is fitted and if they have its columns."""
+    """New rows as a table; raises if the action is not fitted or was fitted on other columns."""
     check_is_fitted(action)
     X = as_table(X)
     validate_data(action, X, reset=False, skip_check_array=True)
@@ -44,7 +44,7 @@ def check_rows(action: Any, X: Any) -> Any:
 
 
 def known_classes(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
-    """The classes in y, or those of a frozen model, which must know all in y."""
+    """Classes in y, or those of a frozen model; raises if a class in y is unknown to a frozen model."""
     check_classification_targets(y)
     if not isinstance(estimator, FrozenEstimator):
         return np.unique(y)

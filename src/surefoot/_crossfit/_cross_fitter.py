@@ -1,4 +1,4 @@
-"""Scores and columns of training rows from models and neighbours that never saw them."""
+"""Out-of-fold scores and columns: of training rows, from models and neighbours that never saw them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -19,16 +19,16 @@ from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators import Indicator
 
-# Folds within a part of the rows that the given splits do not divide any further.
+# Folds within a part of the rows that no given split divides.
 FRESH_FOLDS = 5
 
 
 class CrossFit(NamedTuple):
-    """Scores, columns and answers of held-out rows, by models and neighbours of the other folds.
+    """Out-of-fold scores, columns and answers: of held-out rows, by models and neighbours of the other folds.
 
-    `rows` are positions in the training table, in order: each once if the folds are a partition, else
-    as often as it was held out; `splits` says by which split. `scores` (the model's, like log-odds),
-    `columns` (by indicator name) and `answers` (of the model, by method) are aligned with them.
+    `rows` are positions in the training table, ascending: each once if the folds are a partition, else
+    as often as it was held out. `splits` (number of the split that held the row out), `scores` (log-odds-like,
+    of the model), `columns` (by indicator name) and `answers` (of the model, by method) are aligned with them.
     """
 
     rows: Ints
@@ -39,34 +39,34 @@ class CrossFit(NamedTuple):
 
 
 class CrossFitter:
-    """A model and its neighbours for every part of the training rows, each fitted once.
+    """Models and panels for parts of the training rows, each fitted once, and out-of-fold outputs from them.
 
-    A part is an ascending array of row positions. Whatever is said of a row of a part comes from a
-    model, and from neighbours, that the row is not among; and whatever an indicator learns of a
-    neighbour (`needs_held_out_scores`) from models that saw neither the neighbour nor the row.
-    With folds that are a partition these are the models with two folds left out, shared by both.
+    A part is an ascending array of row positions. Out-of-fold outputs of a row come from a model
+    that was not trained on it, and from neighbours among that model's training rows. Scores of a
+    neighbour (`needs_held_out_scores`) come from models that saw neither the neighbour nor the row: if
+    the folds are a partition, from the models with two folds left out, which both folds share.
 
     Parameters
     ----------
     indicators : mapping of str to Indicator, or sequence of Indicator
-        What to say of each row.
+        Indicators whose columns are computed for each row.
     estimator : estimator
-        Fitted on parts of the rows; a frozen one is used as it is, and the rows must be new to it.
+        Fitted on parts of the rows; a frozen one is used as it is, and must not have seen the rows.
     X, y : table and ndarray
         The training rows.
     cv, groups, sample_weight
-        How rows are held out, what stays together, and weights for the model.
+        Splitter or number of folds, groups that stay in one fold, and weights for the model.
     response : str, default="auto"
-        What the scores are made of.
+        Method of the model that the scores are made of.
     max_reference_rows : int, default=None
-        Most rows to look for neighbours in; a random sample of a larger part.
+        Most rows in which neighbours are searched; of a larger part a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Draws that sample.
+        Seed of that sample.
     n_jobs : int, default=None
         Parallel fits and folds.
     """
 
-    # What describes rows around the model of a part.
+    # Class of the object that computes scores and columns around the model of a part.
     panel_type: Any = Panel
 
     def __init__(
@@ -105,12 +105,12 @@ class CrossFitter:
 
     @cached_property
     def everything(self) -> Ints:
-        """The part that is all rows."""
+        """Positions of all rows."""
         return np.arange(len(self.y))
 
     @property
     def deployed(self) -> Ints:
-        """Training rows of the deployed model: all, but with a single split those that it left in."""
+        """Training rows of the deployed model: all rows, or with a single split its training rows."""
         return self.splits[0][0] if len(self.splits) == 1 else self.everything
 
     def held_out(
@@ -119,7 +119,7 @@ class CrossFitter:
         names: Collection[str] | None = None,
         methods: Sequence[str] = (),
     ) -> CrossFit:
-        """Out-of-fold scores, columns of the named indicators and answers for the rows of a part."""
+        """Out-of-fold scores, columns of the named indicators, and answers of the model, for the rows of a part."""
         splits = self.splits_within(self.everything if part is None else part)
         if not splits:
             raise ValueError(
@@ -132,12 +132,14 @@ class CrossFitter:
             for panel, (_, test) in zip(panels, splits, strict=True)
         )
         rows = np.concatenate([test for _, test in splits])
-        numbers = np.concatenate([np.full(len(test), i) for i, (_, test) in enumerate(splits)])
-        # A partition comes back in the order of the table, which is then its own reference.
+        split_numbers = np.concatenate(
+            [np.full(len(test), i) for i, (_, test) in enumerate(splits)]
+        )
+        # If the folds are a partition, the rows come back in the order of the table.
         order = np.argsort(rows, kind="stable")
         return CrossFit(
             rows[order],
-            numbers[order],
+            split_numbers[order],
             np.concatenate([output.scores for output in outputs])[order],
             *(
                 {key: np.concatenate([v[key] for v in values])[order] for key in values[0]}
@@ -149,46 +151,45 @@ class CrossFitter:
         )
 
     def held_out_predictions(self, method: str = "predict") -> tuple[Ints, NDArray[Any]]:
-        """Held-out rows, in the order of `held_out`, and the answers of the models that did not see them."""
+        """Positions of the held-out rows, in the order of `held_out`, and the models' out-of-fold predictions."""
         rows = np.concatenate([test for _, test in self.splits])
-        answers = [
+        predictions = [
             np.asarray(getattr(self.model(train), method)(take_rows(self.X, test)))
             for train, test in self.splits
         ]
         order = np.argsort(rows, kind="stable")
-        return rows[order], np.concatenate(answers)[order]
+        return rows[order], np.concatenate(predictions)[order]
 
     def panel(self, part: Ints | None = None) -> Panel:
-        """The indicators around the model of a part; of all rows that a new row may meet by default."""
+        """Panel of the model of a part; by default of the deployed model, for new rows."""
         return self._build_panels([self.deployed if part is None else part])[0]
 
     def lay_out_like(self, panel: Panel) -> None:
-        """Give all panels that are still to be built the columns of this one."""
+        """Give the panels that are built from now on the columns of this one, in its order."""
         self.indicators = {
             name: indicator.laid_out_like(panel.indicators[name])
             for name, indicator in self.indicators.items()
         }
 
     def model(self, part: Ints) -> Any:
-        """The model of a part, fitted when it is first asked for."""
+        """Model of a part, fitted at the first request."""
         self._fit([part])
         return self._models[part.tobytes()]
 
     def scorer(self, part: Ints) -> Panel:
-        """A panel without indicators, which only scores."""
-        rows = self._rows(
-            self.reference_rows(part)
-        )  # as many as in the part's panel: it scores alike
+        """Panel without indicators, which only computes scores."""
+        # The number of rows limits the log-odds: with those of the part's panel, the scores are equal.
+        rows = self._rows(self.reference_rows(part))
         return self.panel_type({}, self.model(part), *rows, response=self.response)
 
     def units(self, rows: Ints) -> NDArray[Any] | None:
-        """What must stay together of held-out rows: groups, or copies of a row that was held out twice."""
+        """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
         if self.groups is not None:
             return self.groups[rows]
         return rows if len(np.unique(rows)) < len(rows) else None
 
     def splits_within(self, part: Ints) -> list[Split]:
-        """The splits as far as they divide the part; where none does, fresh folds of it."""
+        """Splits restricted to the rows of a part; fresh folds of it where no split divides it."""
         if np.array_equal(part, self.everything):
             return self.splits
         inner = [
@@ -198,6 +199,7 @@ class CrossFitter:
         return inner or self._fresh_splits(part)
 
     def _fresh_splits(self, part: Ints) -> list[Split]:
+        """Folds of the rows of a part; none if it is a single row or group."""
         units = part if self.groups is None else self.groups[part]
         n_units = len(np.unique(units))
         if n_units < 2:
@@ -210,7 +212,7 @@ class CrossFitter:
         return [(part[train], part[test]) for train, test in splits]
 
     def held_out_scores(self, part: Ints) -> Floats:
-        """Scores of the rows of a part by models of the rest of it; NaN where there is none."""
+        """Out-of-fold scores of the rows of a part, by models fitted within that part; NaN where there is none."""
         splits = [split for split in self.splits_within(part) if not self._missing(split[0])]
         self._fit([train for train, _ in splits])
         rows, copies = np.unique(part, return_inverse=True)
@@ -222,36 +224,38 @@ class CrossFitter:
         means = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
         return means[copies]
 
-    def _known_scores(self, part: Ints) -> Floats | None:
+    def _needed_scores(self, part: Ints) -> Floats | None:
+        """Out-of-fold scores of the rows of a part, or None if no indicator needs them."""
         needed = any(i.needs_held_out_scores for i in self.indicators.values())
         return self.held_out_scores(part) if needed else None
 
     def _build_panels(self, parts: list[Ints]) -> list[Panel]:
-        """The panels of the parts, each built once."""
+        """Panels of the parts, each built once."""
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._panels}
         self._fit(list(new.values()))
-        known = [self._known_scores(part) for part in new.values()]
+        held_out_scores = [self._needed_scores(part) for part in new.values()]
         built = Parallel(n_jobs=self.n_jobs)(
             delayed(_build_panel)(
-                self.panel_type, self.indicators, self._models[key], *settings, self.response
+                self.panel_type, self.indicators, self._models[key], *reference, self.response
             )
-            for (key, part), scores in zip(new.items(), known, strict=True)
-            if (settings := self._reference(part, scores))
+            for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
+            if (reference := self._reference(part, scores))
         )
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
 
     def _reference(self, part: Ints, scores: Floats | None) -> tuple[Any, NDArray[Any], Any]:
-        """Rows of a part to look for neighbours in, with their targets and held-out scores."""
+        """Rows of a part in which neighbours are searched, with their targets and held-out scores."""
         kept = self._kept(part)
         return *self._rows(part[kept]), None if scores is None else scores[kept]
 
     def reference_rows(self, part: Ints | None = None) -> Ints:
-        """Positions of the rows that neighbours of a part's panel are looked for in."""
+        """Positions of the rows in which the panel of a part searches neighbours."""
         part = self.deployed if part is None else part
         return part[self._kept(part)]
 
     def _kept(self, part: Ints) -> Ints:
+        """Places within a part of its reference rows: all, or a random sample of `max_reference_rows`."""
         if self.max_reference_rows is None or len(part) <= self.max_reference_rows:
             return np.arange(len(part))
         draw = np.random.RandomState(self.seed)
@@ -261,7 +265,7 @@ class CrossFitter:
         return take_rows(self.X, part), self.y[part]
 
     def _fit(self, parts: list[Ints]) -> None:
-        """Fit the models of those parts that have none yet."""
+        """Fit the models of the parts that have none yet."""
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._models}
         weights = [None if (w := self.sample_weight) is None else w[part] for part in new.values()]
         fitted = Parallel(n_jobs=self.n_jobs)(
@@ -275,7 +279,7 @@ class CrossFitter:
         return set(self.y.tolist())
 
     def _missing(self, part: Ints) -> set[Any]:
-        """Classes that a model of the part would not know."""
+        """Classes that no row of the part has."""
         if self._frozen or not is_classifier(self.estimator):
             return set()
         return self._labels - set(self.y[part].tolist())
@@ -289,6 +293,7 @@ class CrossFitter:
                 )
 
     def _n_scores(self) -> int:
+        """Columns of the scores: one for a regressor or two classes, else one per class."""
         if not is_classifier(self.estimator):
             return 1
         n_classes = len(self.estimator.classes_ if self._frozen else self._labels)

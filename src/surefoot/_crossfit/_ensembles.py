@@ -1,4 +1,4 @@
-"""What ensembles share: the same classes, the same held-out rows, and answers of the model chosen for each row."""
+"""Functions that ensembles share: checks of classes and held-out rows, and predictions by the chosen models."""
 
 from typing import Any
 
@@ -10,21 +10,21 @@ from surefoot._typing import Ints
 
 
 def ask_chosen(models: list[Any], choice: Ints, method: str, X: Any) -> NDArray[Any]:
-    """What the model that is chosen for a row says of it, for each row.
+    """Output of `method` for each row, by the model that is chosen for that row.
 
-    A model that is chosen for no row is not called.
+    `choice` holds positions in `models`. A model that is chosen for no row is not called.
     """
-    rows = [np.flatnonzero(choice == number) for number in range(len(models))]
-    told = [
-        getattr(model, method)(take_rows(X, mine))
-        for model, mine in zip(models, rows, strict=True)
-        if mine.size
+    rows_of_models = [np.flatnonzero(choice == number) for number in range(len(models))]
+    outputs = [
+        getattr(model, method)(take_rows(X, rows))
+        for model, rows in zip(models, rows_of_models, strict=True)
+        if rows.size
     ]
-    return np.concatenate(told)[np.argsort(np.concatenate(rows), kind="stable")]
+    return np.concatenate(outputs)[np.argsort(np.concatenate(rows_of_models), kind="stable")]
 
 
 def check_same_rows(parts: list[Ints]) -> None:
-    """Raise one sentence unless the same rows were held out for all models."""
+    """Raise a ValueError unless the same rows were held out for all models."""
     if not all(np.array_equal(rows, parts[0]) for rows in parts):
         raise ValueError(
             "Other rows were held out for one model than for another: all must have the same cv."
@@ -32,7 +32,7 @@ def check_same_rows(parts: list[Ints]) -> None:
 
 
 def common_classes(models: list[Any]) -> NDArray[Any]:
-    """Classes of models that all know the same ones."""
+    """Classes that all models know; raises if a model knows others."""
     classes = models[0].classes_
     for model in models:
         if not np.array_equal(model.classes_, classes):

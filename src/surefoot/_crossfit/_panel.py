@@ -1,4 +1,4 @@
-"""Several indicators around one fitted model, with one neighbourhood for all that agree on it."""
+"""Several indicators around one fitted model; those with equal settings share one neighbour search."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class PanelOutput(NamedTuple):
-    """Scores of the model, columns of each indicator by its name, and further answers of the model by method."""
+    """Scores of the model, columns by indicator name, and further outputs of the model by method (`answers`)."""
 
     scores: Floats
     columns: dict[str, Floats]
@@ -24,20 +24,20 @@ class PanelOutput(NamedTuple):
 
 
 class Panel:
-    """Indicators attached to one fitted model: what every action builds, once a fold.
+    """Indicators attached to one fitted model; calling it describes rows. An action builds one per fold.
 
     Parameters
     ----------
     indicators : mapping of str to Indicator, or sequence of Indicator
-        Cloned, then attached; their own `estimator` is not used. A sequence is named by `named`.
+        Cloned, then attached; their own `estimator` is not used. A sequence gets the names of `named`.
     model : fitted estimator
-        The model whose predictions they speak of.
+        The model whose predictions they describe.
     X, y : training rows and targets of the model
-        Where neighbours come from.
+        Rows in which neighbours are searched.
     response : str, default="auto"
-        What the scores are made of, whatever the indicators ask for themselves.
+        Method of the model that the scores are made of; an indicator may use another one for itself.
     held_out_scores : ndarray, default=None
-        Scores of the training rows by models that did not see them, for indicators that need them.
+        Out-of-fold scores of the training rows, for indicators that need them.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -54,10 +54,10 @@ class Panel:
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
-        given = named(indicators)
-        self.indicators: dict[str, Indicator] = {name: clone(i) for name, i in given.items()}
+        by_name = named(indicators)
+        self.indicators: dict[str, Indicator] = {name: clone(i) for name, i in by_name.items()}
         self.indexes: list[NeighborhoodIndex] = []
-        self.members: list[list[str]] = _group(given, response)
+        self.members: list[list[str]] = _group(by_name, response)
         for group in self.members:
             chosen = [self.indicators[name] for name in group]
             needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
@@ -76,7 +76,7 @@ class Panel:
                 indicator.attach(index)
 
     def __getstate__(self) -> dict[str, Any]:
-        """State to save: the model and each index once, as skops writes out an object wherever it is met."""
+        """State to save, with the model and each index once: skops writes an object again at every reference."""
         bare = {name: copy(indicator) for name, indicator in self.indicators.items()}
         for indicator in bare.values():
             del indicator.index_
@@ -84,7 +84,7 @@ class Panel:
         return {**self.__dict__, "indicators": bare, "indexes": indexes}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Bring the parts together again."""
+        """Connect model, indexes and indicators again after loading."""
         self.__dict__.update(state)
         for index, group in zip(self.indexes, self.members, strict=True):
             index.use_model(self.model)
@@ -94,21 +94,21 @@ class Panel:
     def __call__(
         self, X: Any, names: Collection[str] | None = None, methods: Sequence[str] = ()
     ) -> PanelOutput:
-        """Scores, columns and answers for every row of X, from one pass in which the model is asked once.
+        """Scores, columns and answers for every row of X, from one pass: each method of the model is called once.
 
         Parameters
         ----------
         X : table
             Rows to describe.
         names : collection of str, default=None
-            Indicators whose columns are wanted; None is all of them.
+            Names of the indicators to compute; None means all of them.
         methods : sequence of {"predict", "predict_proba"}, default=()
-            Further answers of the model that are wanted.
+            Methods of the model whose outputs are returned as `answers`.
         """
         names = self.indicators if names is None else names
         chosen = [[name for name in group if name in names] for group in self.members]
 
-        def look(near: Neighborhood) -> list[NDArray[Any]]:
+        def describe(near: Neighborhood) -> list[NDArray[Any]]:
             values = [near.scores, *(near.answer(method) for method in methods)]
             for index, group in zip(self.indexes, chosen, strict=True):
                 if group:
@@ -117,19 +117,19 @@ class Panel:
             return values
 
         n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
-        parts = self.indexes[0].map(look, X, n_samples)
+        parts = self.indexes[0].map(describe, X, n_samples)
         scores, *values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        columns = zip([n for group in chosen for n in group], values[len(methods) :], strict=True)
-        by_name = dict(columns)
+        answers, blocks = values[: len(methods)], values[len(methods) :]
+        columns = dict(zip([name for group in chosen for name in group], blocks, strict=True))
         return PanelOutput(
             scores,
-            {name: by_name[name] for name in self.indicators if name in by_name},
-            dict(zip(methods, values[: len(methods)], strict=True)),
+            {name: columns[name] for name in self.indicators if name in columns},
+            dict(zip(methods, answers, strict=True)),
         )
 
 
 def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:
-    """Indicators by name: that of their class, and a number where a class comes again.
+    """Indicators by class name, with a number for the second of a class and later ones.
 
     Examples
     --------
@@ -139,19 +139,19 @@ def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str
     """
     if isinstance(indicators, Mapping):
         return dict(indicators)
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     names = []
     for indicator in indicators:
         name = type(indicator).__name__
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+        counts[name] += 1
+        names.append(name if counts[name] == 1 else f"{name}_{counts[name]}")
     return dict(zip(names, indicators, strict=True))
 
 
 def with_fixed_seed(indicator: Indicator) -> Indicator:
-    """Copy whose `random_state`, if it has one, is a number: attached to several models, it draws alike.
+    """Copy with an int as `random_state`, if it has that parameter: it then draws the same for every fold.
 
-    Its other parameters are the same objects, so that indicators that share a space still share a search.
+    The other parameters are not copied, so that indicators with one space object still share a search.
     """
     fixed = copy(indicator)
     if "random_state" in fixed.get_params(deep=False):
@@ -161,13 +161,13 @@ def with_fixed_seed(indicator: Indicator) -> Indicator:
 
 
 def _group(indicators: Mapping[str, Indicator], response: str) -> list[list[str]]:
-    """Names of the indicators that can share an index; the first group has the given response.
+    """Names of the indicators, grouped by the index that they can share; the first group has the given response.
 
-    It may be empty: then its index only scores.
+    The first group may be empty: its index then only computes scores.
     """
     groups: list[list[str]] = []
     settings = {name: indicator.index_settings() for name, indicator in indicators.items()}
-    # The one with the most settings comes first: an indicator that needs no neighbours joins any group.
+    # The indicator with the most settings comes first; one without settings then joins any group.
     for name in sorted(settings, key=lambda name: -len(settings[name])):
         fitting = (g for g in groups if settings[name].items() <= settings[g[0]].items())
         group = next(fitting, None)
@@ -176,5 +176,5 @@ def _group(indicators: Mapping[str, Indicator], response: str) -> list[list[str]
         else:
             group.append(name)
     groups.sort(key=lambda g: settings[g[0]].get("response", response) != response)
-    scored = groups and settings[groups[0][0]].get("response", response) == response
-    return groups if scored else [[], *groups]
+    first_fits = groups and settings[groups[0][0]].get("response", response) == response
+    return groups if first_fits else [[], *groups]

@@ -1,4 +1,4 @@
-"""One neighbourhood for many models of the same rows: searched, cut and sampled once."""
+"""One neighbourhood for many models of the same rows: neighbours and samples are computed once for all."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -16,16 +16,16 @@ T = TypeVar("T")
 
 
 class SharedNeighborhood(Neighborhood):
-    """The neighbourhood of a batch of rows as one of several two-class models sees it.
+    """Neighbourhood of a batch of rows for one of several two-class models that share a search.
 
     Parameters
     ----------
     index : NeighborhoodIndex
         Made by `index_for`.
     first : Neighborhood
-        Where the batch is; any model's.
+        Neighbourhood of the batch, whose rows and neighbours are used; of any of the models.
     shared : dict
-        What the models have in common, filled by whoever needs it first.
+        Cache of samples, steps and weights that are equal for all models; filled at first use.
     """
 
     def __init__(
@@ -48,42 +48,45 @@ class SharedNeighborhood(Neighborhood):
             return self._cell_scores(near)
         if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
-        drawn = fractions.tobytes() if sampling == "uniform" and fractions is not None else b""
-        where = sampling, n_neighbors, drawn
-        samples = self._once(("samples", *where), lambda: self._samples(near, sampling, fractions))
-        scores = self._scores_of(samples, where)
+        fractions_key = (
+            fractions.tobytes() if sampling == "uniform" and fractions is not None else b""
+        )
+        key = sampling, n_neighbors, fractions_key
+        samples = self._once(("samples", *key), lambda: self._samples(near, sampling, fractions))
+        scores = self._scores_of(samples, key)
         return scores.reshape(*near.shape, -1)
 
-    def _scores_of(self, samples: Any, where: tuple[Any, ...]) -> Floats:
-        """The model's scores of samples; those that vote on them are the same for all labels."""
+    def _scores_of(self, samples: Any, key: tuple[Any, ...]) -> Floats:
+        """Scores of the model at samples; nearest-neighbour models share the search, which ignores labels."""
         index = self.index
         if not index.shares_search:
             return index.input.score(index.response, samples)
         model = index.predictor
         voting = self._once(
-            ("voting", model.n_neighbors_, *where),
+            ("voting", model.n_neighbors_, *key),
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
         )
         return index.response.as_scores(model.cached_scores(*voting))
 
     def _axis_scores(self, near: Ints) -> Floats:
-        where = "axis", near.shape[1]
+        key = "axis", near.shape[1]
         samples, at, place = self._once(
-            ("samples", *where), lambda: axis_samples(self.inputs, self.index.input.rows, near)
+            ("samples", *key), lambda: axis_samples(self.inputs, self.index.input.rows, near)
         )
         scores = np.repeat(self.scores[:, None, :], 2 * self.inputs.shape[1], axis=1)
         if samples.shape[0]:
-            scores[at, place] = self._scores_of(samples, where)
+            scores[at, place] = self._scores_of(samples, key)
         return scores
 
     def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
+        """Points on the way from each row to its neighbours, as the model takes them."""
         steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
         if sampling == "uniform" and fractions is not None:
             steps = steps * fractions[: near.shape[1]]
         return interpolate(self.inputs, self.index.input.rows, near, steps)
 
     def _cell_scores(self, near: Ints) -> Floats:
-        """Votes at the samples: the neighbours' weights are the same for all labels."""
+        """Scores at the samples by the votes of cached neighbours, whose weights do not depend on the labels."""
         model = self.index.predictor
         cache = self.indices[:, : max(2 * model.n_neighbors_, near.shape[1])]
         weights = self._once(
@@ -95,25 +98,27 @@ class SharedNeighborhood(Neighborhood):
         return self.index.response.as_scores(votes.ravel()).reshape(*near.shape, -1)
 
     def _steps(self, near: Ints) -> Floats:
-        found = self._once(
+        steps = self._once(
             ("steps", near.shape[1]), lambda: super(SharedNeighborhood, self)._steps(near)
         )
-        return found.copy()  # whoever asked may scale them
+        return steps.copy()  # the caller may scale them in place
 
     def _once(self, key: Any, compute: Callable[[], T]) -> T:
+        """Value from the shared cache, computed if it is not there yet."""
         if key not in self._shared:
             self._shared[key] = compute()
         return self._shared[key]
 
 
 def may_share(models: Sequence[Any], X: Any) -> bool:
-    """Whether fitted models take the rows as they are, numbers without gaps, so that a neighbourhood is anybody's."""
+    """Whether all fitted models take the rows untransformed and complete, so that they can share a neighbourhood."""
     if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
         return False
     return all(_takes_rows_as_they_are(model) for model in models)
 
 
 def _takes_rows_as_they_are(model: Any) -> bool:
+    """Whether a model has no transformers and no categorical columns."""
     transformers, predictor = split_model(model)
     flags = getattr(predictor, "is_categorical_", None)
     has_categories = flags is not None and np.any(flags)
@@ -128,19 +133,19 @@ def index_for(
     response: str = "auto",
     held_out_scores: Floats | None = None,
 ) -> NeighborhoodIndex:
-    """The index of another model of the same rows, without another search."""
+    """Index of another model of the same rows, which shares the search of the given one."""
     index = copy(shared)
-    vars(index).pop("scores", None)  # the first model's, if it was asked
+    vars(index).pop("scores", None)  # cached ones are those of the first model
     index.transformers, index.predictor = split_model(model)
     index.labels, index.held_out_scores = labels, held_out_scores
     index.response = Response(index.predictor, response, index.n_rows)
     if index.n_neighbors > 0:
-        index.shares_search = _finds_its_own(index, shared)
+        index.shares_search = _shares_search(index, shared)
     return index
 
 
-def _finds_its_own(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
-    """Whether the model's own neighbours are those of the index."""
+def _shares_search(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
+    """Whether the model votes by the neighbours that the index finds."""
     model, first = index.predictor, shared.predictor
     if not isinstance(model, KernelKNeighborsClassifier) or model.metric != index.metric:
         return False

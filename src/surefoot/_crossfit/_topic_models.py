@@ -1,4 +1,4 @@
-"""One model of each of several kinds for every topic, and all of them out of fold."""
+"""Models of several kinds, one for each topic, and their out-of-fold scores and columns."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -14,16 +14,16 @@ from surefoot.neighborhoods import KernelKNeighborsClassifier
 
 
 class TopicModels(BaseEstimator):
-    """One model of each kind for every topic.
+    """One model of each kind for every topic (multilabel: one against the rest).
 
-    A topic that all rows have, or none, has no model: there is nothing to tell apart.
+    A topic that all rows have, or none, has no model: there is only one class to learn.
 
     Parameters
     ----------
     estimators : list of classifiers
-        The kinds.
+        One unfitted model of each kind.
     owners : list of int
-        The kind of model that each indicator of a `TopicPanel` speaks of.
+        For each indicator of a `TopicPanel` the number of the kind of model that it describes.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class TopicModels(BaseEstimator):
         self.owners = owners
 
     def fit(self, X: Any, y: Ints, sample_weight: Floats | None = None) -> Self:
-        """Fit the models on rows and their topics, (n_rows, n_topics) of zeros and ones."""
+        """Fit the models on rows and their topics, zeros and ones of shape (n_rows, n_topics)."""
         self.models_ = [fit_topics(kind, X, y, sample_weight) for kind in self.estimators]
         return self
 
 
 def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) -> list[Any]:
-    """A model for each topic, or None; nearest-neighbour models share their rows."""
+    """Fitted model of each topic, or None where it has no model; nearest-neighbour models share their rows."""
     models: list[Any] = []
     first: Any = None
     for topic in y.T:
@@ -57,18 +57,18 @@ def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) ->
 
 
 class TopicCrossFitter(CrossFitter):
-    """`CrossFitter` of several kinds of models and many topics, with scores and columns as `TopicPanel` has them.
+    """`CrossFitter` for several kinds of models and many topics, whose panels are `TopicPanel`.
 
     Parameters
     ----------
     indicators : list of lists of Indicator
-        For each kind those that speak of it.
+        For each kind of model the indicators that describe it.
     estimators : list of classifiers
-        The kinds.
+        One unfitted model of each kind.
     X, y : table and ndarray of shape (n_rows, n_topics)
-        The training rows, and zeros and ones.
+        Training rows, and their topics as zeros and ones.
     **options : dict
-        As `CrossFitter` has them.
+        Further parameters of `CrossFitter`.
     """
 
     panel_type = TopicPanel
@@ -81,12 +81,12 @@ class TopicCrossFitter(CrossFitter):
         y: Ints,
         **options: Any,
     ) -> None:
-        self.owners = [kind for kind, several in enumerate(indicators) for _ in several]
+        self.owners = [kind for kind, group in enumerate(indicators) for _ in group]
         models = TopicModels(list(estimators), self.owners)
-        super().__init__([i for several in indicators for i in several], models, X, y, **options)
+        super().__init__([i for group in indicators for i in group], models, X, y, **options)
 
     def topic_panel(self) -> TopicPanel:
-        """The indicators around models of all rows."""
+        """Panel of the models of all rows."""
         panel: Any = self.panel(self.everything)
         return panel
 

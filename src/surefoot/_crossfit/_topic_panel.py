@@ -1,4 +1,4 @@
-"""Indicators around many models of the same rows: several kinds, one of each a topic."""
+"""Indicators around many models of the same rows: models of several kinds, one of each kind per topic."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, Nei
 
 
 @dataclass(frozen=True)
-class Seat:
-    """A model of one kind and topic, with the indicators that speak of it."""
+class TopicModel:
+    """Model of one kind and topic in a shared index, with the indicators that describe it."""
 
     kind: int
     topic: int
@@ -28,7 +28,7 @@ class Seat:
 
 
 class TopicOutput(NamedTuple):
-    """Scores of one model, and the columns of its indicators, in their order."""
+    """Scores of one model, and the columns of its indicators in the order of the indicators."""
 
     kind: int
     topic: int
@@ -37,23 +37,23 @@ class TopicOutput(NamedTuple):
 
 
 class TopicPanel:
-    """What `Panel` is to one model, for many: one neighbourhood for all that agree on it.
+    """Counterpart of `Panel` for many models, which share a neighbour search where they can.
 
-    Models that take the rows as they are, with indicators in the models' own space, share it. A model in
-    a pipeline, or an indicator with a space or response of its own, gets a `Panel` for each topic.
+    Models that take the rows untransformed, with indicators in the models' own space, share one search. A
+    model in a pipeline, or an indicator with a space or response of its own, gets a `Panel` for each topic.
 
     Parameters
     ----------
     indicators : mapping of str to Indicator
-        Cloned, then attached to each topic's model of the kind that `models.owners` says.
+        Cloned, then attached to each topic's model of one kind; `models.owners` holds the kind of each.
     models : TopicModels
         Fitted on X and y.
     X, y : training rows, and topics (n_rows, n_topics) of zeros and ones
-        Where neighbours come from.
+        Rows in which neighbours are searched, and their topics.
     response : str, default="auto"
-        What the scores are made of.
+        Method of the models that the scores are made of.
     held_out_scores : ndarray of shape (n_rows, n_kinds * n_topics), default=None
-        Scores of the training rows by models that did not see them.
+        Out-of-fold scores of the training rows.
     """
 
     def __init__(
@@ -67,40 +67,41 @@ class TopicPanel:
         held_out_scores: Floats | None = None,
     ) -> None:
         self.indicators = dict(indicators)
-        self.owners = list(models.owners)[
-            : len(self.indicators)
-        ]  # none where only scores are asked
+        # There are no indicators, and so no owners, where only scores are needed.
+        self.owners = list(models.owners)[: len(self.indicators)]
         self.models: list[list[Any]] = models.models_
         self.n_topics = y.shape[1]
-        self._response, self._held_out = response, held_out_scores
+        self._response, self._held_out_scores = response, held_out_scores
         self._panels: list[tuple[int, int, Panel]] = []
-        self._tables: list[tuple[NeighborhoodIndex, list[Seat]]] = []
-        sharing: dict[Any, list[int]] = {}
+        self._shared: list[tuple[NeighborhoodIndex, list[TopicModel]]] = []
+        kinds_by_metric: dict[Any, list[int]] = {}
         for kind in range(len(self.models)):
             metric = self._common_metric(kind, X)
             if metric is None:
                 self._panels += self._own_panels(kind, X, y)
             else:
-                sharing.setdefault(metric, []).append(kind)
-        for metric, kinds in sharing.items():
-            self._seat(kinds, metric, X, y)
+                kinds_by_metric.setdefault(metric, []).append(kind)
+        for metric, kinds in kinds_by_metric.items():
+            self._share_index(kinds, metric, X, y)
 
-    def _fitted(self, kind: int) -> Iterator[tuple[int, Any]]:
+    def _models_of(self, kind: int) -> Iterator[tuple[int, Any]]:
+        """Topics that have a model of a kind, with the model."""
         return ((t, model) for t, model in enumerate(self.models[kind]) if model is not None)
 
-    def _asked(self, kind: int) -> list[Indicator]:
+    def _indicators_of(self, kind: int) -> list[Indicator]:
+        """Indicators that describe models of a kind, not yet attached."""
         pairs = zip(self.indicators.values(), self.owners, strict=True)
         return [indicator for indicator, owner in pairs if owner == kind]
 
-    def _known(self, kind: int, topic: int) -> Floats | None:
-        """Held-out scores of one model's training rows."""
-        if self._held_out is None:
+    def _held_out_scores_of(self, kind: int, topic: int) -> Floats | None:
+        """Out-of-fold scores of one model's training rows, if there are any."""
+        if self._held_out_scores is None:
             return None
-        return self._held_out[:, [kind * self.n_topics + topic]]
+        return self._held_out_scores[:, [kind * self.n_topics + topic]]
 
     def _common_metric(self, kind: int, X: Any) -> Any:
-        """The metric of a search that the models of a kind can share; None if they cannot."""
-        settings = [indicator.index_settings() for indicator in self._asked(kind)]
+        """Metric of a search that the models of a kind can share; None if they cannot share one."""
+        settings = [indicator.index_settings() for indicator in self._indicators_of(kind)]
         values: dict[str, set[Any]] = {
             "space": {"auto"},
             "response": {self._response},
@@ -109,7 +110,7 @@ class TopicPanel:
         for setting in settings:
             for name, value in setting.items():
                 values[name].add(value if isinstance(value, str) else id(value))
-        models = [model for _, model in self._fitted(kind)]
+        models = [model for _, model in self._models_of(kind)]
         agree = len(values["space"]) == len(values["response"]) == 1 and len(values["metric"]) < 2
         if not agree or not models or not may_share(models, X):
             return None
@@ -121,36 +122,45 @@ class TopicPanel:
         return "cosine" if issparse(X) else "euclidean"
 
     def _own_panels(self, kind: int, X: Any, y: Ints) -> list[tuple[int, int, Panel]]:
+        """Panel of each topic's model of a kind that cannot share a search."""
         panels = []
-        for topic, model in self._fitted(kind):
-            known = self._known(kind, topic)
-            asked, labels = self._asked(kind), y[:, topic]
-            panel = Panel(asked, model, X, labels, response=self._response, held_out_scores=known)
+        for topic, model in self._models_of(kind):
+            panel = Panel(
+                self._indicators_of(kind),
+                model,
+                X,
+                y[:, topic],
+                response=self._response,
+                held_out_scores=self._held_out_scores_of(kind, topic),
+            )
             panels.append((kind, topic, panel))
         return panels
 
-    def _seat(self, kinds: list[int], metric: Any, X: Any, y: Ints) -> None:
-        """Build one index for several kinds of models, and a seat for each model at it."""
-        firsts = [next(model for _, model in self._fitted(kind)) for kind in kinds]
-        # One that votes by its neighbours goes first: it is recognised by the rows it was fitted on.
+    def _share_index(self, kinds: list[int], metric: Any, X: Any, y: Ints) -> None:
+        """Build one index for several kinds of models, and attach the indicators of each model to it."""
+        firsts = [next(model for _, model in self._models_of(kind)) for kind in kinds]
+        # A nearest-neighbour model comes first: the index compares its rows with X and then shares its search.
         firsts.sort(key=lambda model: not isinstance(model, KernelKNeighborsClassifier))
         needed = max(self._needed_neighbors(kind, X.shape[0]) for kind in kinds)
         index = NeighborhoodIndex(firsts[0], X, n_neighbors=needed, metric=metric)
-        seats = []
+        topic_models = []
         for kind in kinds:
-            for topic, model in self._fitted(kind):
-                known = self._known(kind, topic)
-                own = index_for(
-                    index, model, y[:, topic], response=self._response, held_out_scores=known
+            for topic, model in self._models_of(kind):
+                own_index = index_for(
+                    index,
+                    model,
+                    y[:, topic],
+                    response=self._response,
+                    held_out_scores=self._held_out_scores_of(kind, topic),
                 )
-                attached = [clone(indicator).attach(own) for indicator in self._asked(kind)]
-                seats.append(Seat(kind, topic, own, attached))
-        self._tables.append((index, seats))
+                attached = [clone(i).attach(own_index) for i in self._indicators_of(kind)]
+                topic_models.append(TopicModel(kind, topic, own_index, attached))
+        self._shared.append((index, topic_models))
 
     def _needed_neighbors(self, kind: int, n_rows: int) -> int:
-        """Neighbours that the indicators of a kind need, and its own votes."""
-        needs = [indicator.needed_neighbors(n_rows) for indicator in self._asked(kind)]
-        _, model = next(self._fitted(kind))
+        """Neighbours that the indicators of a kind need, and a nearest-neighbour model of that kind."""
+        needs = [indicator.needed_neighbors(n_rows) for indicator in self._indicators_of(kind)]
+        _, model = next(self._models_of(kind))
         if isinstance(model, KernelKNeighborsClassifier) and not callable(model.kernel):
             cached = model.sample_neighbors == "cached" and max(needs, default=0) > 0
             needs.append(model.n_neighbors_ * (2 if cached else 1))
@@ -161,56 +171,57 @@ class TopicPanel:
     ) -> PanelOutput:
         """Scores of the models, and the columns of each indicator, for every row of X.
 
-        Scores have one column for each kind and topic, kind by kind; an indicator has its columns for
-        each topic, topic by topic. They are NaN for a topic without a model.
+        Scores have one column for each kind and topic, kind by kind; an indicator has a block of columns
+        for each topic. Both are NaN for a topic without a model.
         """
         scores = np.full((X.shape[0], len(self.models) * self.n_topics), np.nan)
         blocks: dict[tuple[int, int], list[Floats]] = {}
-        for one in self._outputs(X):
-            scores[:, one.kind * self.n_topics + one.topic] = one.scores[:, 0]
-            blocks[one.kind, one.topic] = one.columns
+        for output in self._outputs(X):
+            scores[:, output.kind * self.n_topics + output.topic] = output.scores[:, 0]
+            blocks[output.kind, output.topic] = output.columns
         columns = [
             self._side_by_side(kind, place, blocks, X.shape[0])
             for kind in range(len(self.models))
-            for place in range(len(self._asked(kind)))
+            for place in range(len(self._indicators_of(kind)))
         ]
         return PanelOutput(scores, dict(zip(self.indicators, columns, strict=True)), {})
 
     def _outputs(self, X: Any) -> Iterator[TopicOutput]:
+        """Scores and columns of every model, from its own panel or from the shared indexes."""
         for kind, topic, panel in self._panels:
             output = panel(X)
             yield TopicOutput(kind, topic, output.scores, list(output.columns.values()))
-        for index, seats in self._tables:
-            samples = [i.needed_samples() for seat in seats for i in seat.indicators]
-            batches = index.map(_Look(seats), X, max(samples, default=0))
-            for seat, parts in zip(seats, zip(*batches, strict=True), strict=True):
+        for index, models in self._shared:
+            samples = [i.needed_samples() for model in models for i in model.indicators]
+            batches = index.map(_DescribeBatch(models), X, max(samples, default=0))
+            for model, parts in zip(models, zip(*batches, strict=True), strict=True):
                 scores, *columns = (np.concatenate(part) for part in zip(*parts, strict=True))
-                yield TopicOutput(seat.kind, seat.topic, scores, columns)
+                yield TopicOutput(model.kind, model.topic, scores, columns)
 
     def _side_by_side(self, kind: int, place: int, blocks: Any, n_rows: int) -> Floats:
-        """Columns of one indicator for all topics; NaN where there is no model."""
-        known = {t: blocks[kind, t][place] for t in range(self.n_topics) if (kind, t) in blocks}
-        width = next(iter(known.values())).shape[1]
-        nothing = np.full((n_rows, width), np.nan)
-        return np.hstack([known.get(topic, nothing) for topic in range(self.n_topics)])
+        """Columns of one indicator for all topics, side by side; NaN where there is no model."""
+        by_topic = {t: blocks[kind, t][place] for t in range(self.n_topics) if (kind, t) in blocks}
+        width = next(iter(by_topic.values())).shape[1]
+        no_model = np.full((n_rows, width), np.nan)
+        return np.hstack([by_topic.get(topic, no_model) for topic in range(self.n_topics)])
 
     def column_names(self) -> list[NDArray[np.object_]]:
-        """Names of the columns of each indicator, in their order, for one topic."""
-        attached = {seat.kind: seat.indicators for _, seats in self._tables for seat in seats}
+        """Names of the columns of each indicator for one topic, in the order of the indicators."""
+        attached = {model.kind: model.indicators for _, models in self._shared for model in models}
         attached |= {kind: list(panel.indicators.values()) for kind, _, panel in self._panels}
         return [i.get_feature_names_out() for kind in sorted(attached) for i in attached[kind]]
 
 
-class _Look:
-    """Scores and columns of each seat for one batch of rows."""
+class _DescribeBatch:
+    """Function of a neighbourhood that returns the scores and columns of each model for its rows."""
 
-    def __init__(self, seats: list[Seat]) -> None:
-        self.seats = seats
+    def __init__(self, models: list[TopicModel]) -> None:
+        self.models = models
 
     def __call__(self, first: Neighborhood) -> list[list[Floats]]:
         shared: dict[Any, Any] = {}
         values = []
-        for seat in self.seats:
-            near = SharedNeighborhood(seat.index, first, shared)
-            values.append([near.scores, *(i.columns(near) for i in seat.indicators)])
+        for model in self.models:
+            near = SharedNeighborhood(model.index, first, shared)
+            values.append([near.scores, *(i.columns(near) for i in model.indicators)])
         return values

@@ -1,4 +1,4 @@
-"""A user's model: how it is fitted, what it takes, what it says, and how it is stored."""
+"""A user's model: how it is fitted, the input that it takes, its scores, and how its rows are stored."""
 
 from surefoot._models._fitting import check_model, fit_model, smoothed_targets
 from surefoot._models._model_input import (

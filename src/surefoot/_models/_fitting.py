@@ -1,4 +1,4 @@
-"""Fitting a user's model: checked, cloned, with weights where it takes them."""
+"""Fit a user's model: checked, cloned, with weights where it takes them."""
 
 from inspect import signature
 from typing import Any
@@ -15,7 +15,7 @@ from surefoot._typing import Floats
 
 
 def check_model(estimator: Any) -> None:
-    """Raise one sentence unless this is an instance with a `fit`."""
+    """Raise a TypeError unless this is an instance with a method `fit`."""
     if not hasattr(estimator, "fit") or isinstance(estimator, type):
         raise TypeError(
             f"estimator={estimator!r} is no model: it may be a scikit-learn classifier or regressor, "
@@ -24,7 +24,7 @@ def check_model(estimator: Any) -> None:
 
 
 def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-    """Fit a clone of the model; a `FrozenEstimator` is used as it is.
+    """Fit a clone of the model and return it; a `FrozenEstimator` is returned as it is.
 
     Weights go to the model itself, or to the last step of a pipeline.
     """
@@ -40,10 +40,10 @@ def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
 
 
 def weight_parameter(model: Any) -> str:
-    """Name under which `model.fit` takes weights, or one sentence that it takes none.
+    """Name of the parameter of `model.fit` that takes weights; raises if there is none.
 
-    A pipeline hands them to its last step, a search to its model; with metadata routing enabled both
-    do so by themselves.
+    In a pipeline it is that of the last step, in a search that of the model. With metadata routing enabled
+    both take `sample_weight` and route it themselves.
     """
     routed = get_config()["enable_metadata_routing"]
     if isinstance(model, Pipeline) and not routed:
@@ -59,6 +59,6 @@ def weight_parameter(model: Any) -> str:
 
 
 def smoothed_targets(y: Any, weight: Floats) -> Floats:
-    """Platt's targets, the rule of succession within each kind: no error seen is no proof of none."""
-    n_wrong, n_right = weight[y == 1].sum(), weight[y == 0].sum()
-    return np.where(y == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (n_right + 2))
+    """Targets of Platt (1999): of n ones each is (n + 1)/(n + 2), of n zeros 1/(n + 2), so never exactly 0 or 1."""
+    n_ones, n_zeros = weight[y == 1].sum(), weight[y == 0].sum()
+    return np.where(y == 1, (n_ones + 1) / (n_ones + 2), 1 / (n_zeros + 2))

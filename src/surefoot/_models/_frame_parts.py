@@ -1,4 +1,4 @@
-"""A pandas frame as arrays and texts, which can be saved without pickle, and back."""
+"""Conversion of a pandas frame into arrays and texts, which can be saved without pickle, and back."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from surefoot._tables import as_objects, split_columns
 
 
 class FrameParts(dict[str, Any]):
-    """What `parts_of_frame` made of a frame, so that it is not mistaken for a table."""
+    """Result of `parts_of_frame`; a type of its own, so that it is not mistaken for a table."""
 
 
 def parts_of_frame(table: Any) -> Any:
-    """A pandas frame as its names, types and arrays; any other table as it is."""
+    """Names, types and arrays of a pandas frame; any other table is returned as it is."""
     if not hasattr(table, "iloc"):
         return table
     return FrameParts(
@@ -24,7 +24,7 @@ def parts_of_frame(table: Any) -> Any:
 
 
 def frame_of_parts(parts: Any) -> Any:
-    """The frame again, with rows numbered from 0; any other table as it is."""
+    """Pandas frame from its parts, with rows numbered from 0; any other table is returned as it is."""
     if not isinstance(parts, FrameParts):
         return parts
     import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
@@ -36,22 +36,23 @@ def frame_of_parts(parts: Any) -> Any:
 
 
 def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
-    """Name of the type, values, and for categories what they stand for."""
+    """Name of the type, values, and for a categorical column its categories and whether they are ordered."""
     if hasattr(column, "cat"):
-        known = column.cat.categories
+        categories = column.cat.categories
         return (
             "category",
             np.asarray(column.cat.codes),
-            (_parts_of_column(known.to_series()), column.cat.ordered),
+            (_parts_of_column(categories.to_series()), column.cat.ordered),
         )
     if isinstance(column.dtype, np.dtype):
         return str(column.dtype), column.to_numpy(), None
     return str(column.dtype), as_objects(column), None
 
 
-def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], known: Any) -> Any:
+def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], coding: Any) -> Any:
+    """Pandas column from the parts that `_parts_of_column` made."""
     if kind != "category":
         return pd.Series(values, dtype=kind)
-    categories, ordered = known
+    categories, ordered = coding
     index = pd.Index(_column_of_parts(pd, *categories))
     return pd.Series(pd.Categorical.from_codes(values, index, ordered=ordered))

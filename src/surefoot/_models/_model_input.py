@@ -1,4 +1,4 @@
-"""The table that a fitted model really sees, and the points between its rows."""
+"""Input of a fitted model's last step, and samples between its rows."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ from surefoot._typing import Floats, Ints
 
 
 def split_model(model: Any) -> tuple[list[Any], Any]:
-    """Take a fitted model apart: the transformers of its pipelines, and the predictor at the end."""
+    """Split a fitted model into the transformers of its pipelines and the predictor at the end."""
     transformers = []
     while True:
         if isinstance(model, FrozenEstimator):
@@ -44,25 +44,25 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
 
 
 class ModelInput:
-    """A model's input as it is: enough where no samples are made."""
+    """Input of a model, unchanged; no samples between its rows can be made."""
 
     def __init__(self, table: Any) -> None:
         self.rows = table
 
     def __getstate__(self) -> dict[str, Any]:
-        """What to save: a pandas frame in parts, as skops knows arrays but no frames."""
+        """State to save: a pandas frame in parts, as skops stores arrays but no frames."""
         return {**self.__dict__, "rows": parts_of_frame(self.rows)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Put the frame together again."""
+        """Restore the frame from its parts."""
         self.__dict__.update(state, rows=frame_of_parts(state["rows"]))
 
     def encode(self, table: Any) -> Any:
-        """Rows of a table in the form that `rows` has."""
+        """Rows of a table, encoded like the training rows in `rows`."""
         return table
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Encoded rows as the model takes them."""
+        """Encoded rows in the form that the model takes."""
         return rows
 
     def as_fitted(self, table: Any, rows: Any) -> Any:
@@ -70,7 +70,7 @@ class ModelInput:
         return table
 
     def score(self, response: Response, rows: Any) -> Floats:
-        """The model's scores of encoded rows."""
+        """Scores of the model for encoded rows."""
         return response(self.as_model_sees(rows))
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
@@ -78,12 +78,12 @@ class ModelInput:
         raise TypeError("There is nothing between rows of a table that was never looked at.")
 
     def nbytes_per_sample(self) -> int:
-        """Memory that one sample takes, about, with the temporaries of making it."""
+        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
         return 1024
 
 
 class NumericInput(ModelInput):
-    """A model's input that is numeric and complete: samples are interpolated in it."""
+    """Numeric, complete input of a model, in which samples are interpolated."""
 
     def __init__(self, model: Any, table: Any) -> None:
         super().__init__(as_numbers(table))
@@ -92,7 +92,7 @@ class NumericInput(ModelInput):
         self.takes_gaps = get_tags(model).input_tags.allow_nan
 
     def encode(self, table: Any) -> Any:
-        """Rows as float64, sparse if the training rows are; with gaps only if the model takes them."""
+        """Rows as float64, sparse if the training rows are; missing values only if the model takes them."""
         rows = as_numbers(table, complete=not self.takes_gaps)
         if rows is None:
             check_array(table, dtype=np.float64, accept_sparse=True, input_name="X")
@@ -104,7 +104,7 @@ class NumericInput(ModelInput):
         return rows.toarray() if issparse(rows) else rows
 
     def as_model_sees(self, rows: Any) -> Any:
-        """Give a model that was fitted on a frame a frame with the same names."""
+        """Encoded rows as an array, or as a frame with column names if the model was fitted on a frame."""
         return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
 
     def as_fitted(self, table: Any, rows: Any) -> Any:
@@ -118,18 +118,18 @@ class NumericInput(ModelInput):
         return self.score(response, samples).reshape(*near.shape, -1)
 
     def nbytes_per_sample(self) -> int:
-        """Memory that one sample takes, about, with the temporaries of making it."""
+        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
         if issparse(self.rows):
             return 64 * (1 + self.rows.nnz // self.rows.shape[0])
         return 24 * self.rows.shape[1]
 
 
 class MixedInput(ModelInput):
-    """A model's input with categories or missing values.
+    """Input of a model with categories or missing values.
 
-    Numbers are interpolated where both ends have one. A category, or a value missing at one end, has
-    nothing in between: the sample is taken with both ends' values, and the scores are averaged
-    with the weights 1 − β and β.
+    Numbers are interpolated where both rows have one. Between two categories, or a number and a missing
+    value, there is nothing to interpolate: the model scores the sample with the value of either row, and
+    the two scores are averaged with the weights 1 − β and β.
     """
 
     def __init__(self, model: Any, table: Any) -> None:
@@ -140,25 +140,25 @@ class MixedInput(ModelInput):
                 "put what vectorises them in a Pipeline around the model."
             )
         names, columns = column_names(table), split_columns(table)
-        given: Any = getattr(model, "is_categorical_", None)
-        flags = [False] * len(names) if given is None else list(given)
+        model_flags: Any = getattr(model, "is_categorical_", None)
+        flags = [False] * len(names) if model_flags is None else list(model_flags)
         self.numeric = [
             name
             for name, flag, column in zip(names, flags, columns, strict=True)
             if not flag and is_numeric(column)
         ]
         self.categorical = [name for name in names if name not in self.numeric]
-        # Whole numbers may be codes that the model decodes inside: near in space, but with nothing between.
+        # Whole numbers may be codes of categories that the model decodes inside: they are not interpolated.
         whole = whole_columns(table) if preprocesses_inside(model) else []
         self.interpolated = [name for name in self.numeric if name not in whole]
 
     def score_between(self, response: Response, rows: Any, near: Ints, steps: Floats) -> Floats:
-        """Scores, shape (n, k, columns), between each row and its neighbours, both ends averaged."""
+        """Scores, shape (n, k, columns), between each row and its neighbours: means over both ends."""
         start = take_rows(rows, np.repeat(np.arange(len(near)), near.shape[1]))
         end = take_rows(self.rows, near.ravel())
         weights = steps.ravel()
         numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
-        # There is no way from infinity to infinity: both ends count.
+        # Infinity minus infinity is NaN: `_filled` then takes the value of each end.
         with np.errstate(invalid="ignore"):
             between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
         scores = [
@@ -170,18 +170,19 @@ class MixedInput(ModelInput):
 
     @staticmethod
     def _filled(between: dict[Any, Floats], ends: dict[Any, Any], side: int) -> dict[Any, Floats]:
+        """Interpolated columns, with the values of one end where interpolation gave NaN."""
         return {
             name: np.where(np.isnan(values), ends[name][side], values)
             for name, values in between.items()
         }
 
     def nbytes_per_sample(self) -> int:
-        """Memory that one sample takes, about: frames hold objects, and there are two ends."""
+        """Approximate bytes that one sample takes: frames hold objects, and there are two ends."""
         return 128 * self.rows.shape[1]
 
 
 def model_input(model: Any, table: Any) -> NumericInput | MixedInput:
-    """Choose how samples are made of the table that the model sees."""
+    """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values."""
     flags = getattr(model, "is_categorical_", None)
     has_categories = flags is not None and np.any(flags)
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
@@ -191,13 +192,13 @@ def model_input(model: Any, table: Any) -> NumericInput | MixedInput:
 
 
 def preprocesses_inside(model: Any) -> bool:
-    """Whether a model such as a vote or a calibrator wraps a pipeline, so that it sees raw columns."""
+    """Whether a model, such as a voting ensemble or a calibrator, contains a pipeline and so gets raw columns."""
     parts = model.get_params().values() if hasattr(model, "get_params") else []
     return any(isinstance(part, Pipeline) for part in parts)
 
 
 def whole_columns(table: Any) -> list[Any]:
-    """Names of a frame's columns of whole numbers or truth values; an array's are numbers."""
+    """Names of a frame's columns of integers or booleans; none for an array."""
     if not is_frame(table):
         return []
     pairs = zip(column_names(table), split_columns(table), strict=True)

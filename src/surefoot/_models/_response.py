@@ -1,4 +1,4 @@
-"""What a model says of a row, as scores that behave like log-odds."""
+"""Scores of a model's outputs, which behave like log-odds."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ RESPONSES = ("auto", "decision_function", "predict_proba", "predict")
 
 
 class Response:
-    """The scores of a fitted model: one column for two classes or a regressor, else one a class.
+    """Scores of a fitted model: one column for two classes or a regressor, else one per class.
 
-    For two classes the column speaks for the positive (second) class; it is 0 where the decision
-    changes, also for a classifier with a threshold of its own. Beyond two, the columns of
+    For two classes a higher score means the positive (second) class; it is 0 where the decision
+    changes, also for a classifier with a threshold of its own. With more classes the columns of
     `decision_function` are centred, since only their differences mean anything.
     """
 
@@ -28,7 +28,7 @@ class Response:
         self.model = model
         self.method = _choose_method(model, response)
         self.n_classes = 0 if self.is_regression else _count_classes(model)
-        # No more certain than n rows can make one: the rule of succession's half row either way.
+        # Probabilities are clipped to what n rows can show: half a row of either class more (rule of succession).
         self.least_probability = 1.0 / (2 * n_rows + 2)
         self.cut = self._threshold_score()
 
@@ -38,15 +38,15 @@ class Response:
         return self.method == "predict"
 
     def _threshold_score(self) -> float:
-        """Score at which a classifier with a threshold of its own changes its decision."""
+        """Score at which a classifier with a threshold of its own changes its decision; 0 for any other model."""
         if not isinstance(self.model, THRESHOLDED):
             return 0.0
         default = 0.5 if self.method == "predict_proba" else 0.0
         given = getattr(self.model, "best_threshold_", getattr(self.model, "threshold", "auto"))
         threshold = default if given == "auto" else float(given)
         score = float(logit(threshold)) if self.method == "predict_proba" else threshold
-        speaks_for_first = getattr(self.model, "pos_label", None) == self.model.classes_[0]
-        return -score if speaks_for_first else score
+        scores_first_class = getattr(self.model, "pos_label", None) == self.model.classes_[0]
+        return -score if scores_first_class else score
 
     def __call__(self, inputs: Any) -> Floats:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
@@ -72,7 +72,7 @@ class Response:
         return values
 
     def log_odds(self, probabilities: Floats) -> Floats:
-        """Clipped log-odds: of the positive class for two classes, else of every class."""
+        """Clipped log-odds of the positive class for two classes, else of every class."""
         kept = probabilities[:, 1:] if self.n_classes == 2 else probabilities
         clipped = np.clip(kept, self.least_probability, 1 - self.least_probability)
         return logit(clipped) - self.cut
@@ -95,16 +95,16 @@ class Response:
 
 
 def top_class(scores: Floats) -> Ints:
-    """Index of the class that scores of shape (..., 1) or (..., n_classes) rank first."""
+    """Index of the class with the highest score; `scores` has shape (..., 1) or (..., n_classes)."""
     if scores.shape[-1] == 1:
         return (scores[..., 0] > 0).astype(np.int64)
     return scores.argmax(axis=-1)
 
 
 def margin(scores: Floats, top: Ints) -> Floats:
-    """Lead of class `top` over the best other class at each point; negative where it is not ahead.
+    """Lead of class `top` over the best other class at each point; negative where it is behind.
 
-    `scores` has shape (n, 1 or n_classes), or (n, n_samples, 1 or n_classes) with one `top` a row.
+    `scores` has shape (n, 1 or n_classes), or (n, n_samples, 1 or n_classes) with one `top` per row.
     """
     top = top.reshape(-1, *[1] * (scores.ndim - 2))
     if scores.shape[-1] == 1:
@@ -116,6 +116,7 @@ def margin(scores: Floats, top: Ints) -> Floats:
 
 
 def _choose_method(model: Any, response: str) -> str:
+    """Method of the model that scores are made of; raises if it has none that fits `response`."""
     if is_regressor(model):
         if response not in ("auto", "predict"):
             raise ValueError(
@@ -127,7 +128,7 @@ def _choose_method(model: Any, response: str) -> str:
             f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
         )
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
-    if isinstance(model, THRESHOLDED):  # the threshold says what it is a threshold of
+    if isinstance(model, THRESHOLDED):  # its threshold applies to one response method
         own = model.response_method
         wanted = ("predict_proba", "decision_function") if own == "auto" else (own,)
     usable = [
@@ -142,6 +143,7 @@ def _choose_method(model: Any, response: str) -> str:
 
 
 def _count_classes(model: Any) -> int:
+    """Number of classes; raises for several targets or a single class."""
     if isinstance(model.classes_, list):
         raise TypeError("estimator predicts several targets a row: it may predict one.")
     if len(model.classes_) < 2:
@@ -150,6 +152,6 @@ def _count_classes(model: Any) -> int:
 
 
 def _is_pairwise(model: Any, method: str) -> bool:
-    """Whether `decision_function` compares pairs of classes: three pairs look like three classes."""
+    """Whether `decision_function` has one column per pair of classes instead of one per class."""
     pairwise = getattr(model, "decision_function_shape", None) == "ovo"
     return method == "decision_function" and pairwise and len(model.classes_) > 2

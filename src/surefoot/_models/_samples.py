@@ -1,4 +1,4 @@
-"""Points between rows, and points that differ from a row in one column."""
+"""Samples around rows: points between two rows, and points that differ from a row in one column."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from surefoot._typing import Floats, Ints
 
 
 def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
-    """Points x + β(n − x), row by row, between X and the rows of `reference` that `near` indexes."""
+    """Points x + β(n − x) between each row of X and its neighbours, the rows of `reference` at `near`."""
     if not issparse(reference):
         return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
     rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
@@ -20,19 +20,19 @@ def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
 
 
 def axis_samples(rows: Any, reference: Any, near: Ints) -> tuple[Any, Ints, Ints]:
-    """Samples up and down the columns that vary among the neighbours, and the row and place of each.
+    """Samples that differ from a row by one standard deviation in one column, and the row and place of each.
 
-    `near` (n, k) indexes the rows of `reference`. Of two times as many places as columns, the first
-    half is up and the second down; those of columns that do not vary would be the row itself. Samples
-    of sparse rows are sparse.
+    `near` (n, k) indexes the rows of `reference`; the standard deviation is taken among them. The place is
+    the column's number for a sample upwards, and the number of columns plus that for one downwards. Columns
+    that do not vary among the neighbours have no samples. Samples of sparse rows are sparse.
     """
     n_columns = rows.shape[1]
     spread = local_spread(reference, near)
     at, column = spread.nonzero()
-    by = np.asarray(spread[at, column]).ravel()
-    # Narrow, as trees take no other indices.
-    starts = np.arange(len(by) + 1, dtype=np.int32)
-    moves = csr_array((by, column.astype(np.int32), starts), shape=(len(by), n_columns))
+    changes = np.asarray(spread[at, column]).ravel()
+    # 32-bit indices, as scikit-learn's trees take no others.
+    starts = np.arange(len(changes) + 1, dtype=np.int32)
+    moves = csr_array((changes, column.astype(np.int32), starts), shape=(len(changes), n_columns))
     start = rows[at]
     if not issparse(rows):
         moves = moves.toarray()
@@ -55,7 +55,7 @@ def local_spread(reference: Any, near: Ints) -> Any:
     mean = average @ reference
     square = average @ reference.multiply(reference)
     variance = csr_array(square - mean.multiply(mean))
-    # What rounding leaves of no variance is no variance.
+    # A variance as small as the rounding error is 0.
     variance.data[variance.data < 1e-14 * square.max()] = 0.0
     variance.eliminate_zeros()
     return variance.sqrt()

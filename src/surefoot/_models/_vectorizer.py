@@ -1,4 +1,4 @@
-"""Numeric, complete and scaled coordinates of a table with categories and gaps."""
+"""Numeric, complete and scaled coordinates of a table with categories and missing values."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from surefoot._typing import Floats
 
 
 def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
-    """Impute and scale numbers; give each category a column, so that two of them are 1 apart."""
+    """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
     numbers = make_pipeline(
         FunctionTransformer(_infinite_to_gap, feature_names_out="one-to-one"),
         SimpleImputer(strategy="median", keep_empty_features=True),
@@ -38,18 +38,19 @@ def default_vectorizer(model_input: MixedInput) -> ColumnTransformer:
 
 
 def _infinite_to_gap(table: Any) -> Floats:
-    values = np.ascontiguousarray(
-        as_floats(table)
-    )  # sums of a frame's columns hang on their layout
+    """Numbers with infinite values as missing ones."""
+    # Contiguous, as the layout in memory decides how sums of columns are rounded.
+    values = np.ascontiguousarray(as_floats(table))
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def _as_objects(table: Any) -> NDArray[Any]:
-    """Categories as texts, and None for every gap: kinds of objects cannot be mixed."""
+    """Categories as texts, and None for a missing value: the encoder does not take mixed types."""
     values = as_objects(table)
     texts = [None if value is None else str(value) for value in values.ravel()]
     return np.array(texts, dtype=object).reshape(values.shape)
 
 
 def _half_a_difference_each(indicators: Floats) -> Floats:
+    """One-hot columns scaled by √½: two categories differ in two columns, and are then at distance 1."""
     return indicators * np.sqrt(0.5)

@@ -1,4 +1,4 @@
-"""One model fitted many times, on other rows each time, or as if it had been."""
+"""Outputs of one model refitted on other training rows, computed by refits or by exact shortcuts."""
 
 from surefoot._refits._infinitesimal import infinitesimal_jackknife, tree_answers
 from surefoot._refits._leave_one_out import (

@@ -1,4 +1,4 @@
-"""Predictions of the models that miss one training row each, without fitting them, where that is exact."""
+"""Leave-one-out predictions without refits, for models where that is exact."""
 
 from typing import Any, Protocol
 
@@ -16,27 +16,27 @@ from sklearn.utils import check_array, check_consistent_length
 from surefoot._sklearn_private import neighbor_weights
 from surefoot._typing import Floats, Ints
 
-# A row whose leverage comes this close to 1 decides a coefficient alone: without it there is no one fit.
+# A row with a leverage this close to 1 determines a coefficient alone: without it the fit is not unique.
 FULL_LEVERAGE = 1 - 1e-9
 
 
 class LeaveOneOutModel(Protocol):
-    """What the models without one training row each say, in place of fitting them."""
+    """Outputs of the models fitted without one training row each, computed without refits."""
 
     n_rows: int
 
     def changes(self, X: Any) -> Floats:
-        """How leaving out a row changes each output, shape (n, n_changing, n_outputs).
+        """Change of each output when a row is left out, shape (n, n_changing, n_outputs).
 
-        Only rows that change anything need a place; the others change it by 0.
+        The second axis may omit training rows that change nothing.
         """
 
     def held_out(self) -> Floats:
-        """Outputs for each training row of the model that misses it, shape (n_rows, n_outputs)."""
+        """Outputs for each training row by the model fitted without it, shape (n_rows, n_outputs)."""
 
 
 class LinearLeaveOneOut:
-    """Least squares or ridge on all rows, and through the hat matrix on all but one.
+    """Least squares or ridge regression, with leave-one-out fits from the hat matrix.
 
     With A = ZᵀZ + penalty, residuals e and leverages h, leaving out row i changes the coefficients
     by −A⁻¹zᵢ eᵢ/(1 − hᵢ), exactly (Sherman and Morrison 1950). Z has a column of ones if there is
@@ -51,7 +51,7 @@ class LinearLeaveOneOut:
         kept = scale > scale.max(initial=0.0) * max(X.shape) * np.finfo(np.float64).eps
         self.is_full_rank = bool(kept.all() and len(scale) == X.shape[1])
         self.left, self.axes, scale = left[:, kept], self.axes[kept], scale[kept]
-        # One column of factors a target, since each may have a penalty of its own.
+        # One column of factors per target, since each may have a penalty of its own.
         self.factors = (scale / (scale**2 + penalty[:, None])).T
         shrunk = scale[:, None] * self.factors
         level = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
@@ -61,11 +61,11 @@ class LinearLeaveOneOut:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every model that misses a row is determined by the others."""
+        """Whether each leave-one-out fit has a unique solution."""
         return bool((self.leverage < FULL_LEVERAGE).all())
 
     def changes(self, X: Any) -> Floats:
-        """How leaving out each training row changes the outputs."""
+        """Change of the outputs when each training row is left out."""
         along = (np.asarray(X, dtype=np.float64) - self.center) @ self.axes.T
         scaled = self.residuals / (1 - self.leverage)
         return np.stack(
@@ -77,19 +77,19 @@ class LinearLeaveOneOut:
         )
 
     def held_out(self) -> Floats:
-        """Outputs for each row of the model that misses it."""
+        """Outputs for each row by the model fitted without it."""
         return self.fitted - self.residuals * self.leverage / (1 - self.leverage)
 
 
 class NeighborsLeaveOneOut:
-    """Nearest neighbours: without one of the k, the next one takes its place."""
+    """Nearest-neighbour model: when one of the k is left out, the next nearest row takes its place."""
 
     def __init__(self, model: Any, Y: Floats) -> None:
         self.model, self.targets = model, Y
         self.n_rows = len(Y)
 
     def changes(self, X: Any) -> Floats:
-        """How leaving out each of the k neighbours changes the outputs."""
+        """Change of the outputs when each of the k neighbours is left out."""
         k = self.model.n_neighbors
         distances, near = self.model.kneighbors(X, n_neighbors=k + 1)
         full = self._vote(distances[:, :k], near[:, :k])
@@ -100,18 +100,19 @@ class NeighborsLeaveOneOut:
         )
 
     def held_out(self) -> Floats:
-        """Outputs for each row by its neighbours among the others."""
+        """Outputs for each row by its nearest other rows."""
         return self._vote(*self.model.kneighbors())
 
     def _vote(self, distances: Floats, near: Ints) -> Floats:
+        """Weighted mean of the neighbours' targets."""
         weights = neighbor_weights(distances, self.model.weights)
         weights = np.ones_like(distances) if weights is None else weights
-        found = np.einsum("nk,nkc->nc", weights, self.targets[near])
-        return np.asarray(found / weights.sum(axis=1, keepdims=True))
+        total = np.einsum("nk,nkc->nc", weights, self.targets[near])
+        return np.asarray(total / weights.sum(axis=1, keepdims=True))
 
 
 def exact_leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOutModel | None:
-    """The shortcut for a model on these rows, or None where there is none that is exact.
+    """Exact shortcut to leave-one-out fits of a model on these rows; None if there is none.
 
     The outputs are predictions of a regressor, `decision_function` of a RidgeClassifier, and class
     probabilities of nearest neighbours.
@@ -126,6 +127,7 @@ def exact_leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOutModel | None:
 
 
 def _linear(model: Any, X: Floats, y: NDArray[Any]) -> LeaveOneOutModel | None:
+    """Shortcut for a linear model; None where it would not be exact."""
     alpha = np.atleast_1d(np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64))
     if getattr(model, "positive", False) or getattr(model, "class_weight", None) is not None:
         return None
@@ -133,12 +135,13 @@ def _linear(model: Any, X: Floats, y: NDArray[Any]) -> LeaveOneOutModel | None:
         y = LabelBinarizer(neg_label=-1).fit_transform(y)
     Y = y.reshape(len(y), -1).astype(np.float64)
     penalty = np.broadcast_to(alpha, Y.shape[1:])
-    found = LinearLeaveOneOut(X, Y, penalty, fit_intercept=model.fit_intercept)
-    determined = bool((penalty > 0).all()) or found.is_full_rank
-    return found if determined and found.is_exact else None
+    shortcut = LinearLeaveOneOut(X, Y, penalty, fit_intercept=model.fit_intercept)
+    is_unique = bool((penalty > 0).all()) or shortcut.is_full_rank
+    return shortcut if is_unique and shortcut.is_exact else None
 
 
 def _neighbors(model: Any, X: Floats, y: NDArray[Any]) -> LeaveOneOutModel | None:
+    """Shortcut for a nearest-neighbour model; None where it would not be exact."""
     if model.n_neighbors >= len(X) or model.metric == "precomputed":
         return None
     Y = y[:, None] == np.unique(y) if is_classifier(model) else y[:, None]
@@ -157,11 +160,11 @@ SHORTCUTS = {
 def leave_one_out_predict(
     estimator: Any, X: Any, y: Any, *, n_jobs: int | None = None
 ) -> NDArray[Any]:
-    """Predict each row by a model fitted on all the others.
+    """Leave-one-out predictions: each row is predicted by a model fitted on all the others.
 
-    Exactly and without refitting for `LinearRegression`, `Ridge` and `RidgeClassifier`, through the
-    hat matrix, and for `KNeighborsClassifier` and `KNeighborsRegressor`, through one search. Any
-    other model, and any pipeline, is fitted once for each row.
+    `LinearRegression`, `Ridge` and `RidgeClassifier` (by the hat matrix), `KNeighborsClassifier` and
+    `KNeighborsRegressor` (by one search) need no refits, and the predictions are exact. Any other model,
+    and any pipeline, is fitted once for each row.
 
     Parameters
     ----------
@@ -172,7 +175,7 @@ def leave_one_out_predict(
     y : array-like of shape (n_rows,)
         Targets.
     n_jobs : int, default=None
-        Parallel fits, where there are any.
+        Number of parallel fits, where models are fitted.
 
     Returns
     -------
@@ -206,9 +209,10 @@ def leave_one_out_predict(
 
 
 def jackknife_variance(changes: Floats, n_rows: int) -> Floats:
-    """Jackknife variance from what leaving out rows changes, along the second axis.
+    """Jackknife variance from the changes when single rows are left out, which are along the second axis.
 
-    `(n − 1)/n` times the summed squares around their mean, where all rows that are not listed change nothing.
+    It is (n − 1)/n times the summed squared deviations from the mean change; rows that are not listed change
+    the output by 0.
     """
     around = (changes**2).sum(axis=1) - changes.sum(axis=1) ** 2 / n_rows
     return np.asarray((n_rows - 1) / n_rows * np.maximum(around, 0.0))

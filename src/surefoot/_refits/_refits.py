@@ -1,4 +1,4 @@
-"""The outputs of a model that is fitted again and again, each time on other training rows."""
+"""Outputs of a model that is refitted many times, each time on other training rows."""
 
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
@@ -21,24 +21,24 @@ SAMPLERS = ("bootstrap", "subsample")
 
 
 class Refits:
-    """A model, and where the training sets come from that it is fitted on.
+    """Refits of a model on resampled or freshly drawn training sets.
 
     Parameters
     ----------
     estimator : estimator
-        Cloned for each training set; of a `FrozenEstimator` the model inside.
+        Cloned for each training set; a `FrozenEstimator` is replaced by the model inside.
     X, y : training rows and targets
-        What "bootstrap" and "subsample" draw from; None if the sampler is a function.
+        Rows that "bootstrap" and "subsample" draw from; None if the sampler is a function.
     sampler : {"bootstrap", "subsample"} or callable
-        With replacement, without, or a function of a RandomState that returns fresh rows and targets.
+        Rows drawn with replacement, or without, or a function of a RandomState that returns new rows and targets.
     max_samples : int, float or None
-        Rows in a training set, as a number or a share; None is all for "bootstrap", half for "subsample".
+        Rows in a training set, as a number or a share; None means all for "bootstrap", half for "subsample".
     n_resamples : int
-        How many training sets.
+        Number of training sets.
     random_state : int, RandomState or None
-        Draws them, one after another.
+        Seed of the training sets.
     n_jobs : int or None
-        Parallel fits.
+        Number of parallel fits.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Refits:
         self.size = resample_size(max_samples, self.n_rows, replace=sampler == "bootstrap")
 
     def outputs(self, output: Output, X_test: Any) -> Iterator[NDArray[Any]]:
-        """What `output(model, X_test)` gives for the model of each training set, in order."""
-        # A few training sets at a time, so that a process gets the tables a few times only.
+        """Values of `output(model, X_test)` for the model of each training set, in order."""
+        # Several training sets per task, so that X and X_test are not sent to a process for each of them.
         size = max(1, self.n_resamples // (4 * effective_n_jobs(self.n_jobs)))
         starts = range(0, self.n_resamples, size)
         parts = (self._task(min(size, self.n_resamples - at), output, X_test) for at in starts)
@@ -84,11 +84,12 @@ class Refits:
             yield from part
 
     def _task(self, n_sets: int, output: Output, X_test: Any) -> Any:
+        """Delayed call that fits the next `n_sets` training sets; they are drawn here, in order."""
         if callable(self.sampler):
             sets = [self.sampler(self.random) for _ in range(n_sets)]
-            return delayed(_fit_and_ask)(self.estimator, None, None, sets, output, X_test)
+            return delayed(_fit_and_predict)(self.estimator, None, None, sets, output, X_test)
         chosen = [self._draw() for _ in range(n_sets)]
-        return delayed(_fit_and_ask)(self.estimator, self.X, self.y, chosen, output, X_test)
+        return delayed(_fit_and_predict)(self.estimator, self.X, self.y, chosen, output, X_test)
 
     def _draw(self) -> Ints:
         if self.sampler == "bootstrap":
@@ -96,10 +97,10 @@ class Refits:
         return np.asarray(self.random.permutation(self.n_rows)[: self.size])
 
 
-def _fit_and_ask(
+def _fit_and_predict(
     estimator: Any, X: Any, y: Any, sets: list[Any], output: Output, X_test: Any
 ) -> list[NDArray[Any]]:
-    """Outputs of models fitted to chosen rows of X and y, or, without those, to the sets themselves."""
+    """Outputs of models, one for each set: of row positions in X and y, or, if X is None, of rows and targets."""
     return [
         output(
             clone(estimator).fit(*(chosen if X is None else _rows(X, y, chosen))),
@@ -114,7 +115,7 @@ def _rows(X: Any, y: Any, rows: Ints) -> tuple[Any, Any]:
 
 
 def resample_size(max_samples: Any, n_rows: int, *, replace: bool) -> int:
-    """Rows in a training set, from a number, a share, or None for the usual."""
+    """Number of rows in a training set, from a number, a share, or None for the default."""
     if max_samples is None:
         return n_rows if replace else max(1, n_rows // 2)
     is_count = isinstance(max_samples, Integral) and not isinstance(max_samples, bool)
@@ -130,7 +131,7 @@ def resample_size(max_samples: Any, n_rows: int, *, replace: bool) -> int:
 
 
 class RunningMoments:
-    """Mean and variance of arrays that come one at a time (Welford 1962)."""
+    """Mean and variance of arrays that are added one at a time (Welford 1962)."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -138,7 +139,7 @@ class RunningMoments:
         self.squares: Any = 0.0
 
     def add(self, values: Floats) -> None:
-        """Take one more array into account."""
+        """Add one more array."""
         self.n += 1
         before = values - self.mean
         self.mean = self.mean + before / self.n
@@ -153,9 +154,9 @@ class RunningMoments:
 def bootstrap_models(
     estimator: Any, X: Any, y: NDArray[Any], *, n_resamples: int, random: Any, n_jobs: int | None
 ) -> list[Any]:
-    """Clones fitted to bootstraps of the rows; for a classifier each class is drawn from itself.
+    """Clones fitted on bootstrap samples of the rows; for a classifier the samples are stratified.
 
-    So no draw lacks a class, whatever the model would make of that.
+    Each class keeps its number of rows, so that no sample lacks a class.
     """
     parts = [np.arange(len(y))]
     if is_classifier(estimator):

@@ -1,4 +1,4 @@
-"""Nearest rows and series: metrics, how many neighbours, exact search, and lists of what was found."""
+"""Neighbour search for rows and series: metrics, number of neighbours, exact search, neighbour lists."""
 
 from surefoot._search._lists import complete_lists, drop_own, restrict_lists
 from surefoot._search._metric import Metric, canonical_metric

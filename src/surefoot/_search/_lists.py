@@ -1,4 +1,4 @@
-"""Neighbour lists cut down to the series that may be looked at."""
+"""Neighbour lists restricted to the series that are allowed."""
 
 from collections.abc import Callable
 
@@ -12,8 +12,8 @@ def restrict_lists(
 ) -> tuple[Floats, Ints, Ints]:
     """Keep the first `n_neighbors` allowed entries of each list, nearest first.
 
-    Returns the distances, the indices, and the rows whose list is too short for that: theirs must
-    be searched again, and what is returned for them means nothing.
+    Returns the distances, the indices, and the rows whose list has too few allowed entries. Distances and
+    indices of these rows are not valid: search them again.
     """
     keep = allowed[indices]
     enough = keep.sum(axis=1) >= n_neighbors
@@ -33,13 +33,13 @@ def complete_lists(
     n_neighbors: int,
     search_again: Callable[[Ints, int], tuple[Floats, Ints]],
 ) -> tuple[Floats, Ints]:
-    """Restrict lists to the allowed rows, searching again, ever deeper, those that get too short.
+    """Distances and indices of the nearest allowed rows; lists that get too short are searched again.
 
-    `search_again(rows, length)` must return the lists of these rows, of that length or, where
-    there are no more neighbours, shorter; at least `n_neighbors` rows other than a list's own
-    must be allowed.
+    `search_again(rows, length)` must return distances and indices for these rows, of that length or, where
+    there are fewer neighbours, shorter. The length is doubled until there are enough allowed neighbours.
+    At least `n_neighbors` rows other than the list's own must be allowed.
     """
-    near, found, short = restrict_lists(distances, indices, allowed, n_neighbors)
+    kept_distances, kept_indices, short = restrict_lists(distances, indices, allowed, n_neighbors)
     length = indices.shape[1]
     while len(short):
         if length >= len(allowed):
@@ -48,13 +48,13 @@ def complete_lists(
             )
         length *= 2
         deeper = restrict_lists(*search_again(short, length), allowed, n_neighbors)
-        near[short], found[short] = deeper[:2]
+        kept_distances[short], kept_indices[short] = deeper[:2]
         short = short[deeper[2]]
-    return near, found
+    return kept_distances, kept_indices
 
 
 def drop_own(distances: Floats, indices: Ints, rows: Ints) -> tuple[Floats, Ints]:
-    """Take each row out of its own list; the last entry where it is not in it."""
+    """Lists without the row itself; where it is not in its list, the last entry is dropped."""
     own = indices == rows[:, None]
     own[~own.any(axis=1), -1] = True
     shape = (len(rows), indices.shape[1] - 1)

@@ -1,11 +1,11 @@
-"""Metrics between rows, each under one name."""
+"""Metrics between rows, each with one canonical name."""
 
 from collections.abc import Callable
 from typing import Any
 
 Metric = str | Callable[[Any, Any], float]
 
-# Metrics between which a point can lie, by all their names; p of "minkowski" is 2.
+# Metrics that allow points between two rows, by all their names; p of "minkowski" is 2.
 METRICS = {
     **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
     **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
@@ -15,7 +15,7 @@ METRICS = {
 
 
 def canonical_metric(metric: Metric) -> Metric:
-    """One name for each metric, or one sentence that names those there are."""
+    """Canonical name of a metric; raises if it is unknown."""
     if callable(metric):
         return metric
     if metric not in METRICS:

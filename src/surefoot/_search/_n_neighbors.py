@@ -1,4 +1,4 @@
-"""How many neighbours."""
+"""Number of neighbours, given as an int or "log"."""
 
 from math import ceil, log2
 from numbers import Integral
@@ -20,7 +20,7 @@ def log_n_neighbors(n: int) -> int:
 
 
 def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
-    """Number of neighbours that `n_neighbors` asks for among `n_rows` training rows."""
+    """Number of neighbours that `n_neighbors`, an int or "log", means for `n_rows` training rows."""
     if isinstance(n_neighbors, str):
         check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
         return log_n_neighbors(n_rows)

@@ -1,4 +1,4 @@
-"""Time series as users hold them, checked and laid out for the DTW kernels."""
+"""Time series in the forms that users pass, checked and laid out for the DTW kernels."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ class SeriesBatch:
         return len(self.starts)
 
     def part(self, rows: slice) -> "SeriesBatch":
-        """The series in `rows`, without a copy."""
+        """Batch of the series in `rows`; the values are not copied."""
         return SeriesBatch(self.values, self.starts[rows], self.lengths[rows], self.n_channels)
 
 
 def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> SeriesBatch:
-    """Check a collection of series and lay it out; it may be any of three things.
+    """Batch of a collection of series, checked and laid out.
 
-    A 2-D array (cases, time), a 3-D array (cases, channels, time), or a list of series of unequal
-    lengths, each 1-D or (channels, time).
+    The collection may be a 2-D array (cases, time), a 3-D array (cases, channels, time), or a list of series
+    of unequal lengths, each 1-D or (channels, time).
     """
     ragged = is_ragged(X)
     is_table = not ragged and (not isinstance(X, np.ndarray | list | tuple) or np.ndim(X) < 3)
@@ -47,7 +47,7 @@ def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> Series
         return lay_out_array(validate_data(estimator, X, reset=reset, dtype=np.float64))
     if reset and estimator is not None:
         for name in ("n_features_in_", "feature_names_in_"):
-            vars(estimator).pop(name, None)  # of an earlier fit, to a table
+            vars(estimator).pop(name, None)  # left by an earlier fit on a table
     if ragged:
         return lay_out_list([_check_one(series, f"series {s} of X") for s, series in enumerate(X)])
     return lay_out_array(check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator))
@@ -63,6 +63,7 @@ def is_ragged(X: Any) -> bool:
 
 
 def _check_one(series: Any, name: str) -> Floats:
+    """Series as an array of shape (channels, time)."""
     checked = check_array(
         series, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name=name, copy=False
     )
@@ -74,7 +75,7 @@ def _check_one(series: Any, name: str) -> Floats:
 
 
 def lay_out_array(X: Floats) -> SeriesBatch:
-    """Lay out series of one length, given as (cases, time) or (cases, channels, time)."""
+    """Batch of series of one length, given as (cases, time) or (cases, channels, time)."""
     if X.ndim not in (2, 3):
         raise ValueError(
             f"X has {X.ndim} dimensions: it may be 2-D as (cases, time), 3-D as "
@@ -90,7 +91,7 @@ def lay_out_array(X: Floats) -> SeriesBatch:
 
 
 def lay_out_list(X: Iterable[Floats]) -> SeriesBatch:
-    """Lay out series of any lengths, each given as (channels, time)."""
+    """Batch of series of any lengths, each given as (channels, time)."""
     series = list(X)
     n_channels = len(series[0])
     for s, one in enumerate(series):
@@ -109,7 +110,7 @@ def lay_out_list(X: Iterable[Floats]) -> SeriesBatch:
 
 
 def check_same_channels(batch: SeriesBatch, n_channels: int) -> None:
-    """Raise one sentence unless the series have as many channels as those they are compared to."""
+    """Raise a ValueError unless the series have `n_channels` channels."""
     if batch.n_channels != n_channels:
         raise ValueError(
             f"X has {batch.n_channels} channels, but {n_channels} are expected: the number of "
@@ -133,7 +134,7 @@ def window_radius(window: Any, longest: int) -> int | None:
 
 
 def check_path_exists(radius: int | None, first: Ints, second: Ints) -> None:
-    """Raise one sentence if the window lets no path through between series of these lengths."""
+    """Raise a ValueError if the window allows no warping path between series of these lengths."""
     if radius is None:
         return
     for shortest, longest in ((first.min(), second.max()), (second.min(), first.max())):

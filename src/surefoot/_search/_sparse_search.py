@@ -1,4 +1,4 @@
-"""The nearest of sparse rows, whichever way is fastest for them."""
+"""Exact neighbour search among sparse rows, by the method that is fastest for them."""
 
 from typing import Any
 
@@ -15,22 +15,22 @@ from surefoot._kernels import nearest_rows
 from surefoot._parallel import row_batches
 from surefoot._typing import Floats, Ints
 
-# Share of cells with a value from which scikit-learn's dense products overtook the inverted index
-# when both were timed (benchmarks/bench_text.py).
+# Share of non-zero cells above which scikit-learn's dense products are faster than the inverted index
+# (measured by benchmarks/bench_text.py).
 FULL = 0.25
 
-# What rounding leaves of a zero squared distance, relative to the squared lengths.
+# Rounding error of a squared distance of zero, relative to the squared lengths.
 ZERO_SQUARE = 1e-13
 
-# Queries that one thread takes at a time.
+# Most queries that one thread takes at a time.
 MOST_QUERIES = 2048
 
 
 def neighbor_search(rows: Any, metric: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
-    """Make an exact search for the nearest of `rows`, with scikit-learn's `kneighbors(X, n_neighbors=None)`.
+    """Exact search for the nearest of `rows`, with scikit-learn's method `kneighbors(X, n_neighbors=None)`.
 
-    Sparse rows under the cosine and the Euclidean distance go to an inverted index, unless they are
-    so full that products of dense blocks are faster; all else to scikit-learn.
+    Sparse rows under the cosine or Euclidean distance are searched by an inverted index, or, with many
+    non-zero cells, as dense blocks; all others by scikit-learn.
     """
     if not issparse(rows) or metric not in ("cosine", "euclidean"):
         return NearestNeighbors(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs).fit(rows)
@@ -41,7 +41,7 @@ def neighbor_search(rows: Any, metric: Any, n_neighbors: int, n_jobs: int | None
 
 
 class FullNeighbors:
-    """Search among rows that are sparse in name only: scikit-learn's, on dense copies."""
+    """Search among sparse rows with many non-zero cells: scikit-learn's, on dense copies."""
 
     def __init__(self, rows: Any, metric: str, n_neighbors: int, n_jobs: int | None = None) -> None:
         search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs)
@@ -69,9 +69,9 @@ class SparseNeighbors:
     rows : CSR of shape (n_rows, n_columns)
         Rows to search in.
     metric : {"cosine", "euclidean"}
-        A zero row is at cosine distance 1 from all.
+        Under "cosine" a zero row is at distance 1 from all rows.
     n_neighbors : int
-        How many, unless `kneighbors` is told otherwise.
+        Neighbours that `kneighbors` returns by default.
     n_jobs : int, default=None
         Threads over batches of queries.
     """
@@ -87,7 +87,7 @@ class SparseNeighbors:
         self._offsets = np.zeros(rows.shape[0]) if self.unit else -0.5 * self._squares
 
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
-        """Distances and indices of the nearest rows, nearest first; of equally near ones the first."""
+        """Distances and indices of the nearest rows, nearest first, equal distances by index."""
         n_neighbors = self.n_neighbors if n_neighbors is None else n_neighbors
         X = csr_array(X)
         X = unit_rows(X) if self.unit else canonical(X)
@@ -101,25 +101,26 @@ class SparseNeighbors:
         return np.concatenate(distances), np.concatenate(indices)
 
     def _nearest(self, X: Any, n_neighbors: int) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows for one batch of queries."""
         queries = csr_parts(X)[:3]
         keys, indices = nearest_rows(queries, self._index, self._offsets, X.shape[1], n_neighbors)
         if self.unit:
             return np.clip(1.0 - keys, 0.0, 2.0), indices
-        own = row_norms(X, squared=True)[:, None]
-        squares = own - 2.0 * keys
-        squares[squares < ZERO_SQUARE * (own + self._squares[indices])] = 0.0
+        query_squares = row_norms(X, squared=True)[:, None]
+        squares = query_squares - 2.0 * keys
+        squares[squares < ZERO_SQUARE * (query_squares + self._squares[indices])] = 0.0
         return np.sqrt(squares), indices
 
 
 def csr_parts(rows: Any) -> tuple[NDArray[Any], NDArray[Any], Floats, Floats]:
-    """Starts, columns and values of CSR rows for the compiled loops, and the squared lengths."""
+    """Row starts, columns and values of CSR rows, as the kernels take them, and the squared lengths."""
     narrow = np.int32 if rows.shape[1] <= np.iinfo(np.int32).max else np.int64
     columns = rows.indices.astype(narrow, copy=False)
     return rows.indptr.astype(np.int64), columns, rows.data, row_norms(rows, squared=True)
 
 
 def canonical(rows: Any) -> Any:
-    """The rows with every column at most once."""
+    """CSR rows in canonical format: each column at most once in a row."""
     if rows.has_canonical_format:
         return rows
     rows = rows.copy()
@@ -128,7 +129,7 @@ def canonical(rows: Any) -> Any:
 
 
 def unit_rows(rows: Any) -> Any:
-    """CSR rows scaled to length one; the rows themselves, not a copy, where they are so already."""
+    """CSR rows scaled to length one; not copied if they have length one already."""
     rows = canonical(rows)
     squares = row_norms(rows, squared=True)
     done = (np.abs(squares - 1.0) <= 8 * np.finfo(float).eps) | (squares == 0.0)

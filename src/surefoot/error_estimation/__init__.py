@@ -1,4 +1,4 @@
-"""What the error of one prediction will be."""
+"""Error estimation: how wrong each single prediction is likely to be (failure prediction)."""
 
 from surefoot.error_estimation._assess import assess
 from surefoot.error_estimation._classifier import IndividualErrorClassifier

@@ -1,4 +1,4 @@
-"""One line for a model that is trained already."""
+"""Error estimation for a trained model in one call."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -17,27 +17,27 @@ from surefoot.error_estimation._regressor import IndividualErrorRegressor
 def assess(
     model: Any, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None, **options: Any
 ) -> IndividualErrorClassifier | IndividualErrorRegressor:
-    """Learn from held-out rows how wrong a trained model is, prediction by prediction.
+    """Error estimator of a trained model, learned from rows that the model has not seen.
 
     Parameters
     ----------
     model : fitted classifier or regressor, or callable
-        The model, used as it is. A callable takes rows and returns class probabilities, one column a class in
-        the order of the sorted labels, or for two classes those of the second alone; or, where `y`
+        The model, used as it is. A callable takes rows and returns class probabilities, one column per class in
+        the order of the sorted labels, or for two classes only those of the second; or, if `y`
         holds numbers, predictions.
     X : array-like, CSR or frame of shape (n_rows, n_columns)
-        Rows that the model was not trained on: its errors on others are none.
+        Rows that the model was not trained on: its errors on training rows are too small.
     y : array-like of shape (n_rows,)
         Their targets.
     sample_weight, groups : array-like of shape (n_rows,), default=None
-        Weights of the rows, and what stays together when some are held out.
+        Weights of the rows, and groups of rows that stay in one fold.
     **options
         Parameters of `IndividualErrorClassifier` or `IndividualErrorRegressor`.
 
     Returns
     -------
     assessed : IndividualErrorClassifier or IndividualErrorRegressor
-        Predicts like the model, and has `predict_error` and its kin.
+        Predicts like the model, and has `judge`, `predict_error` and the other methods of its class.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def assess(
 
 
 def as_estimator(model: Any, X: Any, y: Any) -> Any:
-    """The model as an estimator; a callable is told by what it returns and what it is to predict."""
+    """Estimator for a model; a callable becomes a classifier or regressor, depending on its output and on y."""
     if hasattr(model, "predict") and not isinstance(model, type):
         return model
     if not callable(model) or isinstance(model, type):
@@ -64,22 +64,24 @@ def as_estimator(model: Any, X: Any, y: Any) -> Any:
             f"model={model!r} is no trained model: it may be a fitted classifier or regressor, or a "
             "callable that returns probabilities or predictions."
         )
-    told = np.asarray(model(X))
-    if told.dtype.kind not in "fiub":
+    output = np.asarray(model(X))
+    if output.dtype.kind not in "fiub":
         raise TypeError("model returns labels: a callable may return probabilities or numbers.")
-    if told.ndim == 1 and type_of_target(y) != "binary":  # of one column no third class can be told
+    if (
+        output.ndim == 1 and type_of_target(y) != "binary"
+    ):  # one column cannot describe three classes
         return CallableRegressor(model)
     classes = np.unique(np.asarray(y))
-    n_told = 2 if told.ndim == 1 else told.shape[1]
-    if n_told != len(classes):
+    n_columns = 2 if output.ndim == 1 else output.shape[1]
+    if n_columns != len(classes):
         raise ValueError(
-            f"model returns probabilities of {n_told} classes, and y has {len(classes)}: they must match."
+            f"model returns probabilities of {n_columns} classes, and y has {len(classes)}: they must match."
         )
     return CallableClassifier(model, classes)
 
 
 class CallableClassifier(ClassifierMixin, BaseEstimator):
-    """A function that returns class probabilities, as a fitted classifier."""
+    """Fitted classifier around a function that returns class probabilities."""
 
     def __init__(self, function: Callable[[Any], Any], classes: NDArray[Any]) -> None:
         self.function = function
@@ -90,21 +92,21 @@ class CallableClassifier(ClassifierMixin, BaseEstimator):
         return True
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing: the function is what it is."""
+        """Do nothing, as the function is trained already."""
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """What the function returns, with both columns of two classes."""
-        told = np.asarray(self.function(X), dtype=np.float64)
-        return np.column_stack([1 - told, told]) if told.ndim == 1 else told
+        """Class probabilities that the function returns, with a column for each of two classes."""
+        output = np.asarray(self.function(X), dtype=np.float64)
+        return np.column_stack([1 - output, output]) if output.ndim == 1 else output
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class."""
+        """Most probable class of each row."""
         return np.asarray(self.classes)[self.predict_proba(X).argmax(axis=1)]
 
 
 class CallableRegressor(RegressorMixin, BaseEstimator):
-    """A function that returns predictions, as a fitted regressor."""
+    """Fitted regressor around a function that returns predictions."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
@@ -113,9 +115,9 @@ class CallableRegressor(RegressorMixin, BaseEstimator):
         return True
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing: the function is what it is."""
+        """Do nothing, as the function is trained already."""
         return self
 
     def predict(self, X: Any) -> Floats:
-        """What the function returns."""
+        """Predictions that the function returns."""
         return np.asarray(self.function(X), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""How likely a classifier is wrong, for each of its predictions (Buza et al. 2010, versions 1 and 2)."""
+"""Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
 from typing import Any
 
@@ -28,46 +28,47 @@ from surefoot.indicators import (
 
 
 def _model_has(name: str) -> Any:
+    """Check for `available_if`: raises the model's own AttributeError if it lacks the method."""
+
     def check(self: Any) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)  # its own words if it has none
+        getattr(getattr(self, "estimator_", self.estimator), name)
         return True
 
     return check
 
 
 class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
-    """Classifier that also says how likely each of its predictions is wrong; lower is better.
+    """Classifier that also estimates how likely each of its predictions is wrong; lower is better.
 
-    It predicts like its model. What the model did on rows that were held out, and what indicators say of
-    them, teaches an error estimator; `predict_error` is the calibrated probability of an error, or
-    with `loss` the expected cost.
+    It predicts like its model. An error estimator (meta-model) learns from out-of-fold predictions and
+    indicators; `predict_error` is the calibrated probability of an error, or with `loss` the expected cost.
 
     Parameters
     ----------
     estimator : classifier
-        The model. In `FrozenEstimator` it is used as it is, and the rows given to `fit` must be new to it.
+        The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
     error_estimator : classifier or regressor, default=None
-        Learns from the columns whether a prediction is wrong (1) or not (0), and is recalibrated out of
-        fold. The default is a logistic regression that starts from the model's own confidence and leaves it
-        only as far as that gains out of fold.
+        Learns from the columns whether a prediction is wrong (1) or not (0), and is recalibrated on its
+        out-of-fold output. The default is a logistic regression that is shrunk towards the model's own confidence,
+        as far as cross-validation favours that.
     indicators : "auto", indicator or several, default="auto"
-        What the error estimator learns from. "auto" is the model's own `Confidence`, `LocalSensitivity`,
+        Indicators that the error estimator learns from. "auto" is the model's own `Confidence`, `LocalSensitivity`,
         `NeighborDisagreement` and `NeighborDistance` in a scaled space, and a `SecondOpinion`.
     passthrough : bool, default=False
-        Add the row itself, as in the paper.
+        Whether to add the row itself, as in the paper.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out; it need not be a partition. With a single split, such as `HoldoutSplit`,
-        the model is not fitted again. A number of folds keeps `groups` together, and is at most the
-        number of rows of the rarest class.
+        Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
+        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together, and is at most
+        the number of rows of the rarest class.
     loss : array-like of shape (n_classes, n_classes), default=None
-        What it costs to predict the class of the column where that of the row is true, in the order
+        Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
     max_reference_rows : int, default=50_000
-        Most training rows in which neighbours are searched; a random sample of more.
+        Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Draws that sample, the folds of the error estimator, and whatever indicators draw.
+        Seed of all random draws: that sample, the folds of the error estimator, the indicators.
     n_jobs : int, default=None
-        Parallel fits and folds.
+        Number of parallel fits and folds.
 
     Attributes
     ----------
@@ -76,11 +77,11 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     estimator_ : classifier
         The fitted model.
     error_estimator_ : estimator
-        The fitted error estimator; None if one was given and every held-out row was right, or every one wrong.
+        Fitted error estimator; None if one was given and the held-out predictions are all right or all wrong.
     held_out_ : HeldOut
-        Judgement of the training rows, out of fold, with what each prediction really cost.
+        Out-of-fold judgement of the training rows, with the true error of each prediction.
     n_splits_ : int
-        How many times rows were held out.
+        Number of splits.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
@@ -92,14 +93,14 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     See Also
     --------
-    surefoot.abstention.AbstainingClassifier : Acts on the estimate.
+    surefoot.abstention.AbstainingClassifier : Answers only rows with a low estimated error (selective prediction).
 
     Notes
     -----
-    `predict_set` with a single split, or a frozen model, holds the true class with a probability of at
-    least `confidence`. With K folds it is CV+: at least 2·confidence − 1 at worst, less
-    a term that vanishes with many rows a fold, and near `confidence` in practice. Splits that overlap or
-    follow time, and `groups`, whose rows are not drawn one by one, leave no such promise.
+    `predict_set` is conformal prediction. With a single split, or a frozen model, the set contains the true class
+    with a probability of at least `confidence`. With K folds it is CV+: the probability is at least
+    2·confidence − 1, less a term that vanishes with many rows per fold; in practice it is near `confidence`. There
+    is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
 
     References
     ----------
@@ -115,10 +116,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
-    >>> sure = IndividualErrorClassifier(model, random_state=0).fit(X[::2], y[::2])
-    >>> error = sure.predict_error(X[1::2])
-    >>> wrong = sure.predict(X[1::2]) != y[1::2]
-    >>> bool(error[wrong].mean() > 5 * error[~wrong].mean())
+    >>> assessed = IndividualErrorClassifier(model, random_state=0).fit(X[::2], y[::2])
+    >>> errors = assessed.predict_error(X[1::2])
+    >>> wrong = assessed.predict(X[1::2]) != y[1::2]
+    >>> bool(errors[wrong].mean() > 5 * errors[~wrong].mean())
     True
     """
 
@@ -151,7 +152,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to assess.
 
         Returns
         -------
@@ -167,14 +168,14 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return self._error(self._table(output.columns)) < 0.5
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
-        """Classes that cannot be ruled out for each row; fewer is more certain.
+        """Conformal prediction set of each row: classes that cannot be ruled out; fewer is more certain.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to assess.
         confidence : float, default=0.9
-            How often the set is to hold the true class; see the notes of the class for the exact promise.
+            Probability that the set contains the true class; the notes of the class state the exact guarantee.
 
         Returns
         -------
@@ -199,8 +200,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return np.asarray(self.estimator_.decision_function(X))
 
     def _methods(self) -> tuple[str, ...]:
-        has_chances = hasattr(self.estimator_, "predict_proba")
-        return ("predict", "predict_proba") if has_chances else ("predict",)
+        has_probabilities = hasattr(self.estimator_, "predict_proba")
+        return ("predict", "predict_proba") if has_probabilities else ("predict",)
 
     def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
         return {
@@ -231,7 +232,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         ]
 
     def _resolve_indicators(self) -> list[Indicator]:
-        """Own confidence first, where the default error estimator starts from."""
+        """Checked indicators, own confidence first, where the default error estimator expects it."""
         return sorted(super()._resolve_indicators(), key=lambda i: not _is_own_confidence(i))
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
@@ -276,19 +277,18 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         )
 
     def _n_own(self, held_out: CrossFit) -> int:
-        """Number of columns, the first ones, that are the model's own confidence."""
+        """Number of leading columns that are the model's own confidence."""
         first = self._learned[0]
         if not _is_own_confidence(self._panel.indicators[first]):
             return 0
         return int(held_out.columns[first].shape[1])
 
     def _remember_strangeness(self, folds: CrossFitter, held_out: CrossFit) -> None:
-        """Keep what scores rows by the model of each fold, and how strange the rows it did not see are to it."""
+        """Store the scorer of each fold's model, and the nonconformity scores of the rows it did not see."""
         codes = np.searchsorted(self.classes_, folds.y[held_out.rows])
         strangeness = true_class_strangeness(held_out.scores, codes)
-        if isinstance(
-            self.estimator, FrozenEstimator
-        ):  # one model scores all rows, each of which counts once
+        # A frozen model is one model for all rows, each of which counts once.
+        if isinstance(self.estimator, FrozenEstimator):
             first = np.unique(held_out.rows, return_index=True)[1]
             self._fold_scorers = [folds.scorer(folds.splits[0][0])]
             self._held_out_strangeness = [strangeness[first]]
@@ -304,12 +304,12 @@ def _is_own_confidence(indicator: Indicator) -> bool:
 
 
 def true_class_strangeness(scores: Floats, codes: Ints) -> Floats:
-    """How far the true class of each row is behind the best other one."""
+    """Nonconformity score of each row: score of the best other class minus that of the true class."""
     return class_strangeness(scores)[np.arange(len(codes)), codes]
 
 
 def class_strangeness(scores: Floats) -> Floats:
-    """How far each class is behind the best other one, shape (n_rows, n_classes)."""
+    """Nonconformity score of each class: score of the best other class minus its own, (n_rows, n_classes)."""
     n_classes = max(2, scores.shape[1])
     every = [np.full(len(scores), c) for c in range(n_classes)]
     return np.column_stack([-margin(scores, top) for top in every])

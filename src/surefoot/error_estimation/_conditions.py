@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from surefoot._tables import as_values, column_names, missing_mask, take_column, take_rows
 from surefoot._typing import Floats, Ints, Mask
 
-# Places between the values of a column where it is divided, and values that a category may have.
+# Most thresholds for a column of numbers, their quantiles, and most categories of a column of texts.
 MOST_CUTS = 9
 SHARES = np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)
 MOST_CATEGORIES = 30
 
 
 class Condition(NamedTuple):
-    """One column compared with a value: "<=", ">", "=" or "is missing"."""
+    """Comparison of one column with a value: "<=", ">", "=" or "is missing"."""
 
     column: Any
     name: str
@@ -29,11 +29,11 @@ class Condition(NamedTuple):
         return f"{self.name} {self.relation} {value}"
 
     def holds(self, table: Any) -> Mask:
-        """Which rows of a table it holds for; a gap is neither above nor below anything."""
+        """Mask of the rows of a table that meet the condition; a missing value meets "is missing" only."""
         return self.compare(as_values(take_column(table, self.column)))
 
     def compare(self, values: NDArray[Any]) -> Mask:
-        """Which of the values of the column it holds for."""
+        """Mask of the column's values that meet the condition."""
         if self.relation == "is missing":
             return missing_mask(values)
         if self.relation == "=":
@@ -42,7 +42,7 @@ class Condition(NamedTuple):
 
 
 def list_conditions(table: Any, rows: Ints) -> list[tuple[Condition, Mask]]:
-    """Every condition worth trying, with the rows (of those given) that it holds for."""
+    """Conditions that some but not all of the given rows meet, each with the mask of those that do."""
     part = take_rows(table, rows)
     conditions = []
     for name in column_names(table):
@@ -57,9 +57,10 @@ def list_conditions(table: Any, rows: Ints) -> list[tuple[Condition, Mask]]:
 
 
 def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
-    gaps = missing_mask(values)
-    missing: list[tuple[str, Any]] = [("is missing", None)] if gaps.any() else []
-    known = values[~gaps]
+    """Pairs of relation and value to try for a column."""
+    is_missing = missing_mask(values)
+    missing: list[tuple[str, Any]] = [("is missing", None)] if is_missing.any() else []
+    known = values[~is_missing]
     if values.dtype.kind == "M":
         days = known.astype("datetime64[D]").astype(np.int64)
         cuts = np.unique(np.round(np.quantile(days, SHARES))) if len(days) else days
@@ -73,11 +74,11 @@ def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
 
 
 def _cuts(values: Floats) -> list[float]:
-    """Values that divide the column into parts of about equal size, as round as that allows."""
+    """Thresholds that divide the column into parts of about equal size, rounded as far as they stay distinct."""
     if len(np.unique(values)) <= MOST_CUTS + 1:
         distinct = np.unique(values)
         return [float(value) for value in distinct[:-1]]
     cuts = np.unique(np.quantile(values, SHARES))
-    gap = float(np.diff(cuts).min()) if len(cuts) > 1 else 0.0
-    digits = int(-np.floor(np.log10(gap))) if gap > 0 else 3
+    least_step = float(np.diff(cuts).min()) if len(cuts) > 1 else 0.0
+    digits = int(-np.floor(np.log10(least_step))) if least_step > 0 else 3
     return sorted({float(np.round(cut, digits)) for cut in cuts})

@@ -1,4 +1,4 @@
-"""Intervals and sets with a guarantee, from fits without a fold and the rows of that fold (CV+)."""
+"""Conformal prediction: intervals and sets by CV+, from one fit per fold and the rows it did not see."""
 
 from collections.abc import Sequence
 from math import floor
@@ -7,7 +7,7 @@ import numpy as np
 
 from surefoot._typing import Floats, Mask
 
-# After so many, a range is no wider than the numbers can tell.
+# Bisection steps after which the range is as narrow as floats allow.
 HALVINGS = 60
 
 
@@ -17,42 +17,43 @@ def cv_plus_intervals(
     held_out_scores: Sequence[Floats],
     confidence: float,
 ) -> Floats:
-    """Intervals of shape (n_rows, 2) from one fit a fold (Barber, Candès, Ramdas and Tibshirani 2021, CV+).
+    """CV+ intervals of shape (n_rows, 2) from one fit per fold (Barber, Candès, Ramdas and Tibshirani 2021).
 
-    `centers[k]` and `scales[k]` are what fit k says of each row to judge, and `held_out_scores[k]` the
-    sizes |y − center| / scale of the rows that it did not see. Row i of fold k proposes the interval
-    center_k ± scale_k · score_i, and of the n proposals the ⌊(1 − confidence)(n + 1)⌋-th smallest lower and
-    largest upper ends are taken. With one fit that is split conformal prediction.
+    `centers[k]` and `scales[k]` are the predictions and scales of fit k for each new row, `held_out_scores[k]`
+    the nonconformity scores |y − center| / scale of the rows that it did not see. Held-out row i of fold k gives
+    the ends center_k ± scale_k · score_i. The r-th smallest lower end and the r-th largest upper end are
+    returned, with r = ⌊(1 − confidence)(n + 1)⌋ for n held-out rows. With one fit this is split conformal
+    prediction.
     """
     n_scores = sum(len(scores) for scores in held_out_scores)
     rank = floor((1 - confidence) * (n_scores + 1) + 1e-9)
     n_rows = len(centers[0])
-    if rank < 1:  # too few rows to promise as much
+    if rank < 1:  # too few rows for this confidence
         return np.tile([-np.inf, np.inf], (n_rows, 1))
-    known = [np.sort(scores) for scores in held_out_scores]
-    upper = kth_largest(centers, scales, known, rank)
-    lower = -kth_largest([-center for center in centers], scales, known, rank)
+    ascending = [np.sort(scores) for scores in held_out_scores]
+    upper = kth_largest(centers, scales, ascending, rank)
+    lower = -kth_largest([-center for center in centers], scales, ascending, rank)
     return np.column_stack([lower, upper])
 
 
 def kth_largest(
     centers: Sequence[Floats], scales: Sequence[Floats], scores: Sequence[Floats], rank: int
 ) -> Floats:
-    """The rank-th largest of all center_k + scale_k · score_i, for each row; scores ascend.
+    """Value of the given rank, from the largest, among all center_k + scale_k · score_i, for each row.
 
-    Found by halving the range that holds it, where the sorted scores say how many are above: there
-    are far too many to write down for each row.
+    `scores` are sorted, ascending. The value is searched by bisection, which counts the larger ones in the
+    sorted scores: there are too many to compute for each row.
     """
     ends = [
-        (center + scale * known[[0, -1], None])
-        for center, scale, known in zip(centers, scales, scores, strict=True)
+        (center + scale * ascending[[0, -1], None])
+        for center, scale, ascending in zip(centers, scales, scores, strict=True)
     ]
     low, high = np.min([end[0] for end in ends], axis=0), np.max([end[1] for end in ends], axis=0)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         above = sum(
-            len(known) - np.searchsorted(known, (middle - center) / scale, side="right")
-            for center, scale, known in zip(centers, scales, scores, strict=True)
+            len(ascending) - np.searchsorted(ascending, (middle - center) / scale, side="right")
+            for center, scale, ascending in zip(centers, scales, scores, strict=True)
         )
         is_below = above >= rank
         low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
@@ -62,14 +63,14 @@ def kth_largest(
 def cv_plus_sets(
     strangeness: Sequence[Floats], held_out_strangeness: Sequence[Floats], confidence: float
 ) -> Mask:
-    """Sets of classes, shape (n_rows, n_classes), from one fit a fold.
+    """Prediction sets by CV+: mask of classes, shape (n_rows, n_classes), from one fit per fold.
 
-    `strangeness[k]` of shape (n_rows, n_classes) is how unlike each class fit k finds each row, and
-    `held_out_strangeness[k]` how unlike their true class the rows that it did not see. A class is left out
-    where, itself counted among them, no more than a share of 1 − confidence of these rows are as strange.
+    `strangeness[k]` holds the nonconformity scores of each row and class by fit k, shape (n_rows, n_classes), and
+    `held_out_strangeness[k]` those of the rows that it did not see, for their true class. With n held-out rows, a
+    class is left out if at most ⌊(1 − confidence)(n + 1)⌋ scores, its own counted, are at least as high as its own.
     """
-    n_rows = sum(len(known) for known in held_out_strangeness)
-    as_strange = np.ones(strangeness[0].shape)
-    for new, known in zip(strangeness, held_out_strangeness, strict=True):
-        as_strange += len(known) - np.searchsorted(np.sort(known), new, side="left")
-    return as_strange > floor((1 - confidence) * (n_rows + 1) + 1e-9)
+    n_held_out = sum(len(scores) for scores in held_out_strangeness)
+    n_as_strange = np.ones(strangeness[0].shape)
+    for new, held_out in zip(strangeness, held_out_strangeness, strict=True):
+        n_as_strange += len(held_out) - np.searchsorted(np.sort(held_out), new, side="left")
+    return n_as_strange > floor((1 - confidence) * (n_held_out + 1) + 1e-9)

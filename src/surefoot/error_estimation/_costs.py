@@ -1,4 +1,4 @@
-"""What a prediction is expected to cost, by a cost matrix."""
+"""Expected cost of a prediction, by a cost matrix."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from surefoot._typing import Floats, Ints
 
 
 def expected_cost(costs: Floats, scores: Floats, predicted: Ints, wrong: Floats) -> Floats:
-    """Expected cost of each prediction if it is wrong with the given probability.
+    """Expected cost of each prediction that is wrong with the probability `wrong`.
 
-    If it is wrong, the other classes are as likely, relative to each other, as the model has them.
+    The probability of a mistake is divided among the other classes in proportion to the model's scores.
     """
-    told = (
+    probabilities = (
         softmax(scores, axis=1)
         if scores.shape[1] > 1
         else np.hstack([expit(-scores), expit(scores)])
     )
-    rows = np.arange(len(told))
-    others = told + 1e-12
+    rows = np.arange(len(probabilities))
+    others = probabilities + 1e-12
     others[rows, predicted] = 0.0
     others /= others.sum(axis=1, keepdims=True)
     if_wrong = (others * costs[:, predicted].T).sum(axis=1)
@@ -28,15 +28,15 @@ def expected_cost(costs: Floats, scores: Floats, predicted: Ints, wrong: Floats)
 
 
 def cost_factor(costs: Floats, estimated: Floats, weight: Floats | None) -> float:
-    """What estimated costs are multiplied with to be right on average."""
+    """Factor by which estimated costs are multiplied, so that their mean is the true one."""
     weight = np.ones(len(costs)) if weight is None else weight
     total = float(weight @ estimated)
-    paid = float(weight @ costs)
-    return paid / total if total > 0 and paid > 0 else 1.0
+    true_total = float(weight @ costs)
+    return true_total / total if total > 0 and true_total > 0 else 1.0
 
 
 def check_costs(loss: Any, n_classes: int) -> Floats:
-    """Cost matrix as floats, or one sentence on what is wrong with it."""
+    """Cost matrix as floats; raises if it has the wrong shape or an entry below 0."""
     costs = check_array(loss, dtype=np.float64, input_name="loss")
     if costs.shape != (n_classes, n_classes) or (costs < 0).any():
         raise ValueError(

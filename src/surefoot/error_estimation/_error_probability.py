@@ -1,4 +1,4 @@
-"""The calibrated probability that a prediction is wrong, by any learner."""
+"""Calibrated probability that a prediction is wrong, by any learner."""
 
 from typing import Any, Self
 
@@ -12,15 +12,15 @@ from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
 
-# A calibration has two weights and many rows: the penalty decides nothing.
+# Inverse of the penalty, which must have no effect on the two weights of a calibration.
 NEGLIGIBLE_PENALTY = 1e6
 
 
 class ErrorProbability:
-    """P(wrong) from columns: the default learner as it is, any other recalibrated out of fold.
+    """P(wrong) from columns: by the default learner, or by any other, recalibrated on its out-of-fold output.
 
-    A classifier's probability (or decision value) of being wrong, or a regressor's estimate of 0 or 1,
-    is turned into a probability by a logistic regression on what it scores of rows it did not see.
+    The probability or decision value of another classifier, or the prediction of a regressor of 0 and 1,
+    is calibrated by a logistic regression on its out-of-fold values.
     """
 
     def __init__(self, learner: Any, *, n_own: int, random_state: Any) -> None:
@@ -29,7 +29,7 @@ class ErrorProbability:
         self.random_state = random_state
 
     def fit(self, table: Floats, wrong: Ints, weight: Any, groups: Any) -> Self:
-        """Fit on out-of-fold columns and what came of them."""
+        """Fit on out-of-fold columns and on whether each prediction was wrong (1) or not (0)."""
         self.calibrator_ = None
         if self.learner is None:
             self.fitted_: Any = ShrunkLogisticRegression(
@@ -49,13 +49,13 @@ class ErrorProbability:
         return self
 
     def _fit_constant(self, wrong: Ints, n_rows: int) -> Self:
-        """Without a right and a wrong row there is nothing to tell apart: the rule of succession."""
+        """Set one probability for all rows, by the rule of succession: all predictions are right, or all wrong."""
         self.fitted_ = None
         self.held_out_ = np.full(n_rows, (wrong.sum() + 1) / (len(wrong) + 2))
         return self
 
     def predict(self, table: Floats) -> Floats:
-        """Probability of being wrong."""
+        """Probability that each prediction is wrong."""
         if self.fitted_ is None:
             return np.full(len(table), self.held_out_[0])
         if self.calibrator_ is None:
@@ -74,27 +74,27 @@ def check_learner(learner: Any) -> None:
 
 
 def answer(learner: Any, table: Floats) -> Floats:
-    """P(target = 1), or the regressor's prediction."""
+    """P(target = 1) or decision value of a classifier, or prediction of a regressor."""
     if is_regressor(learner):
         return np.asarray(learner.predict(table), dtype=np.float64)
     if hasattr(learner, "predict_proba"):
-        known = list(learner.classes_)
-        chances = learner.predict_proba(table)
-        return np.asarray(chances[:, known.index(1)] if 1 in known else np.zeros(len(table)))
+        classes = list(learner.classes_)
+        probabilities = learner.predict_proba(table)
+        is_known = 1 in classes
+        return np.asarray(probabilities[:, classes.index(1)] if is_known else np.zeros(len(table)))
     return np.asarray(learner.decision_function(table), dtype=np.float64)
 
 
 def out_of_fold(
     learner: Any, table: Floats, target: NDArray[Any], weight: Any, groups: Any, random_state: Any
 ) -> Floats:
-    """Out-of-fold answers of a learner."""
+    """Out-of-fold values of `answer` for each row."""
     answers = np.empty(len(target))
     for train, test in learner_folds(len(target), groups, random_state):
-        part = None if weight is None else weight[train]
+        train_weight = None if weight is None else weight[train]
         if is_classifier(learner) and target[train].min() == target[train].max():
             answers[test] = target[train[0]]
         else:
-            answers[test] = answer(
-                fit_model(clone(learner), table[train], target[train], part), table[test]
-            )
+            fitted = fit_model(clone(learner), table[train], target[train], train_weight)
+            answers[test] = answer(fitted, table[test])
     return answers

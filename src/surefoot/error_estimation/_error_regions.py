@@ -1,4 +1,4 @@
-"""Where a model fails: short rules on the columns of the data, found on some rows and checked on others."""
+"""Error regions (slices): short rules on columns where a model fails, searched and checked on separate rows."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -13,20 +13,20 @@ from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
 from surefoot.error_estimation._conditions import Condition, list_conditions
 
-# Rules that are refined at each length, and rows that rules are searched on.
+# Width of the beam search, and most rows that rules are searched on.
 BEAM = 20
 MOST_SEARCHED = 20_000
 
-# Chance of a rule that is no worse than the rest passing the check.
+# Significance level: probability that a rule with no higher error than the rest passes the check.
 LEVEL = 0.05
 
 
 class ErrorRegion(NamedTuple):
-    """A part of the data with a high error, by figures of rows that it was not found on.
+    """Part of the data with a high error; its figures come from rows that were not used in the search.
 
     `rule` reads like "age > 61.5 and job = none"; `conditions` are its parts. `error` is the mean error of the
-    `n_rows` checked rows in it, `other_error` that of the checked rows outside, and `p_value` the chance
-    of as high a mean if the region were like all rows, corrected for the number of rules checked.
+    `n_rows` checked rows in it, `other_error` that of the checked rows outside, and `p_value` the probability
+    of such a mean if the region were like all rows, corrected for the number of rules checked.
     """
 
     rule: str
@@ -37,7 +37,7 @@ class ErrorRegion(NamedTuple):
     p_value: float
 
     def contains(self, X: Any) -> Mask:
-        """Which rows of a table the rule holds for."""
+        """Mask of the rows of a table that meet the rule."""
         table = as_table(X)
         return np.logical_and.reduce([condition.holds(table) for condition in self.conditions])
 
@@ -52,19 +52,19 @@ def find_error_regions(
     groups: Any = None,
     random_state: Any = None,
 ) -> list[ErrorRegion]:
-    """Find the parts of the data where errors are high; the worst first.
+    """Find the parts of the data where errors are high (slice discovery); the highest error first.
 
-    Rules are searched on one half of the rows: the one that lies most clearly above the mean, then
-    the next among the rows that no rule covers. On the other half each is checked, and only those
-    whose mean error there is above that of all rows, beyond chance, are returned.
+    Rules are searched on one half of the rows: first the rule whose mean error is most significantly above the
+    overall mean, then the next one among the rows that no rule covers. Each rule is checked on the other half,
+    and returned only if its mean error there is significantly above that of all rows.
 
     Parameters
     ----------
     X : array-like or frame of shape (n_rows, n_columns)
-        Rows, as a person knows them: numbers and categories, with gaps.
+        Rows with columns that people can read: numbers and categories; values may be missing.
     errors : array-like of shape (n_rows,)
-        What each prediction cost, 0 or 1 or any size, of rows that the model did not see: for example
-        `IndividualErrorClassifier.held_out_.errors` for its `rows`.
+        Error of each prediction, 0 or 1 or any size, on rows that the model did not see: for example
+        `IndividualErrorClassifier.held_out_.losses` for its `rows`.
     max_regions : int, default=5
         Most regions to return.
     max_conditions : int, default=2
@@ -72,14 +72,14 @@ def find_error_regions(
     min_share : float, default=0.02
         Least share of the rows in a region.
     groups : array-like of shape (n_rows,), default=None
-        Rows of one group are in the same half. The check takes rows as independent all the same.
+        Rows of one group are in the same half. The check still treats rows as independent.
     random_state : int, RandomState or None, default=None
-        Draws the halves.
+        Seed of the halves.
 
     Returns
     -------
     regions : list of ErrorRegion
-        None if no rule passed the check.
+        Empty if no rule passed the check.
 
     Examples
     --------
@@ -103,15 +103,15 @@ def find_error_regions(
         )
     searched, checked = _halves(len(errors), groups, random_state)
     conditions = list_conditions(table, searched)
-    found = _search(conditions, errors[searched], max_regions, max_conditions, min_share)
-    rules = [tuple(conditions[i][0] for i in rule) for rule in found]
+    chosen = _search(conditions, errors[searched], max_regions, max_conditions, min_share)
+    rules = [tuple(conditions[i][0] for i in places) for places in chosen]
     regions = [_check(rule, table, errors, checked, len(rules)) for rule in rules]
     kept = [region for region in regions if region is not None]
     return sorted(kept, key=lambda region: -region.error)
 
 
 def _halves(n_rows: int, groups: Any, random_state: Any) -> tuple[Ints, Mask]:
-    """Rows to search on, at most so many, and the mask of rows to check on."""
+    """Positions of the rows to search on, at most MOST_SEARCHED, and the mask of the rows to check on."""
     draw = check_random_state(random_state)
     units = np.arange(n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
     n_units = int(units.max()) + 1
@@ -133,45 +133,45 @@ def _search(
     max_conditions: int,
     min_share: float,
 ) -> list[tuple[int, ...]]:
-    """The best rule, then the best among the rows it leaves, and so on."""
+    """Rules as positions of their conditions: the best, then the best among the rows it does not cover, and so on."""
     if not conditions:
         return []
     masks = np.array([mask for _, mask in conditions], dtype=np.float64)
-    left = np.ones(len(errors))
-    found: list[tuple[int, ...]] = []
+    uncovered = np.ones(len(errors))
+    rules: list[tuple[int, ...]] = []
     least = max(2.0, min_share * len(errors))
     for _ in range(max_regions):
-        rule = _best_rule(masks, errors - errors.mean(), left, max_conditions, least)
+        rule = _best_rule(masks, errors - errors.mean(), uncovered, max_conditions, least)
         if rule is None:
             break
-        found.append(rule)
-        left = left * (1 - masks[list(rule)].min(axis=0))
-    return found
+        rules.append(rule)
+        uncovered = uncovered * (1 - masks[list(rule)].min(axis=0))
+    return rules
 
 
 def _best_rule(
-    masks: Floats, excess: Floats, left: Floats, max_conditions: int, least: float
+    masks: Floats, excess: Floats, uncovered: Floats, max_conditions: int, least: float
 ) -> tuple[int, ...] | None:
-    """Beam search for the rule whose mean excess is the most standard errors above zero."""
+    """Rule whose mean excess error is the most standard errors above zero, by beam search; None if there is none."""
     beam: list[tuple[int, ...]] = [()]
     best: tuple[float, tuple[int, ...] | None] = (0.0, None)
     for _ in range(max_conditions):
         trials: dict[tuple[int, ...], float] = {}
         for rule in beam:
-            inside = left * masks[list(rule)].min(axis=0) if rule else left
+            inside = uncovered * masks[list(rule)].min(axis=0) if rule else uncovered
             clarity = _clarity(masks, inside, excess, least)
             for i in np.argsort(-clarity)[:BEAM]:
                 if clarity[i] > 0:
                     trials[tuple(sorted({*rule, int(i)}))] = float(clarity[i])
         beam = sorted(trials, key=lambda rule: -trials[rule])[:BEAM]
-        # A longer rule must be clearer than a shorter one by more than a search finds anywhere.
+        # A longer rule must be clearly better, as a search over more rules always finds a slightly better one.
         if beam and trials[beam[0]] > best[0] * 1.1:
             best = trials[beam[0]], beam[0]
     return best[1]
 
 
 def _clarity(masks: Floats, inside: Floats, excess: Floats, least: float) -> Floats:
-    """Mean excess of the rows of each mask over its standard error under no difference."""
+    """Mean excess error of the rows of each mask, divided by its standard error if there were no difference."""
     counts = masks @ inside
     total = masks @ (inside * excess)
     spread = np.sqrt(np.mean(excess**2))
@@ -184,16 +184,16 @@ def _clarity(masks: Floats, inside: Floats, excess: Floats, least: float) -> Flo
 def _check(
     rule: tuple[Condition, ...], table: Any, errors: Floats, checked: Mask, n_rules: int
 ) -> ErrorRegion | None:
-    """The region with its figures on rows it was not found on; None if these do not bear it out."""
+    """Region with its figures on the checked rows; None if its error there is not significantly high."""
     holds = np.logical_and.reduce([condition.holds(table) for condition in rule])
     inside, outside = errors[holds & checked], errors[~holds & checked]
     if len(inside) < 2 or len(outside) < 2:
         return None
     overall = float(errors[checked].mean())
-    if np.isin(errors[checked], (0, 1)).all():  # as many errors among as many rows, by chance
+    if np.isin(errors[checked], (0, 1)).all():  # so many errors in a random set of so many rows
         total, wrong = int(checked.sum()), int(errors[checked].sum())
         p_value = float(hypergeom.sf(inside.sum() - 1, total, wrong, len(inside)))
-    elif np.ptp(inside) == 0:  # no spread to test by: as many rows at least as bad, by chance
+    elif np.ptp(inside) == 0:  # no variance for a t-test: all rows of a random set at least as bad
         p_value = float(np.mean(errors[checked] >= inside[0]) ** len(inside))
     else:
         p_value = float(ttest_1samp(inside, overall, alternative="greater").pvalue)

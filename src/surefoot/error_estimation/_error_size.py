@@ -1,4 +1,4 @@
-"""What residuals of held-out rows teach: a correction, and the size of the error that it leaves."""
+"""Learners of out-of-fold residuals: a correction, and the size of the error after it."""
 
 from typing import Any, Self
 
@@ -13,24 +13,24 @@ from surefoot._models import fit_model
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._error_probability import answer, out_of_fold
 
-# Fewer rows in a fold say nothing of its level.
+# Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
 
-# No error is estimated below this share of the mean one: a scale must not be zero.
+# Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
 
 
 class LineThenTrees(RegressorMixin, BaseEstimator):
-    """A penalised line, then trees on what it leaves: never beyond the targets seen.
+    """Regressor of residuals: ridge regression, then trees on its residuals; clipped to the training targets.
 
-    Residuals that follow a trend that the model missed are best met by a line, the others by trees.
+    The linear part learns trends that the model missed, the trees everything else.
     """
 
     def __init__(self, *, random_state: Any = None) -> None:
         self.random_state = random_state
 
     def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
-        """Fit both on columns and residuals."""
+        """Fit the linear part and the trees on columns and residuals."""
         self.range_ = float(y.min()), float(y.max())
         self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
         self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
@@ -40,25 +40,26 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Floats) -> Floats:
-        """The line's estimate plus the trees'."""
+        """Sum of the predictions of the linear part and the trees."""
         return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
 
 
 class ErrorSize:
-    """Estimates of a residual and of the size of what is left, learned from held-out rows.
+    """Estimator of residuals, and of the size of the error after correction, learned from held-out rows.
 
     Parameters
     ----------
     learner : regressor or None
-        Learns residuals, and sizes of errors; by default `LineThenTrees`, and randomised trees.
+        Learns residuals, and sizes of errors; None means `LineThenTrees` for residuals and randomised trees for
+        sizes.
     corrected : bool
         Whether predictions are corrected by the estimated residual.
     squared : bool
         Whether the size of an error is its square.
     learns_residuals : bool
-        Whether `residual` will be asked for, where nothing is corrected.
+        Whether `residual` is needed even if predictions are not corrected.
     random_state : int
-        Seeds the default learners and the folds of the correction.
+        Seed of the default learners and of the folds of the correction.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class ErrorSize:
         self.random_state = random_state
 
     def fit(self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any) -> Self:
-        """Learn from out-of-fold columns and residuals, and by which split each row was held out."""
+        """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out."""
         learner = LineThenTrees(random_state=self.random_state)
         if self.learner is not None:
             learner = self.learner
@@ -85,12 +86,12 @@ class ErrorSize:
             levelled = level_folds(residuals, splits)
             self.corrector_ = fit_model(learner, table, levelled, weight)
         self.shrinkage_ = 0.0
-        left = residuals
+        remaining = residuals
         if self.corrected:
             estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
             self.shrinkage_ = gain(levelled, estimates, weight)
-            left = residuals - self.shrinkage_ * estimates
-        sizes = left**2 if self.squared else np.abs(left)
+            remaining = residuals - self.shrinkage_ * estimates
+        sizes = remaining**2 if self.squared else np.abs(remaining)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
         self.sizer_ = fit_model(self._sizer(), table, sizes, weight)
         return self
@@ -105,13 +106,13 @@ class ErrorSize:
         return answer(self.corrector_, table)
 
     def correction(self, table: Floats) -> Floats:
-        """Correction of the predictions: the residual, as far as that gained out of fold."""
+        """Correction of the predictions: the estimated residual times `shrinkage_`."""
         if self.shrinkage_ == 0:
             return np.zeros(len(table))
         return self.shrinkage_ * self.residual(table)
 
     def error(self, table: Floats) -> Floats:
-        """Estimated size of the error that the correction leaves."""
+        """Estimated size of the error after correction; lower is better."""
         return np.maximum(answer(self.sizer_, table), self.least_)
 
     def scale(self, table: Floats) -> Floats:
@@ -120,27 +121,27 @@ class ErrorSize:
 
 
 def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
-    """The factor between 0 and 1 by which estimated residuals reduce the squared error most.
+    """Factor between 0 and 1 for estimated residuals with which they reduce the squared error most.
 
-    The least-squares slope of the residuals on the estimates, less what chance alone makes of it: a
-    slope of t standard errors keeps 1 − 1/t² of itself, one of less than a standard error nothing.
+    It is the least-squares slope of the residuals on the estimates, shrunk for the uncertainty of the slope: a
+    slope of t standard errors is multiplied by 1 − 1/t², and by 0 if t is below 1.
     """
     weight = np.ones(len(estimates)) if weight is None else weight
     size = float(weight @ estimates**2)
     if size == 0:
         return 0.0
     slope = float(weight @ (residuals * estimates)) / size
-    left = residuals - slope * estimates
-    error = float(weight**2 @ (estimates * left) ** 2) / size**2
-    kept = 1 - error / slope**2 if slope > 0 else 0.0
-    return float(np.clip(slope * kept, 0, 1))
+    remaining = residuals - slope * estimates
+    variance = float(weight**2 @ (estimates * remaining) ** 2) / size**2
+    kept_share = 1 - variance / slope**2 if slope > 0 else 0.0
+    return float(np.clip(slope * kept_share, 0, 1))
 
 
 def level_folds(residuals: Floats, splits: Ints) -> Floats:
-    """Residuals with the same mean in every fold, for whoever learns which way they go.
+    """Residuals shifted so that each fold has the overall mean, as training targets of a corrector.
 
-    A fold whose rows lie above the others is predicted too low by a model of the others, which a learner
-    would take for a rule: the lower the prediction, the higher the residual.
+    A fold with higher targets than the others is predicted too low by a model of the others. A corrector would
+    learn this artefact of the split as a rule: the lower the prediction, the higher the residual.
     """
     counts = np.bincount(splits)
     means = np.bincount(splits, residuals) / np.maximum(counts, 1)

@@ -1,4 +1,4 @@
-"""What both error estimators share: a model, its held-out rows, and the judgement of new ones."""
+"""Base of both error estimators: they fit a model, learn from its held-out rows, and judge new rows."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 
-# Names of the indicators that the error estimator does not learn from: stability, where no other says it, and
-# the distance that makes a row novel.
+# Names of the indicators that the error estimator does not learn from: stability, unless `LocalSensitivity` is
+# among those it learns from, and the distance that makes a row novel.
 STABILITY, NOVELTY = "stability", "novelty"
 
-# Share of rows drawn like the training rows that are called novel.
+# Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
 
 
@@ -55,30 +55,30 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _auto_indicators(self) -> list[Indicator]:
-        """What `indicators="auto"` stands for."""
+        """Indicators that `indicators="auto"` means."""
 
     @abstractmethod
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        """The targets, or one sentence for a model or targets that are not of this kind."""
+        """Checked targets; raises if the model or the targets are of the wrong kind."""
 
     @abstractmethod
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        """Learn from the held-out rows what the error will be; their own judgement."""
+        """Fit the error estimator on the held-out rows, and return their out-of-fold judgement."""
 
     @abstractmethod
     def _error(self, table: Floats) -> Floats:
-        """Estimated errors, from the columns that the error estimator sees."""
+        """Estimated errors, from the input columns of the error estimator."""
 
     @abstractmethod
     def _methods(self) -> tuple[str, ...]:
-        """Methods of the model whose answers a judgement holds, besides its scores."""
+        """Methods of the model whose outputs a judgement holds, besides its scores."""
 
     @abstractmethod
     def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
-        """Fields of a judgement that depend on the task."""
+        """Fields of a judgement that differ between classification and regression."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model, and learn from rows that were held out how wrong it will be.
+        """Fit the model, and learn from its out-of-fold predictions how wrong it is on each row.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights for the model and the error estimator.
         groups : array-like of shape (n_rows,), default=None
-            Rows of one group are never on both sides of a split.
+            Groups of rows, which are never on both sides of a split.
 
         Returns
         -------
@@ -101,11 +101,11 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         if groups is not None:
             check_consistent_length(X, groups)
         self._learned, self._stability = list(learned), _stability_name(learned)
-        watched: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
+        not_learned: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
         if self._stability == STABILITY:
-            watched[STABILITY] = LocalSensitivity(n_neighbors=10, space="scaled")
+            not_learned[STABILITY] = LocalSensitivity(n_neighbors=10, space="scaled")
         folds = CrossFitter(
-            {**learned, **watched},
+            {**learned, **not_learned},
             self.estimator,
             X,
             y,
@@ -136,12 +136,12 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows to judge.
         confidence : float, default=0.9
-            Of the interval of a regressor.
+            Confidence of the interval of a regressor.
 
         Returns
         -------
         judgement : Judgement
-            Arrays with an entry for each row; `to_frame()` makes a table of them.
+            Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
@@ -149,12 +149,12 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return Judgement(**self._shared_fields(output), **self._fields(X, output, confidence))
 
     def _describe(self, X: Any, methods: Sequence[str] = ()) -> PanelOutput:
-        """Columns of new rows that the error estimator sees, and answers of the model."""
+        """Input columns of the error estimator for new rows, and outputs of the model."""
         X = check_rows(self, X)
         return self._panel(X, self._learned, methods)
 
     def _shared_fields(self, output: PanelOutput | CrossFit) -> dict[str, Any]:
-        """Fields of a judgement that the panel says by itself: stability, novelty and columns."""
+        """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
         shift, spread, worst, *flips = output.columns[self._stability].T
         return {
             "shift": shift,
@@ -174,21 +174,21 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return np.asarray(self.estimator_.predict(X))
 
     def predict_novelty(self, X: Any) -> Mask:
-        """Whether each row is out of distribution: further from its neighbours than training rows are.
+        """Whether each row is out of distribution: further from training rows than they are from each other.
 
-        The mean distance to the ten nearest training rows is compared with that of held-out training
-        rows from theirs; 1 % of these are further away.
+        A row is novel if its mean distance to the ten nearest training rows is larger than that of 99 % of
+        the held-out training rows.
         """
         X = check_rows(self, X)
         return self._is_novel(self._panel(X, [NOVELTY]))
 
     def predict_stability(self, X: Any) -> Floats:
-        """Change of the model's output within each row's own cell: nearer to 0 is more stable.
+        """Change of the model's output within each row's Voronoi cell; nearer to 0 is more stable.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to describe.
 
         Returns
         -------
@@ -200,45 +200,45 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return self._panel(X, [self._stability]).columns[self._stability][:, :2]
 
     def explain_error(self, X: Any = None) -> Floats:
-        """How much each indicator adds to the estimated error of each row; below 0 it speaks for the row.
+        """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
 
-        What the estimate loses if the columns of the indicator were those of a typical held-out row: the
-        parts need not add up to the estimate.
+        The contribution is the estimated error minus the one with the columns of the indicator replaced by
+        those of a typical (median) held-out row. Contributions need not add up to the estimate.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns), default=None
-            Rows to explain; None is the held-out rows, in the order of `held_out_`.
+            Rows to explain; None means the held-out rows, in the order of `held_out_`.
 
         Returns
         -------
         effects : ndarray of shape (n_rows, n_indicators)
-            In the order of `get_indicator_names`; for a classifier in probability of an error.
+            Contributions, in the order of `get_indicator_names`; for a classifier to the probability of an error.
         """
-        known = self.held_out_.columns
-        columns = known if X is None else self._describe(X).columns
-        whole, effects = self._error(self._table(columns)), []
+        held_out = self.held_out_.columns
+        columns = held_out if X is None else self._describe(X).columns
+        errors, effects = self._error(self._table(columns)), []
         for name, block in columns.items():
-            typical = np.broadcast_to(np.median(known[name], axis=0), block.shape)
-            effects.append(whole - self._error(self._table({**columns, name: typical})))
+            typical = np.broadcast_to(np.median(held_out[name], axis=0), block.shape)
+            effects.append(errors - self._error(self._table({**columns, name: typical})))
         return np.column_stack(effects)
 
     def kneighbors(self, X: Any, n_neighbors: int = 5) -> tuple[Floats, Ints]:
-        """Training rows nearest to each row in the space where the indicators look.
+        """Distances and positions of the nearest training rows, in the neighbour space of the indicators.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to look around.
+            Rows whose neighbours are searched.
         n_neighbors : int, default=5
-            How many, of the ten that are searched at least.
+            Number of neighbours; at most as many as the indicators search, which are ten or more.
 
         Returns
         -------
         distances : ndarray of shape (n_rows, n_neighbors)
-            How far they are, nearest first.
+            Distances of the neighbours, nearest first.
         rows : ndarray of shape (n_rows, n_neighbors)
-            Their positions in the training table.
+            Positions of the neighbours in the training table.
         """
         X, index = check_rows(self, X), self._panel.indicators[NOVELTY].index_
         check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1, max_val=index.n_neighbors)
@@ -249,7 +249,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return distances, self.reference_rows_[near]
 
     def coordinates(self, X: Any) -> Any:
-        """Rows in the space where the indicators look, numeric, complete and scaled; CSR for text."""
+        """Coordinates of rows in the neighbour space of the indicators: numeric, complete, scaled; CSR for text."""
         index = self._panel.indicators[NOVELTY].index_
         parts = index.map(lambda near: near.rows, check_rows(self, X), 0)
         return vstack(parts).tocsr() if issparse(parts[0]) else np.vstack(parts)
@@ -260,7 +260,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return np.array(self._learned, dtype=object)
 
     def get_column_names(self) -> NDArray[np.object_]:
-        """Names of the columns that the error estimator learns from, with the indicator of each."""
+        """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
         names = [
             f"{name}__{column}"
@@ -270,24 +270,25 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return np.array(names, dtype=object)
 
     def describe_indicators(self) -> dict[str, str]:
-        """Words for a row that an indicator speaks against, by the name of the indicator."""
+        """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 
     def _table(self, columns: dict[str, Floats]) -> Floats:
-        """Columns that the error estimator sees, side by side."""
+        """Input table of the error estimator: columns of all indicators side by side."""
         return np.hstack([columns[name] for name in self._learned])
 
     def _resolve_indicators(self) -> list[Indicator]:
-        given = self.indicators
-        if isinstance(given, str):
-            if given != "auto":
+        """Checked indicators that the error estimator learns from, with fixed seeds."""
+        setting = self.indicators
+        if isinstance(setting, str):
+            if setting != "auto":
                 raise ValueError(
-                    f"indicators={given!r} is not known: it may be 'auto', an indicator, or several."
+                    f"indicators={setting!r} is not known: it may be 'auto', an indicator, or several."
                 )
             chosen = self._auto_indicators()
         else:
-            chosen = list(given) if isinstance(given, (list, tuple)) else [given]
+            chosen = list(setting) if isinstance(setting, (list, tuple)) else [setting]
         if self.passthrough and not any(isinstance(indicator, Row) for indicator in chosen):
             chosen = [*chosen, Row()]
         for indicator in chosen:
@@ -303,7 +304,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         return [with_fixed_seed(indicator) for indicator in chosen]
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
-        """Check what is needed here; the model checks its own input, and gets it untouched."""
+        """Checked rows, targets and weights; the model itself checks the values of the rows."""
         check_model(self.estimator)
         check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
@@ -317,7 +318,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
 
 def _stability_name(learned: dict[str, Indicator]) -> str:
-    """Name of the indicator that says shift, spread and worst: one of those learned from, if there is one."""
+    """Name of the indicator with the columns shift, spread and worst: a learned one, if there is one."""
     fitting = (
         name
         for name, indicator in learned.items()

@@ -1,4 +1,4 @@
-"""Several models, each with an estimate of its own error on every row."""
+"""Base of ensembles whose models each have an estimator of their errors."""
 
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -18,10 +18,9 @@ from surefoot.error_estimation._regressor import IndividualErrorRegressor
 
 
 class HeldOutErrors(NamedTuple):
-    """Errors of the models on training rows that they had not seen, one column a model.
+    """Out-of-fold predictions, true errors (`losses`) and estimated errors of the models, one column per model.
 
-    `losses` are the true errors and `error` the estimates by error estimators that had not seen the row
-    either; `rows` are its positions in the training table.
+    Neither the models nor the error estimators saw the row; `rows` are positions in the training table.
     """
 
     rows: Ints
@@ -31,10 +30,11 @@ class HeldOutErrors(NamedTuple):
 
 
 class JudgedEnsemble(HeterogeneousEnsemble):
-    """Base of ensembles that ask how wrong each of their models will be on each row.
+    """Base of ensembles that use the estimated error of each of their models on each row.
 
     `_fit_error_estimators` wraps each model in an estimator of its errors, all on the same folds, and
-    `_estimate_errors` asks them all. A subclass may say how they are set (`_error_estimator_settings`).
+    `_estimate_errors` returns their estimates. A subclass may override their parameters
+    (`_error_estimator_settings`).
     """
 
     estimators: Any
@@ -52,10 +52,10 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         return {}
 
     def _error_estimator_of(self, model: Any, cv: Any) -> Any:
-        """Unfitted estimator of the errors of one model; a model that is one keeps its settings, but for the loss."""
+        """Unfitted error estimator of one model; one that is an error estimator keeps its settings except `loss`."""
         kind = IndividualErrorClassifier if is_classifier(self) else IndividualErrorRegressor
         if isinstance(model, kind):
-            # Errors are compared, and must have one unit.
+            # Errors are compared, so they must have one unit.
             return clone(model).set_params(loss=self._error_estimator_settings().get("loss"))
         return kind(
             model,
@@ -67,14 +67,14 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         )
 
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
-        """How rows are held out, for all models alike: a splitter that draws is asked once."""
+        """Number of folds, or list of splits, for all models: a splitter is called once, as it may be random."""
         if isinstance(self.cv, Integral):
             return self.cv
         splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         return list(splitter.split(X, y, groups))
 
     def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
-        """Fit an error estimator around each model; the weights of the held-out rows."""
+        """Fit an error estimator around each model, and return the weights of the held-out rows."""
         names, models = self._validate_estimators()
         validate_data(self, X, y, skip_check_array=True)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
@@ -95,12 +95,12 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         return check_sample_weight(sample_weight, X, dtype=np.float64)[self.held_out_.rows]
 
     def _estimate_errors(self, X: Any) -> Floats:
-        """Estimated error of each row, one column a model."""
+        """Estimated errors, one column per model; lower is better."""
         return np.column_stack([estimator.predict_error(X) for estimator in self.error_estimators_])
 
 
 def stack_held_out(parts: list[Any]) -> HeldOutErrors:
-    """Held-out rows of all models side by side; they must be the same rows."""
+    """Out-of-fold results of all models side by side; raises if their held-out rows differ."""
     rows = parts[0].rows
     check_same_rows([part.rows for part in parts])
     return HeldOutErrors(

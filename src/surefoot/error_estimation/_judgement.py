@@ -1,4 +1,4 @@
-"""All that is said of each row at once: the prediction, its error, its stability and its novelty."""
+"""Result of `judge`: prediction, estimated error, stability and novelty of each row."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -11,12 +11,12 @@ from surefoot._typing import Floats, Ints, Mask
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What is known of each row; every field has one entry for each row.
+    """Prediction, estimated error, stability and novelty of each row; arrays with one entry per row.
 
     Attributes
     ----------
     prediction : ndarray of shape (n_rows,)
-        What the model predicts.
+        Prediction of the model.
     error : ndarray of shape (n_rows,)
         Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
         or its expected size.
@@ -26,7 +26,7 @@ class Judgement:
     novel : ndarray of bool of shape (n_rows,)
         Whether the row is out of distribution: further from training rows than they are from each other.
     columns : dict of str to ndarray of shape (n_rows, n_columns)
-        What the error estimator sees of each row, by the name of the indicator.
+        Input of the error estimator (meta-features), by the name of the indicator.
     flips : ndarray of shape (n_rows,), or None
         Share of the samples in the cell that get another class; None for a regressor.
     classes : ndarray of shape (n_classes,), or None
@@ -34,11 +34,11 @@ class Judgement:
     probabilities : ndarray of shape (n_rows, n_classes), or None
         Class probabilities of the model; None where it has none.
     interval : ndarray of shape (n_rows, 2), or None
-        Conformal interval of the true value; None for a classifier.
+        Conformal prediction interval of the true value; None for a classifier.
     residual : ndarray of shape (n_rows,), or None
         Estimated truth minus prediction of the model; None for a classifier.
     trust : ndarray of bool of shape (n_rows,), or None
-        Whether the row is answered under a promise; None where none was applied.
+        Whether the row is answered under a promise (selective prediction); None without a promise.
 
     Examples
     --------
@@ -73,15 +73,15 @@ class Judgement:
         return len(self.error)
 
     def with_trust(self, trust: Mask) -> Self:
-        """Copy that says which rows are answered under a promise."""
+        """Copy with the field `trust`: which rows are answered under a promise."""
         return replace(self, trust=trust)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Columns of `to_frame`, by name: one array a column."""
+        """Columns of `to_frame` by name, one array each."""
         arrays: dict[str, Any] = {"prediction": self.prediction}
         if self.probabilities is not None and self.classes is not None:
-            for label, chance in zip(self.classes, self.probabilities.T, strict=True):
-                arrays[f"probability_{label}"] = chance
+            for label, probability in zip(self.classes, self.probabilities.T, strict=True):
+                arrays[f"probability_{label}"] = probability
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
@@ -91,7 +91,7 @@ class Judgement:
         return arrays
 
     def to_frame(self) -> Any:
-        """Table with a row for each row, for people and other programs.
+        """Pandas table with one row per judged row.
 
         Returns
         -------
@@ -107,20 +107,20 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(Judgement):
-    """Judgement of training rows, out of fold: by models, neighbours and error estimators that never saw them.
+    """Out-of-fold judgement of training rows, by models, neighbours and error estimators that never saw them.
 
     Attributes
     ----------
     rows : ndarray of shape (n_held_out,)
         Positions in the training table, ascending.
     losses : ndarray of shape (n_held_out,)
-        What each prediction really cost, in the unit of `error`.
+        True error of each prediction, in the unit of `error`.
     scores : ndarray of shape (n_held_out, 1 or n_classes)
-        Log-odds-like scores of the models; a regressor's predictions.
+        Out-of-fold scores: log-odds-like for a classifier, predictions of a regressor.
     splits : ndarray of shape (n_held_out,)
         Number of the split that held the row out.
     groups : ndarray of shape (n_held_out,), or None
-        What each row was drawn with, as given to `fit`.
+        Group of each row, as given to `fit`.
     """
 
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))

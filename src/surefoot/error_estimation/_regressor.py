@@ -1,4 +1,4 @@
-"""How wrong a regressor is, for each of its predictions (Buza et al. 2010, version 3)."""
+"""Error estimator for regressors: size of each prediction's error (Buza et al. 2010, version 3)."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ HELD_OUT_CONFIDENCE = 0.9
 
 
 class FoldFit(NamedTuple):
-    """Everything that was fitted without a fold, and the scaled errors of the rows of that fold."""
+    """Panel and error size fitted without one fold, and the scaled errors (`scores`) of the rows of that fold."""
 
     panel: Panel
     size: ErrorSize
@@ -34,52 +34,52 @@ class FoldFit(NamedTuple):
 
 
 class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
-    """Regressor that also says how wrong each of its predictions is; lower is better.
+    """Regressor that also estimates how wrong each of its predictions is; lower is better.
 
-    What the model did on rows that were held out, and what indicators say of them, teaches how
-    large the error of a prediction is (`predict_error`), which way it goes (`predict_residual`), and an
-    interval whose width follows it (`predict_interval`). With `corrected=True`, `predict` adds the estimated
-    residual, as far as that gained out of fold, and error and interval speak of the corrected prediction.
+    An error estimator learns from out-of-fold predictions and indicators how large the error of a prediction is
+    (`predict_error`), in which direction it goes (`predict_residual`), and a conformal prediction interval whose
+    width depends on it (`predict_interval`). With `corrected=True`, `predict` adds the estimated residual, as far
+    as that reduced the out-of-fold error; error and interval are then those of the corrected prediction.
 
     Parameters
     ----------
     estimator : regressor
-        The model. In `FrozenEstimator` it is used as it is, and the rows given to `fit` must be new to it.
+        The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
     error_estimator : regressor, default=None
-        Learns residuals, and the size of errors, from the columns. By default residuals are learned by a
-        penalised line and by trees on what it leaves, sizes by randomised trees.
+        Learns residuals, and the size of errors, from the columns. By default residuals are learned by ridge
+        regression and trees on its residuals, sizes by randomised trees.
     indicators : "auto", indicator or several, default="auto"
-        What the error estimator learns from. "auto" is the prediction and the row itself, and in a scaled
-        space `NeighborDisagreement`, `NeighborDistance` and a `SecondOpinion`.
+        Indicators that the error estimator learns from. "auto" is the prediction and the row itself, and in a
+        scaled space `NeighborDisagreement`, `NeighborDistance` and a `SecondOpinion`.
     passthrough : bool, default=False
-        Add the row itself, as in the paper, to indicators that lack it.
+        Whether to add the row itself, as in the paper, if the indicators do not include it.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out; it need not be a partition. With a single split, such as `HoldoutSplit`,
-        the model is not fitted again. A number of folds keeps `groups` together.
+        Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
+        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together.
     corrected : bool, default=False
         Whether `predict` adds the estimated residual to the model's prediction.
     loss : {"absolute", "squared"}, default="absolute"
-        The unit of `predict_error`.
+        Unit of `predict_error`.
     max_reference_rows : int, default=50_000
-        Most training rows in which neighbours are searched; a random sample of more.
+        Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Draws that sample, the folds of the correction, and whatever indicators draw.
+        Seed of all random draws: that sample, the folds of the correction, the indicators.
     n_jobs : int, default=None
-        Parallel fits and folds.
+        Number of parallel fits and folds.
 
     Attributes
     ----------
     estimator_ : regressor
         The fitted model, uncorrected.
     error_estimator_ : regressor
-        What estimates residuals.
+        Fitted estimator of residuals.
     shrinkage_ : float
-        The share of the estimated residual that is added: 0 where it gained nothing, at most 1.
+        Factor of the estimated residual in the correction: 0 if it does not reduce the error, at most 1.
     held_out_ : HeldOut
-        Judgement of the training rows, out of fold: predictions (corrected if those of `predict` are),
+        Out-of-fold judgement of the training rows: predictions (corrected if `corrected=True`),
         estimates and losses by models, corrections and error estimators that did not see them.
     n_splits_ : int
-        How many times rows were held out.
+        Number of splits.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
@@ -94,12 +94,12 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     A residual is truth minus prediction, so that it is added to correct. (The paper defines the error
     the other way round, and then adds it.)
 
-    Model, correction, shrinkage and scale of an interval are all fitted without the fold that they are
-    compared with. With a single split this is split conformal prediction: for rows drawn like
-    the training rows, the interval holds the truth with a probability of at least `confidence`. With
-    K folds it is CV+ (Barber, Candès, Ramdas and Tibshirani 2021): at least 2·confidence − 1 at worst,
-    less a term that vanishes with many rows a fold, and near `confidence`, rather above, in practice. Splits
-    that overlap or follow time, and `groups`, whose rows are not drawn one by one, leave no such promise.
+    Model, correction, shrinkage and scale of an interval are all fitted without the fold whose errors they are
+    compared with. With a single split this is split conformal prediction: for rows from the distribution of
+    the training rows, the interval contains the true value with a probability of at least `confidence`. With
+    K folds it is CV+ (Barber, Candès, Ramdas and Tibshirani 2021): the probability is at least 2·confidence − 1,
+    less a term that vanishes with many rows per fold; in practice it is near `confidence`, rather above. There
+    is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
 
     References
     ----------
@@ -144,7 +144,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> Floats:
-        """The model's prediction of each row, plus the correction if that is asked for."""
+        """Prediction of each row by the model, plus the correction if `corrected=True`."""
         if not self.corrected:
             return super().predict(X)
         prediction, table = self._prediction(self._describe(X))
@@ -156,12 +156,13 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to assess.
 
         Returns
         -------
         residuals : ndarray of shape (n_rows,)
-            What the error estimator says, in full: a corrected `predict` adds `shrinkage_` times this.
+            Estimated residuals, in the unit of the target; with `corrected=True`, `predict` adds `shrinkage_`
+            times these.
         """
         output = self._describe(X)
         return self._size.residual(self._table(output.columns))
@@ -172,7 +173,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to assess.
 
         Returns
         -------
@@ -183,24 +184,25 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return self._error(self._table(output.columns))
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
-        """Interval that is to hold the truth of each row; narrower is more certain.
+        """Conformal prediction interval of each row's true value; narrower is more certain.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to judge.
+            Rows to assess.
         confidence : float, default=0.9
-            How often it is to hold the truth; see the notes of the class for the exact promise.
+            Probability that it contains the true value; the notes of the class state the exact guarantee.
 
         Returns
         -------
         intervals : ndarray of shape (n_rows, 2)
-            Lower and upper ends; infinite where there are too few rows to promise as much.
+            Lower and upper ends; infinite where there are too few rows for this confidence.
         """
         check_share(confidence, "confidence")
         return self._interval(check_rows(self, X), confidence)
 
     def _interval(self, X: Any, confidence: float) -> Floats:
+        """CV+ intervals of checked rows."""
         centers, scales = [], []
         for fold in self._folds:
             prediction, table = self._prediction(fold.panel(X, self._learned))
@@ -209,15 +211,15 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return cv_plus_intervals(centers, scales, [fold.scores for fold in self._folds], confidence)
 
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
-        """Intervals of the held-out rows, in the order of `held_out_`, to see whether they hold the truth.
+        """Intervals of the held-out rows, in the order of `held_out_`, to measure their coverage.
 
-        Of each row the model, correction and scale come from the split that held it out, and how wide the
-        interval must be from the rows of the other splits; of a single split, from its other half.
+        The model, correction and scale of a row come from the split that held it out, the width of its
+        interval from the errors of the other splits, or with a single split from the other half of its rows.
 
         Parameters
         ----------
         confidence : float, default=0.9
-            How often they are to hold the truth.
+            Probability that an interval contains the true value.
 
         Returns
         -------
@@ -236,6 +238,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _in_target_unit(self, sizes: Floats) -> Floats:
+        """Sizes of errors in the unit of the target."""
         return np.sqrt(sizes) if self.loss == "squared" else sizes
 
     def _methods(self) -> tuple[str, ...]:
@@ -254,7 +257,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return self._size.error(table)
 
     def _prediction(self, output: PanelOutput) -> tuple[Floats, Floats]:
-        """Predictions of a panel's model, and what the error estimator sees."""
+        """Predictions of a panel's model, and the input table of the error estimator."""
         return output.scores[:, 0], self._table(output.columns)
 
     def _auto_indicators(self) -> list[Indicator]:
@@ -299,17 +302,17 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
             prediction[where] += size.correction(table)
             error[where] = size.error(table)
-            left = np.abs(folds.y[held_out.rows[where]] - prediction[where])
-            self._folds.append(FoldFit(folds.panel(train), size, left / size.scale(table)))
-        left = np.abs(folds.y[held_out.rows] - prediction)
+            sizes = np.abs(folds.y[held_out.rows[where]] - prediction[where])
+            self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
+        sizes = np.abs(folds.y[held_out.rows] - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
         return HeldOut(
             **self._shared_fields(held_out),
             prediction=prediction,
             error=error,
-            interval=held_out_intervals(prediction, left, scale, splits, HELD_OUT_CONFIDENCE),
+            interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
             rows=held_out.rows,
-            losses=left**2 if self.loss == "squared" else left,
+            losses=sizes**2 if self.loss == "squared" else sizes,
             scores=held_out.scores,
             splits=splits,
             groups=None if folds.groups is None else folds.groups[held_out.rows],
@@ -318,6 +321,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     def _fit_size(
         self, folds: CrossFitter, held_out: CrossFit, *, learns_residuals: bool
     ) -> ErrorSize:
+        """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
         return ErrorSize(
             self.error_estimator,
@@ -335,16 +339,16 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
 
 def held_out_intervals(
-    prediction: Floats, left: Floats, scale: Floats, splits: Ints, confidence: float
+    prediction: Floats, sizes: Floats, scale: Floats, splits: Ints, confidence: float
 ) -> Floats:
-    """Intervals of held-out rows, shape (n_rows, 2), each as wide as the errors of the other splits ask.
+    """Conformal intervals of held-out rows, shape (n_rows, 2), by the errors of the other splits.
 
-    `left` are absolute errors, `scale` their estimates. The rows of a single split are halved.
+    `sizes` are absolute errors, `scale` their estimates. The rows of a single split are divided into two halves.
     """
     parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
     intervals = np.empty((len(splits), 2))
     for part in np.unique(parts):
         here = parts == part
-        reach = scale[here] * conformal_quantile((left / scale)[~here], confidence)
+        reach = scale[here] * conformal_quantile((sizes / scale)[~here], confidence)
         intervals[here] = np.column_stack([prediction[here] - reach, prediction[here] + reach])
     return intervals

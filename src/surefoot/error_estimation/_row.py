@@ -1,4 +1,4 @@
-"""The row itself, for an error estimator that is to see it."""
+"""Indicator whose columns are the row itself (passthrough)."""
 
 from typing import Any, Self
 
@@ -14,11 +14,12 @@ from surefoot.neighborhoods import Neighborhood
 
 
 class Row(Indicator):
-    """The columns of the row in the neighbour space, complete and scaled, and the prediction if asked for.
+    """Coordinates of the row in the neighbour space, complete and scaled, and the prediction if `prediction=True`.
 
-    No indicator of trust by itself: it lets an error estimator find the parts of the data where the model
-    errs. Sparse rows have too many columns for that and are refused, or left out if `optional`. `layout` names the
-    columns: a fold that lacks a category lacks its column, which is then 0.
+    They measure no trust by themselves, but let an error estimator learn in which parts of the data the model
+    fails. Sparse rows have too many columns: they raise an error, or have none of these columns if `optional`.
+    `layout` holds the names of the columns; one that the index lacks, such as that of a category that is not in
+    its rows, is 0.
     """
 
     doubt = "rows with such values are hard"
@@ -41,11 +42,11 @@ class Row(Indicator):
         self.layout = layout
 
     def needed_neighbors(self, n_rows: int) -> int:
-        """One, to have a space."""
+        """1, so that the index has a neighbour space."""
         return 1
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """The row, after the prediction if that is asked for."""
+        """Prediction, if `prediction=True`, then the coordinates of the row."""
         prediction = [neighborhood.scores[:, :1]] if self.prediction else []
         if not issparse(neighborhood.rows):
             return np.hstack([*prediction, self._laid_out(neighborhood.rows)])
@@ -56,10 +57,11 @@ class Row(Indicator):
         return np.hstack([*prediction, np.empty((len(neighborhood), 0))])
 
     def laid_out_like(self, fitted: Self) -> Self:
-        """A copy that gives the columns of another one, fitted on other rows, in its order."""
+        """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
         return clone(self).set_params(layout=fitted.index_.coordinate_names())
 
     def _laid_out(self, rows: Floats) -> Floats:
+        """Coordinates in the order of `layout`; 0 for columns that the index lacks."""
         if self.layout is None:
             return rows
         place = {name: i for i, name in enumerate(self.index_.coordinate_names())}
@@ -70,7 +72,7 @@ class Row(Indicator):
         return laid_out
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Nothing: a row says nothing of its prediction."""
+        """Zeros: coordinates alone do not measure trust."""
         return np.zeros(len(neighborhood))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -1,4 +1,4 @@
-"""Logistic regression that starts from the model's own confidence and leaves it only for a gain."""
+"""Logistic regression shrunk towards the model's own confidence."""
 
 from numbers import Integral
 from typing import Any, Self
@@ -17,13 +17,14 @@ from surefoot._models import smoothed_targets
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats
 
-# Penalties, in rows' worth of evidence a row, strongest first: the first leaves own confidence alone.
+# Penalties of the other columns, relative to the number of rows, strongest first: the first one leaves only the
+# model's own confidence.
 PENALTIES = 10.0 ** np.arange(1, -6, -1)
 
-# What pulls the model's own columns to their prior: a row's worth of evidence.
+# Penalty of the model's own columns, towards their prior weights: about as strong as one row.
 LIGHT = 1.0
 
-# And the level of all probabilities, which every row speaks of: hardly anything.
+# Penalty of the intercept, towards its prior: almost none, since every row informs it.
 LEVEL = 1e-2
 
 FOLDS = 5
@@ -31,20 +32,20 @@ MOST_STEPS = 50
 
 
 class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
-    """Probability that a prediction is wrong, from columns that speak of it.
+    """Probability that a prediction is wrong, from columns that describe it.
 
-    A logistic regression on standardised columns in which the first `n_own` columns, the model's own
-    confidence, are hardly penalised, and the others by a ridge. Its strength has the least
-    cross-validated log loss; the strongest leaves the ranking to the model's own confidence. The first own
-    column is taken as the log-odds of being right: before any evidence the model is believed. With fewer
-    than two rows of either kind there is none, and only the level of the probabilities is learned.
+    A logistic regression on standardised columns. The first `n_own` columns, the model's own
+    confidence, are hardly penalised; the others have a ridge penalty, chosen by cross-validated log loss. With the
+    strongest penalty the model's own confidence alone ranks the rows. The prior takes the first own column as
+    the log-odds of being right, so that without data the model's confidence is returned. With fewer than two
+    wrong or two right rows only the intercept is learned.
 
     Parameters
     ----------
     n_own : int, default=0
-        Leading columns of own confidence, log-odds of the predicted class first.
+        Number of leading columns that are the model's own confidence, log-odds of the predicted class first.
     random_state : int, RandomState or None, default=None
-        Draws the folds.
+        Seed of the folds.
 
     Attributes
     ----------
@@ -53,9 +54,9 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
     intercept_, coef_ : float, ndarray of shape (n_columns,)
         Weights of the standardised columns in the log-odds of being wrong.
     penalty_ : float
-        The strength chosen.
+        The penalty chosen.
     held_out_ : ndarray of shape (n_rows,)
-        Probabilities of the training rows by fits without them, at that strength.
+        Out-of-fold probabilities of the training rows, with that penalty.
 
     Examples
     --------
@@ -104,7 +105,7 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         return np.column_stack([1 - wrong, wrong])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Whether each prediction is more likely wrong than right, as 0 or 1."""
+        """Class of each row: the second of `classes_` if the prediction is more likely wrong than right."""
         wrong = self.predict_proba(X)[:, 1] > 0.5
         return np.asarray(self.classes_[wrong.astype(np.int64)])
 
@@ -114,29 +115,30 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         return tags
 
     def _as_seen(self, rows: Floats) -> Floats:
-        """Take columns no further than they were seen: one that was constant up to rounding says nothing.
+        """Rows clipped to the range of the training rows, so that almost constant columns have no effect.
 
-        But a model may well be less sure of a row than it was of any, and that is to be seen.
+        The model's own columns are not clipped where it is less confident than the most confident training row:
+        low confidence must have its full effect.
         """
-        known = np.clip(rows, *self._seen)
+        clipped = np.clip(rows, *self._seen)
         if self.n_own:
             unsure = rows[:, 0] < self._seen[1][0]
-            known[unsure, : self.n_own] = rows[unsure, : self.n_own]
-        return known
+            clipped[unsure, : self.n_own] = rows[unsure, : self.n_own]
+        return clipped
 
     def _prior_weights(self, n_weights: int) -> Floats:
-        """The weights before any evidence, on the standardised columns."""
+        """Prior weights of the standardised columns, intercept first."""
         prior = np.zeros(n_weights)
         if self.n_own:
             prior[0], prior[1] = -self._scaler.mean_[0], -self._scaler.scale_[0]
         return prior
 
     def _held_out_paths(self, rows: Floats, y: Any, weight: Floats, folds: Any) -> Floats:
-        """Log-odds of each row, for each penalty, by a fit without its fold."""
-        found = np.empty((len(y), len(PENALTIES)))
+        """Out-of-fold log-odds of each row, one column per penalty."""
+        log_odds = np.empty((len(y), len(PENALTIES)))
         for train, test in folds:
-            found[test] = rows[test] @ self._path(rows[train], y[train], weight[train]).T
-        return found
+            log_odds[test] = rows[test] @ self._path(rows[train], y[train], weight[train]).T
+        return log_odds
 
     def _folds(self, y: Any, groups: Any) -> Any:
         if groups is not None and len(np.unique(groups)) > 1:
@@ -146,20 +148,20 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         return folds.split(y, y)
 
     def _path(self, rows: Floats, y: Any, weight: Floats) -> Floats:
-        """Weights for each penalty, each fit starting from the one before."""
-        found, weights = [], self._prior
+        """Weights for each penalty; each fit starts from the previous one."""
+        path, weights = [], self._prior
         for strength in PENALTIES:
-            pull = np.where(self._is_free, LIGHT, strength * weight.sum())
-            pull[0] = LEVEL
+            penalty = np.where(self._is_free, LIGHT, strength * weight.sum())
+            penalty[0] = LEVEL
             weights = fit_logistic(
-                rows, smoothed_targets(y, weight), weight, pull, self._prior, weights
+                rows, smoothed_targets(y, weight), weight, penalty, self._prior, weights
             )
-            found.append(weights)
-        return np.array(found)
+            path.append(weights)
+        return np.array(path)
 
 
 def two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """0 and 1, of which one may be missing, or the two labels of y; one sentence for anything else."""
+    """Classes 0 and 1, of which one may be missing in y, or the two labels of y; raises for any other y."""
     check_classification_targets(y)
     labels = np.unique(y)
     if np.isin(labels, [0, 1]).all():
@@ -174,26 +176,27 @@ def two_classes(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def with_ones(rows: Floats) -> Floats:
-    """Put a column of ones before the others."""
+    """Rows with a column of ones before the others."""
     return np.column_stack([np.ones(len(rows)), rows])
 
 
 def fit_logistic(
-    rows: Floats, target: Floats, weight: Floats, pull: Floats, prior: Floats, start: Floats
+    rows: Floats, target: Floats, weight: Floats, penalty: Floats, prior: Floats, start: Floats
 ) -> Floats:
-    """Minimise Σ w·logloss + ½ Σ pull·(weights − prior)² by Newton's method with halved steps."""
+    """Weights that minimise Σ w·logloss + ½ Σ penalty·(weights − prior)², by Newton's method with halved steps."""
 
     def loss(at: Floats) -> float:
-        odds = rows @ at
-        ridge = 0.5 * pull @ (at - prior) ** 2
-        return float(weight @ (np.logaddexp(0, odds) - target * odds) + ridge)
+        log_odds = rows @ at
+        ridge = 0.5 * penalty @ (at - prior) ** 2
+        return float(weight @ (np.logaddexp(0, log_odds) - target * log_odds) + ridge)
 
     weights, now = start, loss(start)
     for _ in range(MOST_STEPS):
-        chance = expit(rows @ weights)
-        slope = rows.T @ (weight * (chance - target)) + pull * (weights - prior)
-        bend = (rows.T * (weight * chance * (1 - chance))) @ rows + np.diag(pull)
-        step = np.linalg.solve(bend, slope)
+        probability = expit(rows @ weights)
+        gradient = rows.T @ (weight * (probability - target)) + penalty * (weights - prior)
+        curvature = weight * probability * (1 - probability)
+        hessian = (rows.T * curvature) @ rows + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
         for _ in range(20):
             trial = loss(weights - step)
             if trial <= now * (1 + 1e-12):

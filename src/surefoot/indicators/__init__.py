@@ -1,4 +1,4 @@
-"""How far one prediction can be trusted."""
+"""Indicators: numbers that tell how far one prediction can be trusted."""
 
 from surefoot.indicators._confidence import Confidence
 from surefoot.indicators._indicator import Indicator

@@ -14,22 +14,22 @@ from surefoot.neighborhoods import Neighborhood
 
 
 class Confidence(Indicator):
-    """How sure a classifier is of each prediction by its own account; higher is more sure.
+    """Confidence of a classifier in each of its predictions; a higher score is more confident.
 
-    Four columns: `log_odds` of the predicted class, clipped to what as many rows can tell; `margin`, its
+    Four columns: `log_odds` of the predicted class, clipped according to the number of training rows; `margin`, its
     lead over the runner-up in log-odds or decision values; `entropy` of the class probabilities, in
-    nats (lower is more sure); and `max_probability`. A model without `predict_proba` has its decision
-    values squashed into probabilities, which keeps their order for two classes.
+    nats (lower is more confident); and `max_probability`. Decision values of a model without `predict_proba` are
+    turned into probabilities by a logistic function or softmax; for two classes this keeps their order.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        What the margin is made of; "auto" is `decision_function` where there is one.
+        Method that the margin is computed from; "auto" is `decision_function` where there is one.
     per_class : bool, default=False
-        Give each class's log-odds or decision value instead; for two classes the positive one's.
+        If True, the columns are the log-odds or decision values of each class; of two classes the positive one's.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Confidence(Indicator):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> sure = Confidence(GaussianNB()).fit(X, y)
-    >>> sure.score_samples(X[[0, 70]]).round(2)
+    >>> confidence = Confidence(GaussianNB()).fit(X, y)
+    >>> confidence.score_samples(X[[0, 70]]).round(2)
     array([1.  , 0.85])
     """
 
@@ -56,7 +56,7 @@ class Confidence(Indicator):
         self.per_class = per_class
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Log-odds, margin, entropy and maximum probability, or each class's score."""
+        """Log-odds, margin, entropy and maximum probability, or the score of each class."""
         _refuse_regressors(neighborhood)
         scores = neighborhood.scores
         if self.per_class:
@@ -71,7 +71,7 @@ class Confidence(Indicator):
         return np.column_stack([odds, margin(scores, predicted), entropy, most])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """The maximum probability, or the margin of a model that has no probabilities."""
+        """Maximum probability, or the margin of a model without probabilities."""
         _refuse_regressors(neighborhood)
         if hasattr(neighborhood.index.predictor, "predict_proba"):
             return neighborhood.probabilities.max(axis=1)
@@ -86,9 +86,9 @@ class Confidence(Indicator):
 
 
 def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
-    """Name each quantity for each class; for two classes the positive one alone is meant."""
-    told = classes[1:] if len(classes) == 2 else classes
-    return np.array([f"{name}_{label}" for name in names for label in told], dtype=object)
+    """Column names: each of `names` with each class; of two classes only the positive one."""
+    labels = classes[1:] if len(classes) == 2 else classes
+    return np.array([f"{name}_{label}" for name in names for label in labels], dtype=object)
 
 
 def _refuse_regressors(neighborhood: Neighborhood) -> None:
@@ -99,6 +99,7 @@ def _refuse_regressors(neighborhood: Neighborhood) -> None:
 
 
 def _probabilities(neighborhood: Neighborhood) -> Floats:
+    """Class probabilities of the model, or its decision values turned into probabilities."""
     if hasattr(neighborhood.index.predictor, "predict_proba"):
         return neighborhood.probabilities
     scores = neighborhood.scores

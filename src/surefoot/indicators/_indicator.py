@@ -1,4 +1,4 @@
-"""The contract of an indicator: columns about a prediction, and one number that says how far to trust it."""
+"""Base of indicators: columns about each prediction (meta-features), and one number for how far to trust it."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -24,25 +24,25 @@ SETTINGS = ("space", "metric", "response")
 class Indicator(TransformerMixin, BaseEstimator, ABC):
     """Base of all indicators: a transformer around a model.
 
-    A subclass says how many neighbours it needs (`needed_neighbors`), names its columns
+    A subclass returns how many neighbours it needs (`needed_neighbors`), names its columns
     (`get_feature_names_out`), computes them from a `Neighborhood` (`columns`), and sums them up
-    in one number a row (`trust`). It is fitted on rows, or attached to an index that an action built
-    for several indicators: its neighbourhoods may then hold more neighbours than this one asked for.
-    Recalibration needs a parameter `per_class`, with which columns come in blocks of one a class.
+    in one number per row (`trust`). It is fitted on rows, or attached to an index that an action built
+    for several indicators: the neighbourhoods may then hold more neighbours than this indicator needs.
+    For recalibration it also has a parameter `per_class`; if True, columns come in blocks of one per class.
     """
 
     estimator: Any
     index_: NeighborhoodIndex
 
-    # What a page says of a row that this indicator speaks against; the name of the class where it is empty.
+    # Reason for doubt that a report shows for a row; if it is empty, the name of the indicator is shown.
     doubt = ""
 
-    # Whether it asks how the model did on a row's neighbours, which takes models that did not see them.
+    # Whether it needs out-of-fold scores of a row's neighbours.
     needs_held_out_scores = False
 
     @abstractmethod
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """One row of columns for each row of the neighbourhood."""
+        """Columns of the indicator, shape (n_rows, n_columns_out), for the rows of the neighbourhood."""
 
     @abstractmethod
     def trust(self, neighborhood: Neighborhood) -> Floats:
@@ -53,22 +53,22 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """Names of the columns."""
 
     def check_parameters(self) -> None:
-        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        """Raise an error for a wrong parameter, before a model is fitted."""
 
     def needed_neighbors(self, n_rows: int) -> int:
-        """Neighbours needed among `n_rows` training rows: none, unless a subclass says otherwise."""
+        """Neighbours needed among `n_rows` training rows: 0, unless a subclass overrides it."""
         return 0
 
     def needed_samples(self) -> int:
-        """Samples made around each row, which bound the rows of a batch: none, unless overridden."""
+        """Samples made around each row, which bound the size of a batch: 0, unless a subclass overrides it."""
         return 0
 
     def laid_out_like(self, fitted: Self) -> Self:
-        """Give the columns of one that is fitted, in its order: as it is, unless they depend on the rows."""
+        """Copy with the columns of a fitted indicator, in its order; self, unless columns depend on the rows."""
         return self
 
     def index_settings(self) -> dict[str, Any]:
-        """Parameters of this indicator that its index is built with."""
+        """Parameters of this indicator that its neighbourhood index needs."""
         return {name: getattr(self, name) for name in SETTINGS if hasattr(self, name)}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -114,16 +114,16 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         return self.attach(index)
 
     def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats | None:
-        """Scores of the rows by models that did not see them, of an indicator that needs them."""
+        """Out-of-fold scores of the rows; None unless a subclass needs them."""
         return None
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that an action built, in place of `fit`."""
         self.index_ = index
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Compute the columns of each row.
+        """Columns of each row.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         return np.concatenate(self._map(self.columns, X))
 
     def score_samples(self, X: Any) -> Floats:
-        """Compute how far each row's prediction can be trusted; higher is more trustworthy.
+        """Trust in each row's prediction; higher is more trustworthy.
 
         Parameters
         ----------
@@ -148,11 +148,12 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         Returns
         -------
         scores : ndarray of shape (n_rows,)
-            One number a row.
+            One number per row.
         """
         return np.concatenate(self._map(self.trust, X))
 
     def _map(self, function: Any, X: Any) -> list[Floats]:
+        """Results of a function of neighbourhoods for each batch of checked rows."""
         check_is_fitted(self)
         X = as_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)

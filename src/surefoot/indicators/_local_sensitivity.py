@@ -1,4 +1,4 @@
-"""How much a model's output changes within a row's own cell (Bennett 2007, section 3)."""
+"""Change of a model's output within a row's Voronoi cell (Bennett 2007, section 3)."""
 
 from typing import Any, Self
 
@@ -15,59 +15,60 @@ from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-# Keeps a model that is constant in the cell from dividing by zero, without reordering others.
+# Added to the spread to avoid a division by zero; too small to change the order of rows.
 TINY_SPREAD = 1e-12
 
-# Of a text without a known word nothing is known: lower than any other row, and still a number.
+# Trust in a row without a cell, such as a text without a known word: finite, but below that of any other row.
 UNKNOWN = -1 / TINY_SPREAD
 
 
 class LocalSensitivity(Indicator):
-    """How stable each prediction is within the row's Voronoi cell; a higher score is more stable.
+    """Stability of each prediction within the row's Voronoi cell; a higher score is more stable.
 
-    Around a row, samples are drawn on the way to each of its nearest training rows, as far as the
+    Around a row, samples are placed on the way to each of its nearest training rows, as far as the
     row itself is still the nearest. With λ the model's lead of the predicted class over the best
-    other one, four columns tell how λ(s) at the samples differs from λ(x) at the row: `shift`, its
+    other one, four columns describe the change λ(s) − λ(x) from the row to the samples: `shift`, its
     mean; `spread`, its standard deviation; `worst`, its minimum; and `flips`, the share of samples
     that get another class. For a regressor λ is the prediction and there is no `flips`.
 
-    `score_samples` is the mean lead in the cell over its spread; for a regressor minus the root mean
+    `score_samples` is the mean lead in the cell divided by its spread; for a regressor minus the root mean
     squared change. A row that has no cell, such as a text without a known word, scores lowest.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     n_neighbors : int or "log", default="log"
-        Training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+        Number of training rows to sample towards; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
-        Where rows are near or far. "auto" is the input of the model, after its pipeline, when that is
-        numeric and complete; otherwise an imputed, encoded and scaled copy. A model on raw columns
-        has the largest of them decide who is near: put a scaler before it in a Pipeline, even before
-        a forest. A transformer, for example a learned metric, is fitted on the training rows.
+        Coordinates in which distances are measured. "auto" is the input of the model, after its pipeline, when
+        that is numeric and complete; otherwise an imputed, encoded and scaled copy. Unscaled columns with large
+        values dominate the distances: "scaled" divides each column by its standard deviation, or put a scaler
+        before the model in a Pipeline, even before a forest. A transformer, for example a learned metric, is
+        fitted on the training rows.
     metric : "auto", str or callable, default="auto"
-        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     sampling : {"voronoi", "midpoint", "uniform", "axis"}, default="voronoi"
-        Where samples lie: at the border of the cell; half way to the neighbour, in the cell or not; at a
-        random fraction of the way to the border; or up and down one column at a time by its local
-        standard deviation.
+        Place of the samples: at the border of the cell; half way to the neighbour, inside the cell or not; at a
+        random fraction of the way to the border; or one local standard deviation up and down in one column
+        at a time.
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
-        What λ is made of: `decision_function` where there is one, else the log-odds of
-        `predict_proba`, clipped to what as many rows can tell.
+        Method that λ is computed from: "auto" is `decision_function` where there is one, else the log-odds of
+        `predict_proba`, clipped according to the number of training rows.
     per_class : bool, default=False
-        Give signed shift and spread of each class's λ instead; for two classes the positive one's, as in the paper.
+        If True, the columns are shift and spread of each class's λ; of two classes the positive one's, as in the paper.
     random_state : int, RandomState or None, default=None
-        Draws the fractions of `sampling="uniform"`, one for each neighbour rank, in `fit`.
+        Seed of the fractions of `sampling="uniform"`, one for each neighbour rank, drawn in `fit`.
     n_jobs : int, default=None
-        Threads for the neighbour search and over batches of rows.
+        Number of threads, for the neighbour search and over batches of rows.
 
     Attributes
     ----------
     index_ : NeighborhoodIndex
         The fitted model and its training rows.
     n_neighbors_ : int
-        Neighbours that are sampled towards.
+        Number of neighbours that are sampled towards.
 
     See Also
     --------
@@ -116,7 +117,7 @@ class LocalSensitivity(Indicator):
         self.n_jobs = n_jobs
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
         self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)
@@ -124,7 +125,7 @@ class LocalSensitivity(Indicator):
         return self
 
     def check_parameters(self) -> None:
-        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        """Raise an error for a wrong parameter, before a model is fitted."""
         check_option(self.sampling, "sampling", Neighborhood.SAMPLINGS)
         resolve_n_neighbors(self.n_neighbors, 2)
         if self.metric != "auto":
@@ -135,13 +136,13 @@ class LocalSensitivity(Indicator):
         return resolve_n_neighbors(self.n_neighbors, n_rows)
 
     def needed_samples(self) -> int:
-        """Samples made around each row."""
+        """Number of samples around each row."""
         if self.sampling == "axis":
             return 2 * int(self.index_.input.rows.shape[1])
         return self.n_neighbors_
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """How the model's output at the samples differs from that at the row."""
+        """Shift, spread, worst and flips, or shift and spread of each class."""
         around = self._sample_scores(neighborhood)
         if self.per_class:
             change = around - neighborhood.scores[:, None, :]
@@ -154,14 +155,14 @@ class LocalSensitivity(Indicator):
         return np.column_stack([describe_change(change), flips])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Mean lead in the cell over its spread; for a regressor minus the root mean squared change."""
+        """Mean lead in the cell divided by its spread; for a regressor minus the root mean squared change."""
         around = self._sample_scores(neighborhood)
         if neighborhood.index.response.is_regression:
-            found = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
+            trust = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
         else:
             leads = margin(around, top_class(neighborhood.scores))
-            found = leads.mean(axis=1) / (leads.std(axis=1) + TINY_SPREAD)
-        return np.where(neighborhood.has_cell, found, UNKNOWN)
+            trust = leads.mean(axis=1) / (leads.std(axis=1) + TINY_SPREAD)
+        return np.where(neighborhood.has_cell, trust, UNKNOWN)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""

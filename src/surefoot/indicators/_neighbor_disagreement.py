@@ -1,4 +1,4 @@
-"""How many of a row's nearest training rows contradict its prediction."""
+"""Disagreement between a prediction and the labels of the nearest training rows."""
 
 from typing import Any
 
@@ -13,28 +13,28 @@ from surefoot.neighborhoods import Neighborhood
 
 
 class NeighborDisagreement(NeighborIndicator):
-    """How far the labels around a row contradict its prediction; a higher score is less contradicted.
+    """Disagreement of the nearest training labels with a prediction; a higher score is less disagreement.
 
     Two columns for each number of neighbours k: `disagreement_k`, the share of the k nearest training
-    rows with another label than the one predicted, and `weighted_disagreement_k`, where each weighs by
-    one over its distance. For a regressor `gap_k` is their weighted mean target minus the prediction,
+    rows whose label is not the predicted one, and `weighted_disagreement_k`, the share weighted by
+    one over the distance. For a regressor `gap_k` is their weighted mean target minus the prediction,
     and `spread_k` the standard deviation of their targets.
 
-    `score_samples` is minus the weighted disagreement, or minus the size of the gap, over the most neighbours.
+    `score_samples` is minus the weighted disagreement, or minus the absolute gap, for the largest k.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     n_neighbors : int, "log" or several of them, default=10
-        Training rows to ask; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+        Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
-        Where rows are near or far; see `LocalSensitivity`.
+        Coordinates in which distances are measured; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
-        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     n_jobs : int, default=None
-        Threads for the neighbour search and over batches of rows.
+        Number of threads, for the neighbour search and over batches of rows.
 
     Attributes
     ----------
@@ -54,21 +54,21 @@ class NeighborDisagreement(NeighborIndicator):
     doubt = "similar rows have other answers"
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Two columns for each number of neighbours."""
-        found = []
+        """Disagreement and weighted disagreement, or gap and spread, for each number of neighbours."""
+        columns: list[Floats] = []
         for count in self.counts(neighborhood.index.n_rows):
             labels = neighborhood.labels[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
             if neighborhood.index.response.is_regression:
                 gap = (weights * labels).sum(axis=1) - neighborhood.scores[:, 0]
-                found += [gap, labels.std(axis=1)]
+                columns += [gap, labels.std(axis=1)]
             else:
-                wrong = labels != predicted_labels(neighborhood)[:, None]
-                found += [wrong.mean(axis=1), (weights * wrong).sum(axis=1)]
-        return np.column_stack(found)
+                differs = labels != predicted_labels(neighborhood)[:, None]
+                columns += [differs.mean(axis=1), (weights * differs).sum(axis=1)]
+        return np.column_stack(columns)
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Minus the weighted disagreement, or minus the size of the gap, over the most neighbours."""
+        """Minus the weighted disagreement, or minus the absolute gap, for the largest number of neighbours."""
         columns = self.columns(neighborhood)
         most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
         if neighborhood.index.response.is_regression:
@@ -84,5 +84,5 @@ class NeighborDisagreement(NeighborIndicator):
 
 
 def predicted_labels(neighborhood: Neighborhood) -> NDArray[Any]:
-    """The label that the model gives each row."""
+    """Label that the model predicts for each row."""
     return np.asarray(neighborhood.index.predictor.classes_)[top_class(neighborhood.scores)]

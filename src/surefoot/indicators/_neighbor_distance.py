@@ -1,4 +1,4 @@
-"""How far away a row's nearest training rows are."""
+"""Distance of a row to its nearest training rows."""
 
 from typing import Any
 
@@ -9,29 +9,29 @@ from surefoot._typing import Floats
 from surefoot.indicators._neighbor_indicator import NeighborIndicator
 from surefoot.neighborhoods import Neighborhood
 
-# The logarithm of no distance at all: below that of any other.
+# Added to distances before their logarithm is taken, so that it is finite at distance 0.
 NO_DISTANCE = 1e-12
 
 
 class NeighborDistance(NeighborIndicator):
-    """How much like the training rows a row is; a higher score is more like them.
+    """Distance to the nearest training rows (out-of-distribution score); a higher score is nearer to them.
 
     One column for each number of neighbours k: `log_distance_k`, the logarithm of the mean distance
-    to the k nearest training rows. `score_samples` is minus the one over the most neighbours.
+    to the k nearest training rows. `score_samples` is minus the column of the largest k.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     n_neighbors : int, "log" or several of them, default=10
-        Training rows to look for; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+        Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
-        Where rows are near or far; see `LocalSensitivity`.
+        Coordinates in which distances are measured; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
-        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     n_jobs : int, default=None
-        Threads for the neighbour search and over batches of rows.
+        Number of threads, for the neighbour search and over batches of rows.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class NeighborDistance(NeighborIndicator):
     doubt = "few rows are like it"
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """The logarithm of the mean distance to each number of neighbours."""
+        """Logarithm of the mean distance, for each number of neighbours."""
         means = [
             neighborhood.distances[:, :count].mean(axis=1)
             for count in self.counts(neighborhood.index.n_rows)
@@ -58,7 +58,7 @@ class NeighborDistance(NeighborIndicator):
         return np.log(np.column_stack(means) + NO_DISTANCE)
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Minus the logarithm of the mean distance to the most neighbours."""
+        """Minus the logarithm of the mean distance, for the largest number of neighbours."""
         most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
         return -self.columns(neighborhood)[:, most]
 

@@ -1,4 +1,4 @@
-"""How wrong the model was on a row's nearest training rows, when it had not seen them."""
+"""Out-of-fold errors of the model on a row's nearest training rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,32 +19,32 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class NeighborError(NeighborIndicator):
-    """How wrong the model was around a row, out of fold; a higher score is less wrong.
+    """Out-of-fold errors of the model around a row; a higher score means smaller errors.
 
-    Two columns for each number of neighbours k: `error_k`, the share of the k nearest training rows that
-    models without them got wrong, and `weighted_error_k`, where each weighs by one over its
+    Two columns for each number of neighbours k: `error_k`, the share of the k nearest training rows whose
+    out-of-fold prediction was wrong, and `weighted_error_k`, the share weighted by one over the
     distance. For a regressor `residual_k` is the weighted mean of target minus prediction, and
-    `absolute_residual_k` of its size. A neighbour that was never held out counts as the average row.
+    `absolute_residual_k` that of its absolute value. A neighbour that was never held out counts as the mean error.
 
-    An error on a row that the model was trained on is no error. Alone, the indicator therefore
+    Errors on rows that the model was trained on are too small to be useful. Used alone, the indicator therefore
     cross-validates the model, and refuses a frozen one; in an action the errors come from models
     that saw neither the neighbour nor the row. `score_samples` is minus the weighted error, or minus
-    the weighted absolute residual, over the most neighbours.
+    the weighted absolute residual, for the largest k.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model, cloned and fitted. An action supplies its own.
+        The model, cloned and fitted. In an action, the action's model is used instead.
     n_neighbors : int, "log" or several of them, default=10
-        Training rows to look at; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+        Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
-        Where rows are near or far; see `LocalSensitivity`.
+        Coordinates in which distances are measured; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
-        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out where no action does it.
+        Splitter for the out-of-fold predictions, if the indicator is used alone.
     n_jobs : int, default=None
-        Threads for the neighbour search and over batches of rows; parallel folds.
+        Number of threads, for the neighbour search and over batches of rows, and of parallel folds.
 
     Attributes
     ----------
@@ -90,20 +90,20 @@ class NeighborError(NeighborIndicator):
         )
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Two columns for each number of neighbours."""
+        """Error and weighted error, or residual and absolute residual, for each number of neighbours."""
         errors = held_out_errors(neighborhood)
-        found = []
+        columns: list[Floats] = []
         for count in self.counts(neighborhood.index.n_rows):
             near = errors[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
             if neighborhood.index.response.is_regression:
-                found += [(weights * near).sum(axis=1), (weights * np.abs(near)).sum(axis=1)]
+                columns += [(weights * near).sum(axis=1), (weights * np.abs(near)).sum(axis=1)]
             else:
-                found += [near.mean(axis=1), (weights * near).sum(axis=1)]
-        return np.column_stack(found)
+                columns += [near.mean(axis=1), (weights * near).sum(axis=1)]
+        return np.column_stack(columns)
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Minus the weighted error, or absolute residual, over the most neighbours."""
+        """Minus the weighted error, or absolute residual, for the largest number of neighbours."""
         most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
         return -self.columns(neighborhood)[:, 2 * most + 1]
 
@@ -116,17 +116,16 @@ class NeighborError(NeighborIndicator):
 
 
 def held_out_errors(neighborhood: Neighborhood) -> Floats:
-    """The error (0 or 1) or residual of each neighbour by models without it; the mean where there is none."""
+    """Out-of-fold error (0 or 1) or residual of each neighbour; the mean of all rows where there is none."""
     index = neighborhood.index
     if index.held_out_scores is None or index.labels is None:
-        return neighborhood.neighbor_scores[
-            :, :, 0
-        ]  # raises the sentence that says what is missing
+        return neighborhood.neighbor_scores[:, :, 0]  # raises an error that names what is missing
     if neighborhood.index.response.is_regression:
         errors = index.labels - index.held_out_scores[:, 0]
     else:
-        told = np.asarray(index.predictor.classes_)[top_class(index.held_out_scores)]
-        errors = np.where(np.isnan(index.held_out_scores[:, 0]), np.nan, told != index.labels)
+        predictions = np.asarray(index.predictor.classes_)[top_class(index.held_out_scores)]
+        wrong = predictions != index.labels
+        errors = np.where(np.isnan(index.held_out_scores[:, 0]), np.nan, wrong)
     known = ~np.isnan(errors)
     return np.where(known, errors, errors[known].mean() if known.any() else 0.0)[
         neighborhood.indices
@@ -136,9 +135,9 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
 def out_of_fold_scores(
     estimator: Any, X: Any, y: NDArray[Any], cv: Any, weight: Floats | None, n_jobs: int | None
 ) -> Floats:
-    """Mean score of each row by the models of the folds that held it out; NaN where there is none.
+    """Out-of-fold scores of each row, averaged over the folds that held it out; NaN where there is none.
 
-    A fold whose training rows lack a class has no model.
+    A fold whose training rows lack a class is left out.
     """
     classifies = is_classifier(estimator)
     labels = np.unique(y)
@@ -161,6 +160,7 @@ def out_of_fold_scores(
 def _fold_scores(
     estimator: Any, X: Any, y: NDArray[Any], weight: Floats | None, train: Ints, test: Ints
 ) -> Floats:
+    """Scores of the test rows of one fold by a model of its training rows."""
     rows, labels = take_rows(X, train), y[train]
     model = fit_model(estimator, rows, labels, None if weight is None else weight[train])
     index = NeighborhoodIndex(model, rows, labels, n_neighbors=0)

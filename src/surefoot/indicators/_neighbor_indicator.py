@@ -1,4 +1,4 @@
-"""What indicators that only look at a row's nearest training rows share."""
+"""Base of indicators that use only a row's nearest training rows."""
 
 from abc import ABC
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from surefoot._search import canonical_metric, resolve_n_neighbors
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 
-# A neighbour at no distance weighs as one at this share of the mean distance does.
+# Smallest distance that weights are computed from, as a share of the row's mean distance.
 NEAREST = 1e-3
 
 
 class NeighborIndicator(Indicator, ABC):
-    """Base of indicators over one or several numbers of nearest training rows."""
+    """Base of indicators with columns for one or several numbers of neighbours."""
 
     def __init__(
         self,
@@ -34,34 +34,34 @@ class NeighborIndicator(Indicator, ABC):
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
-        """Raise one sentence for a wrong parameter, before a model is fitted."""
-        if not self.told_counts():
+        """Raise an error for a wrong parameter, before a model is fitted."""
+        if not self.given_counts():
             raise ValueError("n_neighbors is empty: it may be a number, 'log', or several of them.")
         self.needed_neighbors(2)
         if self.metric != "auto":
             canonical_metric(self.metric)
 
-    def told_counts(self) -> list[Any]:
-        """The numbers of neighbours as they were given."""
-        one = isinstance(self.n_neighbors, str) or not np.iterable(self.n_neighbors)
-        return [self.n_neighbors] if one else list(self.n_neighbors)  # type: ignore[arg-type]
+    def given_counts(self) -> list[Any]:
+        """Values of the parameter `n_neighbors`, as a list: ints or "log"."""
+        is_single = isinstance(self.n_neighbors, str) or not np.iterable(self.n_neighbors)
+        return [self.n_neighbors] if is_single else list(self.n_neighbors)  # type: ignore[arg-type]
 
     def counts(self, n_rows: int) -> list[int]:
-        """The numbers of neighbours to look at among `n_rows` training rows."""
-        return [resolve_n_neighbors(count, n_rows) for count in self.told_counts()]
+        """Numbers of neighbours for `n_rows` training rows."""
+        return [resolve_n_neighbors(count, n_rows) for count in self.given_counts()]
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows."""
         return max(self.counts(n_rows))
 
     def count_names(self, names: Sequence[str]) -> NDArray[np.object_]:
-        """Each name with each number of neighbours."""
-        told = [f"{name}_{count}" for count in self.told_counts() for name in names]
-        return np.array(told, dtype=object)
+        """Column names: each of `names` with each number of neighbours."""
+        columns = [f"{name}_{count}" for count in self.given_counts() for name in names]
+        return np.array(columns, dtype=object)
 
 
 def nearness(distances: Floats) -> Floats:
-    """Weights of neighbours by one over their distance, which sum to one in each row."""
+    """Weights of neighbours, proportional to one over the distance; they sum to 1 in each row."""
     floor = NEAREST * distances.mean(axis=1, keepdims=True)
     weights = 1 / np.maximum(distances, np.where(floor > 0, floor, 1.0))
     return weights / weights.sum(axis=1, keepdims=True)

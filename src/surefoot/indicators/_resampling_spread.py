@@ -1,4 +1,4 @@
-"""How far a prediction would move had the training rows been others."""
+"""Spread of a prediction over resampled training sets."""
 
 from numbers import Integral
 from typing import Any, Self
@@ -25,48 +25,48 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 METHODS = ("auto", "bootstrap")
 
-# Keeps rows that nothing moves apart from the rest without dividing by zero.
+# Added to the spread to avoid a division by zero.
 TINY_SPREAD = 1e-12
 
 
 class ResamplingSpread(Indicator):
-    """How little each prediction hangs on which rows were in the training set; higher is steadier.
+    """Stability of each prediction over training sets; a higher score is more stable.
 
     Two columns: `spread`, the standard error over training sets of the lead of the predicted class
     over the runner-up (in probability, or in decision values of a model without `predict_proba`);
-    and `flips`, the probability that another training set turns the lead, were it Gaussian. For a
-    regressor `spread` alone, in units of the target. `score_samples` is lead over spread; for a
-    regressor minus the spread.
+    and `flips`, the probability that another training set reverses the lead, if the lead is Gaussian. A
+    regressor has one column, `spread`, in the unit of the target. `score_samples` is the lead divided by the
+    spread; for a regressor minus the spread.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     method : {"auto", "bootstrap"}, default="auto"
-        "auto" fits nothing where it need not: `LinearRegression`, `Ridge`, `RidgeClassifier` and scikit-learn's
-        nearest neighbours have an exact jackknife, forests that bootstrap the infinitesimal
-        one. Other models, or all with "bootstrap", are fitted again to resamples of the rows.
+        "auto" avoids refits where it can: by an exact jackknife for `LinearRegression`, `Ridge`,
+        `RidgeClassifier` and scikit-learn's nearest neighbours, by the infinitesimal jackknife for forests that
+        bootstrap. Other models, and with "bootstrap" all models, are refitted on bootstrap samples.
     n_resamples : int, default=30
-        How often they are.
+        Number of bootstrap samples.
     per_class : bool, default=False
-        Give the spread of each class's output instead; for two classes the positive one's.
+        If True, the columns are the spreads of each class's output; of two classes the positive one's.
     random_state : int, RandomState or None, default=None
-        Draws the resamples, in `fit`.
+        Seed of the bootstrap samples, drawn in `fit`.
     n_jobs : int, default=None
-        Parallel fits, and threads over batches of rows.
+        Number of parallel fits, and of threads over batches of rows.
 
     Attributes
     ----------
     index_ : NeighborhoodIndex
         The fitted model.
     method_ : {"jackknife", "infinitesimal jackknife", "bootstrap"}
-        What was used.
+        Method in use.
 
     Notes
     -----
-    Transformers before the model in a pipeline stay as they were fitted to all rows: the spread is that
-    of the last step. Refits do not use `sample_weight`.
+    Only the last step of a pipeline is refitted: its transformers stay as they were fitted on all rows. Refits
+    do not use `sample_weight`.
 
     See Also
     --------
@@ -80,7 +80,7 @@ class ResamplingSpread(Indicator):
 
     Examples
     --------
-    A line is surest where most rows are:
+    A line is most stable where most rows are:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LinearRegression
@@ -115,12 +115,12 @@ class ResamplingSpread(Indicator):
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
-        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        """Raise an error for a wrong parameter, before a model is fitted."""
         check_option(self.method, "method", METHODS)
         check_scalar(self.n_resamples, "n_resamples", Integral, min_val=2)
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
         self.check_parameters()
         model, auto = index.predictor, self.method == "auto"
@@ -147,27 +147,27 @@ class ResamplingSpread(Indicator):
         return self
 
     def needed_neighbors(self, n_rows: int) -> int:
-        """One neighbour: an index keeps the training rows, which refits need, where any is asked for."""
+        """1: an index keeps its training rows, which refits need, only if `n_neighbors` is above 0."""
         return 1
 
     def needed_samples(self) -> int:
-        """Outputs computed for each row, which bound the rows of a batch."""
+        """Outputs computed for each row, which bound the size of a batch."""
         if self._shortcut is not None:
             return self._shortcut.n_rows
         return self.n_resamples if self._forest is None else self._forest.n_trees
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Spread and flips of the lead, or each class's spread."""
+        """Spread and flips of the lead, or the spread of each class."""
         outputs = self._outputs(neighborhood)
         n_outputs = outputs.shape[1]
         if n_outputs == 1:
             return np.sqrt(self._variance(neighborhood, np.ones((len(neighborhood), 1))))[:, None]
         if self.per_class:
-            told = range(1, 2) if n_outputs == 2 else range(n_outputs)
+            classes = range(1, 2) if n_outputs == 2 else range(n_outputs)
             unit = np.eye(n_outputs)
             spreads = [
                 np.sqrt(self._variance(neighborhood, np.tile(unit[c], (len(outputs), 1))))
-                for c in told
+                for c in classes
             ]
             return np.column_stack(spreads)
         lead, spread = self._lead(neighborhood, outputs)
@@ -176,7 +176,7 @@ class ResamplingSpread(Indicator):
         return np.column_stack([spread, np.where(spread > 0, flips, certain)])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Lead over spread; for a regressor minus the spread."""
+        """Lead divided by spread; for a regressor minus the spread."""
         outputs = self._outputs(neighborhood)
         if outputs.shape[1] == 1:
             return -np.sqrt(self._variance(neighborhood, np.ones((len(neighborhood), 1))))
@@ -199,22 +199,21 @@ class ResamplingSpread(Indicator):
         return self.index_.input.as_model_sees(neighborhood.inputs)
 
     def _lead(self, neighborhood: Neighborhood, outputs: Floats) -> tuple[Floats, Floats]:
-        """Lead of the first class over the second in rank, and its standard error."""
+        """Lead of the predicted class over the runner-up, and the standard error of this lead."""
         contrast = lead_contrast(outputs)
         lead = (outputs * contrast).sum(axis=1)
         return lead, np.sqrt(self._variance(neighborhood, contrast))
 
     def _variance(self, neighborhood: Neighborhood, contrast: Floats) -> Floats:
-        """Variance over training sets of each row's own combination of outputs."""
+        """Variance over training sets of each row's combination of outputs, whose weights are `contrast`."""
         X = self._inputs(neighborhood)
         if self._forest is not None:
             answers = tree_answers(self.index_.predictor, X)
             return self._forest.variance(np.einsum("nbc,nc->nb", answers, contrast))
         if self._shortcut is not None:
             changes = self._shortcut.changes(X)
-            if (
-                changes.shape[2] == 1 and contrast.shape[1] == 2
-            ):  # one decision value for two classes
+            # Two classes with one decision value: its two outputs are minus and plus half of it.
+            if changes.shape[2] == 1 and contrast.shape[1] == 2:
                 contrast = contrast[:, 1:] / 2 - contrast[:, :1] / 2
             moved = np.einsum("nmc,nc->nm", changes, contrast)
             return jackknife_variance(moved[:, :, None], self._shortcut.n_rows)[:, 0]
@@ -223,7 +222,7 @@ class ResamplingSpread(Indicator):
 
 
 def model_outputs(model: Any, X: Any) -> Floats:
-    """Class probabilities, else decision values, one column a class; or a regressor's prediction."""
+    """Class probabilities, else decision values, one column per class; or the predictions of a regressor."""
     if not is_classifier(model):
         return np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
     if hasattr(model, "predict_proba"):
@@ -233,7 +232,7 @@ def model_outputs(model: Any, X: Any) -> Floats:
 
 
 def lead_contrast(outputs: Floats) -> Floats:
-    """1 for the first class in rank and −1 for the second, in each row."""
+    """Weights that give the lead: 1 for the highest output of a row, −1 for the second highest, else 0."""
     ranks = np.argsort(-outputs, axis=1, kind="stable")
     contrast = np.zeros_like(outputs)
     np.put_along_axis(contrast, ranks[:, :1], 1.0, axis=1)

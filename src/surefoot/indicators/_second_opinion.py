@@ -1,4 +1,4 @@
-"""What other, quick models think of a prediction."""
+"""Agreement of other, quickly fitted models with a prediction."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -25,31 +25,31 @@ Opinions = Sequence[tuple[str, Any]]
 
 
 class SecondOpinion(Indicator):
-    """How far other models agree with each prediction; a higher score is more agreement.
+    """Agreement of other models with each prediction; a higher score is more agreement.
 
-    Quick models are fitted on the same training rows, without weights, seen in the neighbour space. For a classifier
-    there is one column a model: `<name>_log_odds`, the log-odds that it gives the *predicted* class. For a
+    Quick models are fitted on the training rows, without weights, in the coordinates of the neighbour space. For a
+    classifier there is one column per model: `<name>_log_odds`, its log-odds of the *predicted* class. For a
     regressor `<name>_gap` is its prediction minus the model's, and, for an ensemble with members of
-    its own, `<name>_spread` is the standard deviation of what these predict.
+    its own, `<name>_spread` is the standard deviation of the members' predictions.
 
-    `score_samples` is the mean of the log-odds, or minus the mean size of the gaps.
+    `score_samples` is the mean of the log-odds, or minus the mean absolute gap.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     opinions : sequence of (str, estimator), default=None
-        The models to ask. The default is 50 extremely randomised trees, which know thresholds and
-        interactions, and a penalised linear model, which knows trends.
+        The other models, with their names. The default is 50 extremely randomised trees, which learn thresholds
+        and interactions, and a penalised linear model, which learns trends.
     space : "auto", "scaled" or transformer, default="auto"
-        What they see: the columns of the neighbour space; see `LocalSensitivity`.
+        Coordinates that the other models are fitted on; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
         Metric of the neighbour search that the space is shared with.
     random_state : int, RandomState or None, default=None
-        Seeds the default trees.
+        Seed of the default trees.
     n_jobs : int, default=None
-        Threads over batches of rows.
+        Number of threads over batches of rows.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class SecondOpinion(Indicator):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> asked = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
-    >>> asked.get_feature_names_out()
+    >>> opinion = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
+    >>> opinion.get_feature_names_out()
     array(['trees_log_odds', 'linear_log_odds'], dtype=object)
     """
 
@@ -90,27 +90,27 @@ class SecondOpinion(Indicator):
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
-        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        """Raise an error for a wrong parameter, before a model is fitted."""
         if self.opinions is None:
             return
-        good = [
+        is_pair = [
             isinstance(pair, tuple)
             and len(pair) == 2
             and isinstance(pair[0], str)
             and hasattr(pair[1], "fit")
             for pair in self.opinions
         ]
-        if not good or not all(good):
+        if not is_pair or not all(is_pair):
             raise ValueError(
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator)."
             )
 
     def needed_neighbors(self, n_rows: int) -> int:
-        """One, to have a space."""
+        """1, so that the index has a neighbour space."""
         return 1
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Fit the other models on the rows of the index, in place of `fit`."""
+        """Attach to an index that an action built, in place of `fit`, and fit the other models on its rows."""
         super().attach(index)
         if index.labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
@@ -124,20 +124,20 @@ class SecondOpinion(Indicator):
         return self
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """What each model says of the prediction."""
-        found: list[Floats] = []
+        """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
+        columns: list[Floats] = []
         for _, opinion in self.opinions_:
             if neighborhood.index.response.is_regression:
-                found.append(opinion.predict(neighborhood.rows) - neighborhood.scores[:, 0])
+                columns.append(opinion.predict(neighborhood.rows) - neighborhood.scores[:, 0])
                 if members := _members(opinion):
-                    told = [member.predict(neighborhood.rows) for member in members]
-                    found.append(np.std(told, axis=0))
+                    predictions = [member.predict(neighborhood.rows) for member in members]
+                    columns.append(np.std(predictions, axis=0))
             else:
-                found.append(_log_odds_of_prediction(opinion, neighborhood))
-        return np.column_stack(found)
+                columns.append(_log_odds_of_prediction(opinion, neighborhood))
+        return np.column_stack(columns)
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Mean log-odds of the predicted class, or minus the mean size of the gaps."""
+        """Mean log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)
         if not neighborhood.index.response.is_regression:
             return columns.mean(axis=1)
@@ -150,11 +150,11 @@ class SecondOpinion(Indicator):
         if not self.index_.response.is_regression:
             return np.array([f"{name}_log_odds" for name, _ in self.opinions_], dtype=object)
         kinds = [(n, ["gap", "spread"] if _members(m) else ["gap"]) for n, m in self.opinions_]
-        return np.array([f"{name}_{kind}" for name, told in kinds for kind in told], dtype=object)
+        return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
 def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
-    """Randomised trees and a penalised linear model, of the kind that the model is."""
+    """Randomised trees and a penalised linear model, classifiers or regressors like the model."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     if index.response.is_regression:
         trees = ExtraTreesRegressor(50, min_samples_leaf=2, random_state=seed)
@@ -178,15 +178,17 @@ def _scaled(model: Any, index: NeighborhoodIndex) -> Any:
 
 
 def _members(opinion: Any) -> list[Any]:
+    """Fitted members of an ensemble; none for any other model."""
     members = getattr(opinion, "estimators_", None)
     return list(members) if isinstance(members, list) else []
 
 
 def _log_odds_of_prediction(opinion: Any, neighborhood: Neighborhood) -> Floats:
+    """Clipped log-odds that another model gives the predicted class."""
     predicted = predicted_labels(neighborhood)
     known = np.asarray(opinion.classes_)
     place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
-    chance = opinion.predict_proba(neighborhood.rows)[np.arange(len(predicted)), place]
-    chance = np.where(known[place] == predicted, chance, 0.0)
+    probability = opinion.predict_proba(neighborhood.rows)[np.arange(len(predicted)), place]
+    probability = np.where(known[place] == predicted, probability, 0.0)
     least = neighborhood.index.response.least_probability
-    return np.asarray(logit(np.clip(chance, least, 1 - least)))
+    return np.asarray(logit(np.clip(probability, least, 1 - least)))

@@ -1,4 +1,4 @@
-"""Whether a row is nearer to the predicted class than to any other (Jiang et al. 2018)."""
+"""Trust Score: distance to the predicted class against that to other classes (Jiang et al. 2018)."""
 
 from typing import Any, Self
 
@@ -15,23 +15,23 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class TrustScore(Indicator):
-    """How much nearer a row is to the predicted class than to the others; a higher score is nearer.
+    """Ratio of the distances to another class and to the predicted one; a higher score is more trustworthy.
 
     One column, `log_trust`: the logarithm of the distance to the nearest training row of another
-    class over that to the nearest of the predicted class, the Trust Score of Jiang, Kim, Guan and
-    Gupta (2018) without its filter of outliers. `score_samples` is that column.
+    class divided by the distance to the nearest one of the predicted class, the Trust Score of Jiang, Kim,
+    Guan and Gupta (2018) without its filter of outliers. `score_samples` is that column.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     space : "auto", "scaled" or transformer, default="auto"
-        Where rows are near or far; see `LocalSensitivity`.
+        Coordinates in which distances are measured; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
-        "auto" is "cosine" for sparse rows, else "euclidean"; a kernel nearest-neighbour model has its own.
+        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     n_jobs : int, default=None
-        Threads for the neighbour search and over batches of rows.
+        Number of threads, for the neighbour search and over batches of rows.
 
     Attributes
     ----------
@@ -62,16 +62,16 @@ class TrustScore(Indicator):
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
-        """Raise one sentence for a wrong parameter, before a model is fitted."""
+        """Raise an error for a wrong parameter, before a model is fitted."""
         if self.metric != "auto":
             canonical_metric(self.metric)
 
     def needed_neighbors(self, n_rows: int) -> int:
-        """One, to have a space; the nearest of each class are searched apart."""
+        """1, so that the index has a neighbour space; the nearest rows of each class are searched separately."""
         return 1
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Index the training rows of each class, in place of `fit`."""
+        """Attach to an index that an action built, in place of `fit`, and index the rows of each class."""
         super().attach(index)
         if index.response.is_regression:
             raise ValueError(
@@ -87,21 +87,21 @@ class TrustScore(Indicator):
         return self
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """The logarithm of the ratio of the two distances."""
+        """Logarithm of the ratio of the two distances."""
         predicted = predicted_labels(neighborhood)
         own = np.full(len(neighborhood), np.nan)
         other = np.full(len(neighborhood), np.nan)
         for label, search in self._searches:
             distance = search.kneighbors(neighborhood.rows)[0][:, 0]
-            mine = predicted == label
-            own = np.where(mine, distance, own)
-            other = np.where(mine, other, np.fmin(other, distance))
+            is_predicted = predicted == label
+            own = np.where(is_predicted, distance, own)
+            other = np.where(is_predicted, other, np.fmin(other, distance))
         ratio = np.log(other + NO_DISTANCE) - np.log(own + NO_DISTANCE)
-        # Without a training row of the class, or of any other, there is nothing to compare.
+        # The ratio is 1 where the predicted class, or every other class, has no training row.
         return np.nan_to_num(ratio, nan=0.0)[:, None]
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """The column itself."""
+        """Logarithm of the ratio of the two distances."""
         return self.columns(neighborhood)[:, 0]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

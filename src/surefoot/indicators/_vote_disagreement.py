@@ -1,4 +1,4 @@
-"""How far the members of an ensemble disagree about a prediction."""
+"""Disagreement of an ensemble's members about a prediction."""
 
 from typing import Any, Self
 
@@ -22,26 +22,26 @@ from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-# Their members were fitted to 0, 1, ... in place of the labels.
+# Ensembles whose members were fitted on codes 0, 1, ... in place of the labels.
 ENCODING = (BaggingClassifier, VotingClassifier, StackingClassifier)
 
 
 class VoteDisagreement(Indicator):
-    """How far the members of an ensemble agree on each prediction; a higher score is more agreement.
+    """Agreement of an ensemble's members with each prediction; a higher score is more agreement.
 
     Two columns: `disagreement`, the share of members that vote for another class than the ensemble
-    predicts; and `vote_entropy` of the votes, in nats. Lower is more agreement in both. For a
-    regressor `spread` alone, the standard deviation of the members' predictions. `score_samples` is the share
+    predicts; and `vote_entropy` of the votes, in nats. In both, lower is more agreement. A
+    regressor has one column, `spread`, the standard deviation of the members' predictions. `score_samples` is the share
     of members that agree; for a regressor minus the spread.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
         An ensemble with members in `estimators_`: bagging, a forest, a vote, a stack, AdaBoost and
-        surefoot's own. Cloned and fitted, or used as it is inside `FrozenEstimator`. An action
-        supplies its own.
+        surefoot's own. Cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
+        model is used instead.
     per_class : bool, default=False
-        Give each class's share of the votes instead; for two classes the positive one's.
+        If True, the columns are the shares of votes of each class; of two classes the positive one's.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class VoteDisagreement(Indicator):
 
     See Also
     --------
-    surefoot.indicators.ResamplingSpread : The same question for a model that is no ensemble.
+    surefoot.indicators.ResamplingSpread : Disagreement of refits, for a model that is no ensemble.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class VoteDisagreement(Indicator):
         self.per_class = per_class
 
     def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that was built elsewhere, in place of `fit`."""
+        """Attach to an index that an action built, in place of `fit`."""
         members = getattr(index.predictor, "estimators_", None)
         if members is None or len(members) == 0 or _are_no_voters(index.predictor, members):
             raise ValueError(
@@ -81,11 +81,11 @@ class VoteDisagreement(Indicator):
         return super().attach(index)
 
     def needed_samples(self) -> int:
-        """Votes for each row, which bound the rows of a batch."""
+        """Votes for each row, which bound the size of a batch."""
         return len(self.index_.predictor.estimators_)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Disagreement and entropy of the votes, or each class's share of them."""
+        """Disagreement and entropy of the votes, or the share of votes of each class."""
         if not is_classifier(self.index_.predictor):
             return self._answers(neighborhood).std(axis=1)[:, None]
         shares = self._shares(neighborhood)
@@ -113,18 +113,20 @@ class VoteDisagreement(Indicator):
         return member_answers(self.index_.predictor, inputs)
 
     def _shares(self, neighborhood: Neighborhood) -> Floats:
+        """Share of the votes for each class, shape (n_rows, n_classes)."""
         codes = self._answers(neighborhood)
         n_classes = len(self.index_.predictor.classes_)
         return (codes[:, :, None] == np.arange(n_classes)).mean(axis=1)
 
     def _agreeing(self, neighborhood: Neighborhood, shares: Floats) -> Floats:
+        """Share of the votes for the class that the ensemble predicts."""
         model = self.index_.predictor
-        told = model.predict(self.index_.input.as_model_sees(neighborhood.inputs))
-        return shares[np.arange(len(shares)), np.searchsorted(model.classes_, told)]
+        predictions = model.predict(self.index_.input.as_model_sees(neighborhood.inputs))
+        return shares[np.arange(len(shares)), np.searchsorted(model.classes_, predictions)]
 
 
 def member_answers(model: Any, X: Any) -> Floats:
-    """What each member says, shape (n, n_members): class codes, or a regressor's predictions."""
+    """Class codes, or a regressor's predictions, of each member; shape (n, n_members)."""
     if hasattr(model, "member_codes"):
         return np.asarray(model.member_codes(X), dtype=np.float64)
     if isinstance(model, BaseForest):
@@ -146,12 +148,12 @@ def member_answers(model: Any, X: Any) -> Floats:
 
 
 def _columns(X: Any, features: Ints) -> Any:
-    """Columns that a bagged member was fitted to, without names: bagging hands on arrays."""
+    """Columns that a bagged member was fitted on, without names, as bagging passes arrays to its members."""
     return (np.asarray(X) if is_frame(X) else X)[:, features]
 
 
 def _are_no_voters(model: Any, members: Any) -> bool:
-    """Whether the members predict something else than the ensemble does, as in gradient boosting."""
+    """Whether the members do not predict the ensemble's target, as in gradient boosting."""
     if hasattr(model, "member_codes"):
         return False
     member = np.ravel(np.asarray(members, dtype=object))[0]

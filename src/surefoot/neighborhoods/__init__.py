@@ -1,4 +1,4 @@
-"""Who is near a row, and what the model says around it."""
+"""Nearest training rows of a row, and the model's outputs around it."""
 
 from surefoot._search import log_n_neighbors
 from surefoot.neighborhoods._dtw import DTWNeighbors

@@ -1,4 +1,4 @@
-"""Exact nearest time series under dynamic time warping, without computing most of it."""
+"""Exact nearest time series under dynamic time warping; lower bounds spare most of the computation."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -22,8 +22,8 @@ from surefoot._search import (
 )
 from surefoot._typing import Floats, Ints
 
-# A compiled call cannot be interrupted, so a batch is not too large. Threads share the work by the
-# batch: in many, so that they end together, but not in so many that handing them out takes long.
+# Series in a batch of queries. A compiled call cannot be interrupted, so a batch must not be large. With many
+# batches all threads end together; with too many, starting them takes long.
 LARGEST_BATCH = 64
 SMALLEST_BATCH = 8
 SHARES_PER_THREAD = 16
@@ -34,18 +34,18 @@ class DTWNeighbors(BaseEstimator):
 
     The distance is the square root of the least sum of squared gaps over all warping paths,
     dependent over channels. The search is exact, ties go to the lower index, and needs memory
-    linear in the data: lower bounds rule most series out, and the recurrence is given up as soon
+    linear in the data: lower bounds rule most series out, and the recurrence is stopped as soon
     as it must exceed the k-th best distance so far.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbours returned by :meth:`kneighbors` unless it is told otherwise.
+        Neighbours that :meth:`kneighbors` returns by default.
     window : int, float or None, default=None
         Sakoe-Chiba radius: how many steps (int) two matched points may lie apart; a float is that
         fraction of the longest training series, rounded down; None sets no limit.
     n_jobs : int, default=None
-        Threads over the queries. None means 1 unless in a :obj:`joblib.parallel_config` context.
+        Number of threads over the queries. None means 1 unless in a :obj:`joblib.parallel_config` context.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class DTWNeighbors(BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check and keep the training series, with their envelopes.
+        """Check and store the training series, with their envelopes.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class DTWNeighbors(BaseEstimator):
             Query series, in any form that `fit` takes. None means each of the training series,
             which is then not its own neighbour.
         n_neighbors : int, default=None
-            Neighbours a query; None means the constructor's.
+            Neighbours per query; None means the constructor's.
         return_distance : bool, default=True
             Whether to return the distances before the indices.
 
@@ -165,18 +165,19 @@ class DTWNeighbors(BaseEstimator):
         return queries
 
     def _search(self, queries: SeriesBatch, own: Ints, wanted: int) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest series; `own` is the position of a query itself, or −1."""
         distances = np.empty((len(queries), wanted))
         indices = np.empty((len(queries), wanted), dtype=np.int64)
         n_threads = effective_n_jobs(self.n_jobs)
         shares = SHARES_PER_THREAD * n_threads
         size = min(LARGEST_BATCH, max(SMALLEST_BATCH, len(queries) // shares))
-        # Threads on shared arrays, whatever the backend: joblib's own take 12 ms to come back,
-        # which is as long as many a search.
+        # Threads on shared arrays, whatever the joblib backend: joblib's own threads take 12 ms to return,
+        # which is as long as many searches.
         threads = ThreadPoolExecutor(n_threads)
         work = partial(self._search_batch, queries, own, distances, indices)
         try:
             for _ in threads.map(work, gen_batches(len(queries), size)):
-                pass  # what a thread raised is raised here
+                pass  # an error in a thread is raised here
         finally:
             threads.shutdown(cancel_futures=True)  # an interrupt waits for one batch, not for all
         return np.sqrt(distances, out=distances), indices
@@ -184,15 +185,16 @@ class DTWNeighbors(BaseEstimator):
     def _search_batch(
         self, queries: SeriesBatch, own: Ints, costs: Floats, indices: Ints, rows: slice
     ) -> None:
-        some = queries.part(rows)
+        """Fill the squared distances and the indices of one batch of queries."""
+        batch = queries.part(rows)
         search(
-            some.values, some.starts, some.lengths, own[rows],
+            batch.values, batch.starts, batch.lengths, own[rows],
             self._stored, self._steps(), costs[rows], indices[rows],
         )  # fmt: skip
 
 
 def with_envelopes(batch: SeriesBatch, steps: int) -> Stored:
-    """Series, and what lies within reach of each of their points, at least and at most."""
+    """Series with their envelopes: least and largest value within `steps` of each point."""
     values, starts, lengths, n_channels = (
         batch.values, batch.starts, batch.lengths, batch.n_channels,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which rows turn up in everyone's neighbour list, and whether that does good."""
+"""Hubness: rows that are in very many neighbour lists, and whether their class is right for these lists."""
 
 from dataclasses import dataclass
 from math import floor
@@ -15,7 +15,7 @@ from surefoot._validation import check_number
 
 @dataclass(frozen=True)
 class Hubness:
-    """How often each row is among others' neighbours; see :func:`hubness`."""
+    """Counts of how often each row is a neighbour of others; see :func:`hubness`."""
 
     occurrences: Ints
     good_occurrences: Ints
@@ -31,15 +31,15 @@ def hubness(neighbors: ArrayLike, y: ArrayLike) -> Hubness:
     Parameters
     ----------
     neighbors : array-like of int of shape (n_samples, n_neighbors)
-        Neighbours of each row among the same rows, such as `DTWNeighbors().kneighbors()` gives.
+        Neighbours of each row among the same rows, as `DTWNeighbors().kneighbors()` returns them.
     y : array-like of shape (n_samples,)
         Their classes.
 
     Returns
     -------
     Hubness
-        `occurrences` (N_k: in how many lists a row is), of them `good_occurrences` (the list
-        belongs to a row of its own class) and `bad_occurrences` (of another), each of shape
+        `occurrences` (N_k: number of lists that a row is in), of these `good_occurrences` (lists of rows
+        of its own class) and `bad_occurrences` (of another class), each of shape
         (n_samples,); `skewness`, the third standardised moment of N_k (0 if all are equal); and
         the rows that are hubs, with N_k more than two standard deviations above the mean, as
         `good_hubs` and, where most occurrences are bad, `bad_hubs` (Radovanovic et al. 2010).
@@ -47,10 +47,10 @@ def hubness(neighbors: ArrayLike, y: ArrayLike) -> Hubness:
     Examples
     --------
     >>> from surefoot.neighborhoods import hubness
-    >>> found = hubness([[1], [0], [1], [1]], ["a", "a", "a", "b"])
-    >>> found.occurrences, found.good_occurrences
+    >>> hubs = hubness([[1], [0], [1], [1]], ["a", "a", "a", "b"])
+    >>> hubs.occurrences, hubs.good_occurrences
     (array([1, 3, 0, 0]), array([1, 2, 0, 0]))
-    >>> round(found.skewness, 2)
+    >>> round(hubs.skewness, 2)
     0.82
     """
     labels, lists = _check_lists(y, neighbors)
@@ -60,23 +60,23 @@ def hubness(neighbors: ArrayLike, y: ArrayLike) -> Hubness:
     good = np.bincount(lists[agrees], minlength=n_rows)
     bad = occurrences - good
     hub = occurrences > occurrences.mean() + 2 * occurrences.std()
-    flat = occurrences.min() == occurrences.max()
+    all_equal = occurrences.min() == occurrences.max()
     return Hubness(
         occurrences=occurrences,
         good_occurrences=good,
         bad_occurrences=bad,
-        skewness=0.0 if flat else float(skew(occurrences)),
+        skewness=0.0 if all_equal else float(skew(occurrences)),
         good_hubs=np.flatnonzero(hub & (good >= bad)),
         bad_hubs=np.flatnonzero(hub & (good < bad)),
     )
 
 
 def infect_hubs(y: ArrayLike, neighbors: ArrayLike, fraction: float) -> NDArray[Any]:
-    """Give the best hubs a wrong class of their own; returns the new labels, row by row.
+    """Labels in which the best hubs have a wrong class of their own, to turn them into bad hubs.
 
-    The rows that are most often the nearest neighbour of a row of their own class (ties: with
-    fewer bad occurrences, then by index) turn into bad hubs, as in section 4 of Buza et al.
-    (2010). Done before any split, it infects test rows too.
+    The best hubs are the rows that are most often the nearest neighbour of a row of their own class (ties:
+    fewer bad occurrences first, then by index), as in section 4 of Buza et al. (2010). If this is done before
+    rows are split, test rows are infected too.
 
     Parameters
     ----------
@@ -101,16 +101,17 @@ def infect_hubs(y: ArrayLike, neighbors: ArrayLike, fraction: float) -> NDArray[
     """
     check_number(fraction, "fraction", min_val=0, max_val=1)
     labels, lists = _check_lists(y, neighbors)
-    found = hubness(lists[:, :1], labels)
-    best = np.lexsort((found.bad_occurrences, -found.good_occurrences))
+    hubs = hubness(lists[:, :1], labels)
+    best = np.lexsort((hubs.bad_occurrences, -hubs.good_occurrences))
     infected = best[: floor(float(fraction) * len(labels) + 0.5)]
     noise = _noise_class(labels)
-    out = labels.astype(np.result_type(labels, np.asarray(noise)), copy=True)
-    out[infected] = noise
-    return out
+    new_labels = labels.astype(np.result_type(labels, np.asarray(noise)), copy=True)
+    new_labels[infected] = noise
+    return new_labels
 
 
 def _noise_class(labels: NDArray[Any]) -> Any:
+    """Class of the infected rows, which no row has yet."""
     if labels.dtype.kind in "iuf":
         return labels.max() + 1
     if labels.dtype.kind == "b":

@@ -1,4 +1,4 @@
-"""The kernel-weighted vote of the nearest training rows (Bennett 2007, equation 4)."""
+"""Classifier by kernel-weighted votes of the nearest training rows (Bennett 2007, equation 4)."""
 
 from collections.abc import Callable
 from copy import copy
@@ -28,12 +28,12 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     """Nearest-neighbour classifier whose neighbours vote with their kernel value.
 
     `decision_function` is the sum of K(x, n) over the neighbours of a class minus the sum over the
-    others (Bennett 2007, equation 4); higher speaks for the class.
+    others (Bennett 2007, equation 4); higher means that the class is more likely.
 
     Parameters
     ----------
     n_neighbors : int or "log", default="log"
-        Voting training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows. No more than there are.
+        Number of training rows that vote; "log" is 2⌈log2 n⌉ + 1 for n training rows. At most n vote.
     kernel : {"rbf", "cosine"} or callable, default="rbf"
         Similarity of two rows. With "rbf" neighbours are the nearest in Euclidean distance, otherwise
         the most similar. A callable takes two tables and returns the matrix of similarities.
@@ -41,19 +41,19 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         Width of the "rbf" kernel exp(−gamma·distance²): "scale" is 1 / (n_columns · variance of X),
         "auto" 1 / n_columns. The paper's σ = 1 is gamma = ½, which underflows in many dimensions.
     sample_neighbors : {"cached", "exact"}, default="cached"
-        Where `LocalSensitivity` takes the neighbours of a sample from: the 2·n_neighbors rows nearest
-        to the row itself, the paper's approximation, or a search of its own.
+        Neighbours that vote on a sample of `LocalSensitivity`: "cached" takes them from the 2·n_neighbors rows
+        nearest to the row itself, as the paper does; "exact" searches them for each sample.
     n_jobs : int, default=None
-        Threads for the neighbour search.
+        Number of threads of the neighbour search.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_neighbors_ : int
-        Neighbours that vote.
+        Number of neighbours that vote.
     gamma_ : float
-        Width of the kernel in use; 0 unless `kernel="rbf"`.
+        Value of gamma; 0 unless `kernel="rbf"`.
     search_ : object
         Exact search among the training rows, with `kneighbors(X, n_neighbors)`; not for a callable kernel.
     n_features_in_ : int
@@ -106,11 +106,11 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def metric(self) -> str:
-        """Metric under which the neighbours of this kernel are the nearest."""
+        """Metric of the neighbour search that this kernel needs."""
         return "cosine" if self.kernel == "cosine" else "euclidean"
 
     def is_fitted_on(self, rows: Any) -> bool:
-        """Whether these are the training rows, so that a search elsewhere finds the same neighbours."""
+        """Whether these rows are the training rows, so that a search among them finds the voting neighbours."""
         if callable(self.kernel) or rows.shape != self._rows.shape:
             return False
         if issparse(rows) != issparse(self._rows):
@@ -123,17 +123,17 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         return bool(abs(rows - self._rows).max() <= 1e-12 * largest)
 
     def shares_rows_with(self, other: Self) -> bool:
-        """Whether both hold the very same training rows, as those of `with_labels` do."""
+        """Whether both hold one table of training rows, as copies made by `with_labels` do."""
         return self._rows is other._rows
 
     def with_labels(self, y: NDArray[Any]) -> Self:
-        """Copy of the fitted classifier with other labels for its training rows, which are not copied."""
+        """Copy of the fitted classifier with new labels; the training rows are shared, not copied."""
         other = copy(self)
         other.classes_, other._codes = np.unique(y, return_inverse=True)  # noqa: SLF001 - a copy of this
         return other
 
     def decision_function(self, X: Any) -> Floats:
-        """Kernel vote for minus against each class, one column beyond two classes; higher is for it."""
+        """Kernel votes for minus against each class; higher means more likely. For two classes only the second."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         votes = np.empty((X.shape[0], len(self.classes_)))
@@ -149,16 +149,16 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     def cached_scores(self, distances: Floats, near: Ints) -> Floats:
-        """`decision_function` of rows whose neighbours, nearest first, were searched elsewhere."""
+        """Values of `decision_function` for rows whose neighbours are given, nearest first."""
         distances, near = distances[:, : self.n_neighbors_], near[:, : self.n_neighbors_]
         similarity = self._similarity(distances)
         return _for_minus_against(_sum_by_class(similarity, self._codes[near], len(self.classes_)))
 
     def cached_cell_scores(self, X: Any, near: Ints, n_samples: int) -> Floats:
-        """`decision_function` at the samples in the Voronoi cells, from dot products alone.
+        """Values of `decision_function` at the samples in the Voronoi cells, computed from dot products.
 
-        The neighbours `near` of each row, nearest first, stand in for those of its samples: the
-        paper takes twice as many as vote. Returns shape (n_rows, n_samples) for two classes, else
+        The voters of a sample are taken from the neighbours `near` of its row, nearest first; the paper
+        takes twice as many of these as vote. Returns shape (n_rows, n_samples) for two classes, else
         (n_rows, n_samples, n_classes).
         """
         X = self._scaled(X)
@@ -172,8 +172,8 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     def cell_weights(self, X: Any, near: Ints, n_samples: int) -> Floats:
         """Kernel value with which each neighbour votes at each sample, shape (n_rows, n_samples, n_near).
 
-        It is 0 where a neighbour is not among those that vote. Votes are counted by class: here each
-        neighbour is a class of its own.
+        It is 0 for a neighbour that does not vote. The functions that count votes by class are used, with
+        each neighbour as a class of its own.
         """
         X = self._scaled(X)
         own = copy(self)
@@ -181,13 +181,14 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         count = own._sparse_cell_votes if issparse(X) else own._cell_votes  # noqa: SLF001 - a copy of this
         weights = np.empty((X.shape[0], n_samples, near.shape[1]))
         for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
-            few = near[batch]
-            own._rows = self._rows[few.ravel()]  # noqa: SLF001
-            own._codes = np.tile(own.classes_, len(few))  # noqa: SLF001
-            weights[batch] = count(X[batch], np.arange(few.size).reshape(few.shape), n_samples)
+            part = near[batch]
+            own._rows = self._rows[part.ravel()]  # noqa: SLF001
+            own._codes = np.tile(own.classes_, len(part))  # noqa: SLF001
+            weights[batch] = count(X[batch], np.arange(part.size).reshape(part.shape), n_samples)
         return weights
 
     def _scaled(self, X: Any) -> Any:
+        """Rows scaled to length one for the cosine kernel, else unchanged."""
         if self.kernel != "cosine":
             return X
         return unit_rows(X) if issparse(X) else normalize(X)
@@ -216,6 +217,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         return cell_votes(gram, squares, steps, codes, self.gamma_, n_voting, len(self.classes_))
 
     def _most_similar(self, X: Any) -> tuple[Ints, Floats]:
+        """Positions of the voting neighbours of each row, and their kernel values."""
         if not callable(self.kernel):
             distances, near = self.search_.kneighbors(X, self.n_neighbors_)
             return near, self._similarity(distances)
@@ -246,13 +248,14 @@ def _resolve_gamma(gamma: float | str, X: Any) -> float:
 
 
 def _sum_by_class(similarity: Floats, codes: Ints, n_classes: int) -> Floats:
+    """Sum of the neighbours' kernel values in each row and class, shape (n_rows, n_classes)."""
     cells = np.arange(len(codes))[:, None] * n_classes + codes
     sums = np.bincount(cells.ravel(), similarity.ravel(), minlength=len(codes) * n_classes)
     return sums.astype(np.float64, copy=False).reshape(len(codes), n_classes)
 
 
 def _for_minus_against(votes: Floats) -> Floats:
-    """Votes for minus votes against: the positive class alone for two classes, else every class."""
+    """Votes for minus votes against: of the positive class for two classes, else of every class."""
     if votes.shape[-1] == 2:
         return votes[..., 1] - votes[..., 0]
     return 2.0 * votes - votes.sum(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Everything an indicator may look at for a batch of rows: one search and one set of model outputs."""
+"""Neighbourhood of a batch of rows, which all indicators use: one search and one set of model outputs."""
 
 from collections.abc import Callable
 from copy import copy
@@ -36,29 +36,29 @@ AFFINE_METHODS = (LogisticRegression.decision_function, LinearRegression.predict
 
 
 class NeighborhoodIndex:
-    """A fitted model and its training rows, ready to describe the neighbourhood of any row.
+    """Fitted model with its indexed training rows; makes a `Neighborhood` for any batch of rows.
 
     Parameters
     ----------
     model : fitted estimator
-        Classifier or regressor; pipelines, searches and `FrozenEstimator` are looked into.
+        Classifier or regressor; inside pipelines, searches and `FrozenEstimator` its last step is used.
     X, y : training rows and targets
-        Where neighbours come from; `y` may be None.
+        Rows in which neighbours are searched, and their targets; `y` may be None.
     n_neighbors : int
-        Neighbours to search for each row; 0 for indicators that need none.
+        Neighbours of each row; 0 if no indicator needs any.
     space : "auto", "scaled" or transformer, default="auto"
         "auto" is the model's own input where that is numeric and complete, else a vectorised,
-        imputed and scaled copy of it; "scaled" divides the columns of that input by their spread first.
+        imputed and scaled copy of it; "scaled" divides the columns of that input by their standard deviations.
         A transformer is fitted on X and y.
     metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, "cosine" for sparse rows, else "euclidean".
+        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
-        What the model's scores are made of.
+        Method of the model that the scores are made of.
     held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
-        Scores of the training rows by models that did not see them, for indicators that ask how
-        the model did on a row's neighbours.
+        Out-of-fold scores of the training rows, for indicators that use the model's errors on a row's
+        neighbours.
     n_jobs : int, default=None
-        Threads for the search and over batches of rows.
+        Number of threads, for the search and over batches of rows.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class NeighborhoodIndex:
         self.n_rows = int(X.shape[0])
         self.n_jobs = n_jobs
         self.response = Response(self.predictor, response, self.n_rows)
-        self.input = ModelInput(take_rows(X, slice(0, 0)))  # to score takes no training rows
+        self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
         self.n_neighbors = 0
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
@@ -92,7 +92,7 @@ class NeighborhoodIndex:
     def _index_rows(self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric) -> None:
         self.space = NeighborSpace(space, self.input, X, y)
         self.metric = self._resolve_metric(metric)
-        # Whether the model's own neighbours are the ones found here.
+        # Whether the model itself votes by the neighbours of this search.
         self.shares_search = (
             isinstance(self.predictor, KernelKNeighborsClassifier)
             and self.metric == self.predictor.metric
@@ -109,9 +109,9 @@ class NeighborhoodIndex:
             if self.shares_search
             else neighbor_search(self.space.rows, self.metric, self.n_neighbors, self.n_jobs)
         )
-        # As the search has them: scaled to length one, for sparse rows under the cosine.
-        searched = isinstance(self.search, SparseNeighbors)
-        self.reference = self.search.rows if searched else self.space.rows
+        # The sparse search has scaled its rows to length one already, if the metric is the cosine.
+        is_sparse = isinstance(self.search, SparseNeighbors)
+        self.reference = self.search.rows if is_sparse else self.space.rows
 
     def _resolve_metric(self, metric: Metric) -> Metric:
         if metric != "auto":
@@ -127,42 +127,42 @@ class NeighborhoodIndex:
         return as_table(X)
 
     def without_model(self) -> "NeighborhoodIndex":
-        """A copy to be saved beside the model, without it; `use_model` makes it whole."""
+        """Copy without the model, to be saved beside it; `use_model` sets the model again."""
         bare = copy(self)
         bare.response = copy(self.response)
         bare.transformers, bare.predictor, bare.response.model = [], None, None
         return bare
 
     def use_model(self, model: Any) -> None:
-        """Give a copy without its model the model again."""
+        """Set the model of a copy made by `without_model`."""
         self.transformers, self.predictor = split_model(model)
         self.response.model = self.predictor
 
     def coordinate_names(self) -> list[str]:
-        """Names of the columns of the neighbour space: one built of other rows may have others, or another order."""
+        """Names of the columns of the neighbour space, which may differ between indexes of different rows."""
         named = (
             self.transformers[-1:] if self.space.transformer is None else [self.space.transformer]
         )
         try:
             names = [name for step in named for name in step.get_feature_names_out()]
-        except AttributeError:  # a step that does not name what it makes
+        except AttributeError:  # a transformer without names of its output
             names = []
         n_columns = int(self.space.rows.shape[1])
         return names if len(names) == n_columns else [f"column_{i}" for i in range(n_columns)]
 
     def training_inputs(self) -> Any:
-        """The training rows as the model's last step takes them; kept where neighbours are asked for."""
+        """Training rows in the form that the model's last step takes; kept only if `n_neighbors` is above 0."""
         return self.input.as_model_sees(self.input.rows)
 
     @property
     def is_affine(self) -> bool:
-        """Whether scores of a point between two rows lie between their scores in proportion."""
+        """Whether the scores are affine in the input, so that scores between two rows can be interpolated."""
         method = getattr(type(self.predictor), self.response.method, None)
         return isinstance(self.input, NumericInput) and method in AFFINE_METHODS
 
     @cached_property
     def scores(self) -> Floats:
-        """The model's scores of the training rows, which it may have seen."""
+        """Scores of the model for the indexed rows, in-sample if it was trained on them."""
         parts = [
             self.input.score(self.response, take_rows(self.input.rows, batch))
             for batch in row_batches(self.n_rows, self.input.nbytes_per_sample())
@@ -170,7 +170,7 @@ class NeighborhoodIndex:
         return np.concatenate(parts)
 
     def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
-        """Apply a function to the neighbourhoods of batches of X that make `n_samples` samples a row."""
+        """Results of a function for the neighbourhood of each batch of X; `n_samples` per row bound the batch."""
         X = as_table(X)
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
@@ -189,35 +189,35 @@ def _apply(
 
 
 class Neighborhood:
-    """What there is to know about a batch of rows: their neighbours, and the model's outputs around them.
+    """Neighbours of a batch of rows, and the model's outputs on the rows, on the neighbours and in between.
 
     Parameters
     ----------
     index : NeighborhoodIndex
         The model and its training rows.
     X : table
-        The rows to describe, as the user has them.
+        The rows to describe, as the user passes them.
     twin : Neighborhood, default=None
-        The same rows in another index of the same model, which is then not asked again.
+        Neighbourhood of these rows in another index of this model; the model's outputs are taken from it.
 
     Attributes
     ----------
     transformed : array, CSR or frame
-        The rows after the model's own transformers, as its last step takes them.
+        The rows after the transformers of the model's pipeline, as its last step takes them.
     inputs : array, CSR or frame
-        The same in the form in which points between rows are made.
+        These rows encoded for `sample_scores`, which makes points between them.
     rows : array or CSR
         The rows in the neighbour space.
     indices, distances : ndarray of shape (n_rows, n_neighbors)
-        Training rows nearest to each row, nearest first, and how far they are.
+        Positions and distances of the training rows nearest to each row, nearest first.
     labels : ndarray of shape (n_rows, n_neighbors)
-        Their targets.
+        Targets of the neighbours.
     scores : ndarray of shape (n_rows, 1 or n_classes)
-        The model's log-odds-like scores of the rows.
+        Log-odds-like scores of the model for the rows.
     neighbor_scores : ndarray of shape (n_rows, n_neighbors, 1 or n_classes)
-        Scores of the neighbours by models that did not see them, in an action that cross-fits.
+        Out-of-fold scores of the neighbours, in an action that cross-fits.
     probabilities : ndarray of shape (n_rows, n_classes)
-        The model's own class probabilities of the rows, where it has `predict_proba`.
+        Class probabilities of the model, if it has `predict_proba`.
 
     Examples
     --------
@@ -229,7 +229,7 @@ class Neighborhood:
     array([['no', 'no']], dtype='<U3')
     """
 
-    # Where samples around a row may lie; see `sample_scores`.
+    # Values of `sampling`; see `sample_scores`.
     SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
 
     def __init__(
@@ -255,14 +255,14 @@ class Neighborhood:
 
     @property
     def has_cell(self) -> Mask:
-        """Whether there is anything around each row: not around a zero row under the cosine."""
+        """Whether each row has a Voronoi cell: a zero row has none under the cosine."""
         if self.index.lengths is None:
             return np.ones(len(self), dtype=bool)
         return row_norms(self.rows) > 0
 
     @property
     def neighbor_scores(self) -> Floats:
-        """Scores of the neighbours, shape (n, k, columns), by models that did not see them."""
+        """Out-of-fold scores of the neighbours, shape (n, k, columns)."""
         if self.index.held_out_scores is None:
             raise ValueError(
                 "The neighbours have no out-of-fold scores: they come from an action that cross-fits."
@@ -271,28 +271,28 @@ class Neighborhood:
 
     @cached_property
     def scores(self) -> Floats:
-        """The model's scores of the rows."""
+        """Scores of the model for the rows."""
         if self.twin is not None and self.twin.index.response.method == self.index.response.method:
             return self.twin.scores
         if self.index.n_neighbors > 0 and self.index.shares_search:
-            found = self.index.predictor.cached_scores(self.distances, self.indices)
-            return self.index.response.as_scores(found)
-        if self.index.response.method == "predict_proba":  # asked once, for whoever wants either
+            votes = self.index.predictor.cached_scores(self.distances, self.indices)
+            return self.index.response.as_scores(votes)
+        if self.index.response.method == "predict_proba":  # one call serves both
             return self.index.response.log_odds(self.probabilities)
         return self.index.response(self._as_fitted)
 
     @cached_property
     def probabilities(self) -> Floats:
-        """The model's own class probabilities of the rows."""
+        """Class probabilities of the model for the rows."""
         if self.twin is not None:
             return self.twin.probabilities
         return self.index.response.probabilities(self._as_fitted)
 
     def answer(self, method: str) -> NDArray[Any]:
-        """What the model says of the rows by "predict" or "predict_proba"."""
+        """Output of the model's `predict` or `predict_proba` for the rows."""
         if method == "predict_proba":
             return self.probabilities
-        if self.index.response.is_regression:  # asked already
+        if self.index.response.is_regression:  # computed already
             return self.scores[:, 0]
         return np.asarray(self.index.predictor.predict(self._as_fitted))
 
@@ -301,10 +301,10 @@ class Neighborhood:
     ) -> Floats:
         """Scores at samples around each row, shape (n_rows, n_samples, 1 or n_classes).
 
-        `sampling` says where the samples are: "voronoi" on the way to each of the nearest
-        `n_neighbors`, at the border of the row's cell; "midpoint" half way; "uniform" at the given
-        fraction, one for each neighbour, of the way to the border; "axis" one local standard
-        deviation up and down in one column at a time.
+        `sampling` is the place of the samples: "voronoi" on the way to each of the nearest
+        `n_neighbors`, at the border of the row's cell; "midpoint" half way to the neighbour; "uniform" at
+        the given fraction of the way to the border, one fraction for each neighbour; "axis" one local
+        standard deviation up and down in one column at a time.
         """
         check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
@@ -325,16 +325,18 @@ class Neighborhood:
         return index.input.score_between(index.response, self.inputs, near, steps)
 
     def _may_use_cache(self) -> bool:
+        """Whether the votes at samples come from the neighbours of the row, without another search."""
         return self.index.shares_search and self.index.predictor.sample_neighbors == "cached"
 
     def _steps(self, near: Ints) -> Floats:
-        """Steps in the model's input that lead to the border of the cell in the neighbour space."""
+        """Steps in the model's input towards each neighbour that end at the border of the row's cell."""
         steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
         if self.index.lengths is not None:
             steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
         return steps
 
     def _axis_scores(self, near: Ints) -> Floats:
+        """Scores at samples that differ from the row in one column; the row's own where a column is constant."""
         rows, table = self.inputs, self.index.input
         if not isinstance(table, NumericInput):
             raise ValueError(  # noqa: TRY004 - the value of a parameter is wrong, not its type

@@ -1,4 +1,4 @@
-"""The space in which rows are near or far."""
+"""Neighbour space: the coordinates in which distances between rows are measured."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ LARGEST = 1e38
 
 
 class NeighborSpace:
-    """Coordinates of rows for the neighbour search, as dense or CSR float64."""
+    """Transformer of rows into the coordinates of the neighbour search, dense or CSR float64."""
 
     def __init__(self, space: Any, model_input: ModelInput, X: Any, y: Any) -> None:
         self.own = isinstance(space, str)
@@ -46,7 +46,7 @@ class NeighborSpace:
 
     @property
     def is_model_input(self) -> bool:
-        """Whether the coordinates are the model's own input, as it is."""
+        """Whether the coordinates are the unchanged input of the model."""
         return self.transformer is None and self.width is None
 
     def __call__(self, X: Any, inputs: Any) -> Any:
@@ -65,15 +65,16 @@ class NeighborSpace:
         return csr_array(numbers) if issparse(numbers) else numbers
 
     def _filled(self, rows: Any) -> Any:
+        """Rows with medians in place of missing or infinite values."""
         if issparse(rows) or np.isfinite(rows).all():
             return rows
         return np.where(np.isfinite(rows), rows, self.typical)
 
 
 def column_widths(rows: Floats) -> Floats | None:
-    """The spread of each column, or, where it holds two values, √2 times their distance.
+    """Divisor of each column: its standard deviation, or √2 times the difference if it has two values.
 
-    None where the columns are scaled already: the model's own space then serves, and its own search.
+    None if the columns are scaled already: the neighbour space is then the model's own input.
     """
     spread = rows.std(axis=0)
     low, high = rows.min(axis=0), rows.max(axis=0)

@@ -17,24 +17,24 @@ from surefoot._search import Metric, canonical, canonical_metric, csr_parts, uni
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
 
-# What rounding leaves of the zero |d|² of two equal unit rows.
+# Rounding error of |d|² = 0 between two equal unit rows.
 ZERO_SQUARE = 1e-30
 
-# Differences of which the squares, and their inverses, are still numbers of full precision.
+# Smallest difference whose square, and the inverse of it, still have full precision.
 SMALLEST = 1e-70
 
-# Few enough rows that their products are still in the processor's cache when they are divided.
+# Rows per batch, so few that their products stay in the processor's cache.
 ROWS_IN_CACHE = 32
 
 
 def voronoi_steps(
     X: Any, neighbors: Any, *, metric: Metric = "euclidean", tol: float = 1e-3
 ) -> Floats:
-    """Largest steps from each row towards its neighbours that keep the row the nearest, 0 to ½.
+    """Largest steps from each row towards its neighbours that stay in its Voronoi cell, 0 to ½.
 
     For a row x and its neighbours n_1 … n_k, step β_i is the largest with x still at least as near
     to x + β_i(n_i − x) as any neighbour is. Given the k nearest training rows, the point is then in
-    the Voronoi cell of x among *all* training rows: a neighbour further off than n_i cannot bind.
+    the Voronoi cell of x among *all* training rows: rows further away than n_i cannot limit the step.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def voronoi_steps(
     metric : str or callable, default="euclidean"
         "euclidean" and "cosine" have a closed form; under "cosine" steps are between the rows
         scaled to length one, and a zero row has steps of 0. Any other metric between rows of
-        numbers that scikit-learn knows, or a function of two rows, is bisected.
+        numbers that scikit-learn knows, or a function of two rows, is solved by bisection.
     tol : float, default=1e-3
         Accuracy of the bisection.
 
     Returns
     -------
     steps : ndarray of shape (n_rows, n_neighbors)
-        The steps. A neighbour at distance zero constrains none and has step ½ itself.
+        The steps. A neighbour at distance zero limits no step and has step ½ itself.
 
     Notes
     -----
@@ -63,7 +63,7 @@ def voronoi_steps(
 
     Examples
     --------
-    The second neighbour hides behind the first, which cuts the way to it short:
+    The second neighbour lies behind the first, which limits the step towards it:
 
     >>> voronoi_steps([[0.0, 0.0]], [[[1.0, 0.0], [2.0, 0.0]]])
     array([[0.5 , 0.25]])
@@ -80,7 +80,7 @@ def voronoi_steps(
 def voronoi_samples(
     X: Any, neighbors: Any, *, metric: Metric = "euclidean", tol: float = 1e-3
 ) -> Any:
-    """Points where the way from each row to its neighbours leaves the row's Voronoi cell.
+    """Points on the border of each row's Voronoi cell, one on the way to each neighbour.
 
     Parameters are those of `voronoi_steps`.
 
@@ -107,7 +107,7 @@ def voronoi_samples(
 
 
 def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric) -> Floats:
-    """`voronoi_steps` of checked rows towards the rows of `reference` that `near` (n, k) indexes."""
+    """Steps of `voronoi_steps` for checked rows, whose neighbours are the rows of `reference` at `near` (n, k)."""
     if issparse(reference) and metric in ("euclidean", "cosine"):
         return sparse_steps(X, reference, near, unit=metric == "cosine")
 
@@ -118,10 +118,10 @@ def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric) -> Floats:
 
 
 def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
-    """Turn steps between rows scaled to length one into steps between the rows as they are.
+    """Steps between the original rows, from steps between the rows scaled to length one.
 
-    (1 − β)x/|x| + βn/|n| points where (1 − γ)x + γn does for γ = β|x| / (β|x| + (1 − β)|n|). On the
-    way to a zero row the direction does not change: the step stays.
+    (1 − β)x/|x| + βn/|n| has the direction of (1 − γ)x + γn for γ = β|x| / (β|x| + (1 − β)|n|). On the
+    way to a zero row the direction does not change, and neither does the step.
     """
     start, end = steps * lengths[:, None], (1 - steps) * near_lengths
     total = np.where(end > 0, start + end, 1.0)
@@ -129,17 +129,17 @@ def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floa
 
 
 def sparse_steps(X: Any, reference: Any, near: Ints, *, unit: bool) -> Floats:
-    """Steps of CSR rows from dot products alone, with `unit` between the rows scaled to length one."""
+    """Steps of CSR rows, computed from dot products; with `unit` between the rows scaled to length one."""
     scaled = unit_rows if unit else canonical
     rows, others = csr_parts(scaled(X)), csr_parts(scaled(reference))
     return sparse_cell_steps(rows, others, np.ascontiguousarray(near), X.shape[1], unit)
 
 
 def steps_from_products(gram: Floats, squares: Floats) -> Floats:
-    """Steps β_i from d_i·d_j (n, k, ≥k) and |d_j|² (n, ≥k), where a square of 0 or less binds nothing."""
+    """Steps β_i from d_i·d_j (n, k, ≥k) and |d_j|² (n, ≥k); a square of 0 or less limits no step."""
     n_samples = gram.shape[1]
     near = squares[:, :n_samples]
-    # 1/β_i is the largest of 2 and 2 d_i·d_j/|d_j|²: no case for d_i·d_j ≤ 0.
+    # 1/β_i is the largest of 2 and all 2 d_i·d_j/|d_j|²; those with d_i·d_j ≤ 0 are below 2 anyway.
     scale = np.divide(2.0, near, out=np.zeros_like(near), where=near > np.finfo(float).tiny * 4)
     inverse = (gram[:, :, :n_samples] * scale[:, None, :]).max(axis=2, initial=2.0)
     return 1.0 / inverse
@@ -148,10 +148,10 @@ def steps_from_products(gram: Floats, squares: Floats) -> Floats:
 def difference_products(
     X: Any, reference: Any, near: Ints, n_first: int, *, unit: bool = False
 ) -> tuple[Floats, Floats]:
-    """Products d_i·d_j of the first with all neighbours' differences d_j = n_j − x, and the squares |d_j|².
+    """Products d_i·d_j of the differences d_j = n_j − x, for the first `n_first` i and all j, and squares |d_j|².
 
     `near` (n, k) indexes the rows of `reference`. With `unit` both tables have rows of length one
-    or zero, and zero rows get a square of −1: under the cosine they are far from everything and bind nothing.
+    or zero, and zero rows get a square of −1: under the cosine they are at distance 1 and limit no step.
     """
     gram, squares = _dense_products(reference[near] - X[:, None, :], n_first)
     if unit:
@@ -172,7 +172,7 @@ def _squared_lengths(rows: Floats) -> Floats:
 def _steps_in_batches(
     X: Any, take: Callable[[slice], Any], n_near: int, metric: Metric, tol: float
 ) -> Floats:
-    """Steps of a few rows at a time, whose neighbours `take` gathers."""
+    """Steps of all rows, computed in batches; `take` returns the neighbours of a batch."""
     steps = np.empty((X.shape[0], n_near))
     for batch in row_batches(X.shape[0], 16 * n_near * (n_near + X.shape[1]), ROWS_IN_CACHE):
         steps[batch] = _batch_steps(X[batch], take(batch), metric, tol)
@@ -180,6 +180,7 @@ def _steps_in_batches(
 
 
 def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
+    """Steps of one batch of rows."""
     if metric not in ("euclidean", "cosine"):
         return _bisected_steps(X, neighbors, metric, tol)
     n_near = _n_near(X, neighbors)
@@ -188,7 +189,7 @@ def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
         return sparse_steps(X, neighbors, near, unit=metric == "cosine")
     if metric == "euclidean":
         towards = neighbors - X[:, None, :]
-        # Steps do not depend on the scale, but squares of very small or large numbers do.
+        # Steps do not depend on the scale, but squares of very small or large numbers lose precision.
         size = np.abs(towards).max(axis=(1, 2), keepdims=True, initial=0.0)
         if not (size.min(initial=1.0) > SMALLEST and size.max(initial=1.0) < 1 / SMALLEST):
             towards = np.divide(towards, size, out=towards, where=size > 0)
@@ -201,7 +202,7 @@ def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
 
 
 def _bisected_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
-    """Bisect for each step, as Bennett (2007, section 3) does, with all directions of a row at once."""
+    """Steps by bisection (Bennett 2007, section 3), for all directions of a row at once."""
     n_near = _n_near(X, neighbors)
     steps = np.empty((X.shape[0], n_near))
     for row in range(X.shape[0]):
@@ -232,6 +233,7 @@ def _bisect_row(x: Floats, near: Floats, metric: Metric, tol: float) -> Floats:
 
 
 def _unit_rows(rows: Any) -> Any:
+    """Rows scaled to length one, sparse or dense of any number of dimensions; zero rows stay."""
     if issparse(rows):
         return unit_rows(rows)
     largest = np.abs(rows).max(axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Better probabilities from out-of-fold outputs and indicators."""
+"""Recalibration: calibrated probabilities from out-of-fold scores and indicators."""
 
 from surefoot.recalibration._held_out import recalibrated_probabilities
 from surefoot.recalibration._local import LocallyRecalibratedClassifier

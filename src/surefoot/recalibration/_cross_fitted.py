@@ -1,4 +1,4 @@
-"""What recalibrated classifiers share: a model, and what it said of rows it had not seen."""
+"""Base of recalibrated classifiers: a model, and its out-of-fold scores."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -18,7 +18,7 @@ Targets = list[Ints]
 
 
 class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
-    """Base of classifiers that learn what a model's scores are worth from rows that were held out.
+    """Base of classifiers that learn to recalibrate a model's scores from held-out rows.
 
     A subclass checks its parameters (`_prepare`), learns from the held-out scores (`_learn`), and
     turns scores into probabilities (`_probabilities`).
@@ -33,7 +33,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
 
     @abstractmethod
     def _prepare(self) -> list[Indicator]:
-        """Check the parameters before any model is fitted, and return the indicators to ask."""
+        """Check the parameters before any model is fitted, and return the indicators to use."""
 
     @abstractmethod
     def _learn(
@@ -46,7 +46,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         """Class probabilities of checked rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the model, and learn from rows that were held out what its scores are worth.
+        """Fit the model, and learn from its out-of-fold scores how to recalibrate them.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         sample_weight : array-like of shape (n_rows,), default=None
             Weights for the model and the recalibration.
         groups : array-like of shape (n_rows,), default=None
-            Groups for a splitter that keeps them together.
+            Groups of rows that stay in one fold.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         Returns
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
-            One column a class, in the order of `classes_`.
+            One column per class, in the order of `classes_`.
         """
         return self._probabilities(check_rows(self, X))
 
@@ -105,7 +105,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         return self.classes_[best]
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
-        """Check what is needed here; the model checks its own input, and gets it untouched."""
+        """Checked rows, targets and weights; the model itself checks the values of the rows."""
         check_model(self.estimator)
         if not is_classifier(self.estimator):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What recalibration makes of scores that are out of fold already."""
+"""Recalibration of scores that are out of fold already."""
 
 from typing import Any
 
@@ -13,31 +13,31 @@ from surefoot.recalibration._platt import PlattCalibrator, as_probabilities, cla
 def recalibrated_probabilities(
     scores: Any, y: Any, *, groups: Any = None, random_state: Any = None
 ) -> Floats:
-    """Class probabilities of held-out rows by Platt calibrators that did not see them either.
+    """Recalibrated class probabilities of held-out rows, by Platt calibrators fitted on other rows.
 
-    For whoever has out-of-fold scores, such as `IndividualErrorClassifier.held_out_.scores`, and asks
-    whether `RecalibratedClassifier` would help, without fitting the model again.
+    With out-of-fold scores, such as `IndividualErrorClassifier.held_out_.scores`, this shows whether
+    `RecalibratedClassifier` would help, without fitting the model again.
 
     Parameters
     ----------
     scores : array-like of shape (n_rows, 1 or n_classes)
-        Log-odds or decision values of models that did not see the row: one column for two classes, that of
-        the second, else one a class.
+        Out-of-fold log-odds or decision values: one column for two classes, that of the second, else one per
+        class.
     y : array-like of shape (n_rows,)
         Labels.
     groups : array-like of shape (n_rows,), default=None
-        Rows of one group are calibrated by others.
+        Rows of one group stay in one fold, so that none is calibrated by its own group.
     random_state : int, RandomState or None, default=None
-        Draws the folds.
+        Seed of the folds.
 
     Returns
     -------
     probabilities : ndarray of shape (n_rows, n_classes)
-        One column a class, in the order of the sorted labels.
+        One column per class, in the order of the sorted labels.
 
     Examples
     --------
-    Scores that are three times too sure become fair:
+    Log-odds that are three times too large become calibrated:
 
     >>> import numpy as np
     >>> from surefoot.recalibration import recalibrated_probabilities
@@ -62,7 +62,7 @@ def recalibrated_probabilities(
     positive = np.empty((len(y), len(targets)))
     for train, test in learner_folds(len(y), groups, random_state):
         for c, target in enumerate(targets):
-            if target[train].min() == target[train].max():  # no row of a kind: nothing to learn
+            if target[train].min() == target[train].max():  # one class only: nothing to learn
                 positive[test, c] = target[train].mean()
                 continue
             calibrator = PlattCalibrator().fit(scores[train, c : c + 1], target[train])

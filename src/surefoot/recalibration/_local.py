@@ -1,4 +1,4 @@
-"""A recalibration of its own for every row (Bennett 2007, equations 1 and 2)."""
+"""Local recalibration: separate weights for every row (Bennett 2007, equations 1 and 2)."""
 
 from typing import Any
 
@@ -19,32 +19,32 @@ from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
 
 class LocallyRecalibratedClassifier(CrossFittedClassifier):
-    """Classifier whose log-odds are recalibrated by what they were worth among a row's neighbours.
+    """Classifier with recalibrated probabilities, learned from the out-of-fold scores of each row's neighbours.
 
     The recalibrated log-odds of x are W0(x) + W1(x)·λ̂(x) (Bennett 2007, equation 1). The paper's
-    weights (equation 2) regress the true log-odds, which nobody knows; here they come from a
+    weights (equation 2) regress the true log-odds, which are unknown; here they come from a
     logistic regression of the neighbours' labels on their out-of-fold λ̂, weighted by a Gaussian kernel
-    of the distance whose width is half the way to the furthest neighbour, with a ridge towards the global (b, a).
+    of the distance, as wide as half the distance to the furthest neighbour, with a ridge towards the global (b, a).
 
     Parameters
     ----------
     estimator : classifier
-        The model to recalibrate. In `FrozenEstimator` it is used as it is, and the rows given to
-        `fit` must be new to it.
+        The model to recalibrate. In `FrozenEstimator` it is used as it is, and must not have been trained on
+        the rows given to `fit`.
     n_neighbors : int or "log", default=100
-        Training rows that count as local; "log" is 2⌈log2 n⌉ + 1 for n training rows.
+        Number of nearest training rows that the weights are learned from; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     ridge : float, default=10.0
-        How many rows' worth of evidence it takes to leave the global recalibration; more is smoother.
+        Weight of the global recalibration, as a number of neighbours that count as much; higher is smoother.
     space : "auto", "scaled" or transformer, default="auto"
-        Where rows are near or far; see `LocalSensitivity`.
+        Coordinates in which distances are measured; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
         "auto" is "cosine" for sparse rows, else "euclidean".
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        What λ̂ is made of.
+        Method that λ̂ is computed from.
     cv : int, splitter or iterable of splits, default=10
-        How rows are held out. A number of folds is at most the number of rows of the rarest class.
+        Splitter for the out-of-fold scores. A number of folds is at most the number of rows of the rarest class.
     n_jobs : int, default=None
-        Parallel folds.
+        Number of parallel folds.
 
     Attributes
     ----------
@@ -149,12 +149,14 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         return as_probabilities(expit(offset + slope * scores))
 
     def _weights_and_scores(self, X: Any) -> tuple[Floats, Floats, Floats]:
+        """Offsets, slopes and scores of checked rows."""
         parts = self._index.map(self._local_fits, X, n_samples=self._index.n_neighbors)
         offset, slope, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         return offset, slope, scores
 
     def _local_fits(self, near: Neighborhood) -> tuple[Floats, Floats, Floats]:
-        rows = near.indices[:, : self._n_local]  # the model may have asked for more
+        """Offsets, slopes and scores of the rows of a neighbourhood."""
+        rows = near.indices[:, : self._n_local]  # the model itself may need more
         weight = gaussian_weights(near.distances[:, : self._n_local]) * self._weight[rows]
         scores = near.neighbor_scores[:, : self._n_local]
         standard = (scores - self._center) / self._scale
@@ -166,12 +168,12 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         return *self._on_scores(lines[:, :, 0], lines[:, :, 1]), near.scores
 
     def _on_scores(self, offset: Floats, slope: Floats) -> tuple[Floats, Floats]:
-        """Turn lines on standardised scores into lines on the scores themselves."""
+        """Offset and slope on the scores, from those on the standardised scores."""
         return offset - slope * self._center / self._scale, slope / self._scale
 
 
 def gaussian_weights(distances: Floats) -> Floats:
-    """Weights exp(−½(d/h)²) with h half the distance to the furthest neighbour; 1 if all are at zero."""
+    """Weights exp(−½(d/h)²) with h half the distance to the furthest neighbour; 1 if all distances are 0."""
     width = distances.max(axis=1, keepdims=True) / 2
     ratio = np.divide(distances, width, out=np.zeros_like(distances), where=width > 0)
     return np.exp(-0.5 * ratio**2)
@@ -180,12 +182,14 @@ def gaussian_weights(distances: Floats) -> Floats:
 def fit_lines(
     scores: Floats, targets: Floats, weight: Floats, prior: Floats, ridge: float
 ) -> Floats:
-    """Fit a logistic line a row to its neighbours, with a ridge towards the prior (offset, slope).
+    """Offset and slope of a logistic regression for each row, on its neighbours, with a ridge towards the prior.
 
-    Minimises Σ_j w_j·logloss(t_j, w0 + w1 s_j) + ridge/8·|w − prior|²: at even odds a row weighs ¼ in
-    the curvature, so a ridge of r counts like r/2 of them. Newton's method, halving a step that does not descend.
+    Minimises Σ_j w_j·logloss(t_j, w0 + w1 s_j) + ridge/8·|w − prior|². At probability ½ a row adds ¼ to
+    the curvature and a ridge of r adds r/4, as much as r rows. Newton's method, which halves a step that does
+    not descend.
 
-    Parameters are arrays of shape (n_rows, n_neighbors), but for `prior`, (2,). Returns (n_rows, 2).
+    `scores`, `targets` and `weight` have shape (n_rows, n_neighbors), `prior` has shape (2,). Returns shape
+    (n_rows, 2).
     """
     lines = np.tile(prior, (len(scores), 1))
 
@@ -201,7 +205,7 @@ def fit_lines(
             break
         trial = loss(lines - step)
         for _ in range(10):
-            worse = trial > now * (1 + 1e-12)  # the last steps move the loss by rounding only
+            worse = trial > now * (1 + 1e-12)  # the last steps change the loss by rounding only
             if not worse.any():
                 break
             step[worse] /= 2
@@ -213,12 +217,14 @@ def fit_lines(
 def _newton_step(
     lines: Floats, scores: Floats, targets: Floats, weight: Floats, prior: Floats, ridge: float
 ) -> Floats:
-    chance = expit(lines[:, :1] + lines[:, 1:] * scores)
-    pull = weight * (chance - targets)
-    bend = weight * chance * (1 - chance)
-    toward = ridge / 4 * (lines - prior)
-    g0, g1 = pull.sum(axis=1) + toward[:, 0], (pull * scores).sum(axis=1) + toward[:, 1]
-    h00, h11 = bend.sum(axis=1) + ridge / 4, (bend * scores**2).sum(axis=1) + ridge / 4
-    h01 = (bend * scores).sum(axis=1)
+    """Newton step of each row: inverse Hessian times gradient."""
+    probability = expit(lines[:, :1] + lines[:, 1:] * scores)
+    slopes = weight * (probability - targets)
+    curvatures = weight * probability * (1 - probability)
+    of_ridge = ridge / 4 * (lines - prior)
+    g0, g1 = slopes.sum(axis=1) + of_ridge[:, 0], (slopes * scores).sum(axis=1) + of_ridge[:, 1]
+    h00 = curvatures.sum(axis=1) + ridge / 4
+    h11 = (curvatures * scores**2).sum(axis=1) + ridge / 4
+    h01 = (curvatures * scores).sum(axis=1)
     determinant = h00 * h11 - h01**2
     return np.column_stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / determinant[:, None]

@@ -1,4 +1,4 @@
-"""Probabilities from out-of-fold log-odds and indicators (Bennett 2007, equation 3 and section 4.1)."""
+"""Calibrated probabilities from out-of-fold log-odds and indicators (Bennett 2007, equation 3, section 4.1)."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -15,38 +15,38 @@ from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
 
 class RecalibratedClassifier(CrossFittedClassifier):
-    """Classifier whose scores become probabilities by what they were worth out of fold.
+    """Classifier with recalibrated probabilities, learned from the model's out-of-fold scores.
 
     The model's log-odds of held-out rows, and the columns of indicators if given, are the input of a
     calibrator that learns how probable each class is: Platt recalibration (Bennett 2007, equation 3),
-    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. Beyond two classes each
+    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. With more than two classes each
     class is calibrated against the rest, on its own columns, and the probabilities are normalised.
 
     Parameters
     ----------
     estimator : classifier
-        The model to recalibrate. In `FrozenEstimator` it is used as it is, and the rows given to
-        `fit` must be new to it.
+        The model to recalibrate. In `FrozenEstimator` it is used as it is, and must not have been trained on
+        the rows given to `fit`.
     indicators : indicator or sequence of indicators, default=None
-        What the calibrator may know besides the log-odds; each with `per_class=True`.
+        Indicators whose columns the calibrator gets besides the log-odds; they are used with `per_class=True`.
     calibrator : classifier, default=None
         Learns 0/1 targets from the columns; must have `predict_proba`. The default is logistic
         regression on standardised columns with a negligible penalty and Platt's smoothed targets.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        What the log-odds are made of; an indicator has a `response` of its own.
+        Method that the log-odds are computed from; an indicator has a `response` of its own.
     cv : int, splitter or iterable of splits, default=10
-        How rows are held out. A number of folds is at most the number of rows of the rarest class.
+        Splitter for the out-of-fold scores. A number of folds is at most the number of rows of the rarest class.
     n_jobs : int, default=None
-        Parallel folds.
+        Number of parallel folds.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels; of a frozen model all that it knows.
+        Class labels; those of a frozen model, even if `y` lacks some.
     estimator_ : classifier
         The model, fitted on all rows.
     calibrators_ : list of classifiers
-        One for two classes, else one a class.
+        One for two classes, else one per class.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
@@ -94,9 +94,10 @@ class RecalibratedClassifier(CrossFittedClassifier):
         self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
     ) -> None:
         calibrator = PlattCalibrator() if self.calibrator is None else self.calibrator
-        even = None if (weight == 1).all() else weight  # not every calibrator takes weights
+        # Not every calibrator takes weights.
+        needed_weight = None if (weight == 1).all() else weight
         self.calibrators_ = [
-            fit_model(calibrator, table, target, even)
+            fit_model(calibrator, table, target, needed_weight)
             for table, target in zip(
                 class_tables(held_out.scores, held_out.columns.values()), targets, strict=True
             )
@@ -116,22 +117,22 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
 
 def as_list(indicators: Any) -> list[Indicator]:
-    """Indicators as a list, from none, one or several."""
+    """List of indicators, from None, one or several."""
     if indicators is None:
         return []
-    found = list(indicators) if isinstance(indicators, (list, tuple)) else [indicators]
-    for indicator in found:
+    several = list(indicators) if isinstance(indicators, (list, tuple)) else [indicators]
+    for indicator in several:
         if not isinstance(indicator, Indicator):
             raise TypeError(
                 f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, or several."
             )
-    return found
+    return several
 
 
 def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:
     """One table for each calibrated class: its log-odds, then its columns of every indicator.
 
-    An indicator's columns come in blocks of as many as there are scores, one a class.
+    The columns of an indicator come in blocks of one per calibrated class.
     """
     n_scores = scores.shape[1]
     for block in columns:
@@ -145,7 +146,7 @@ def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:
 
 
 def _signed(indicator: Indicator) -> Indicator:
-    """The indicator with one set of columns for each class, which recalibration can add to its log-odds."""
+    """Copy of the indicator with `per_class=True`, which gives columns for each class."""
     if "per_class" not in indicator.get_params(deep=False):
         raise ValueError(
             f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each class."

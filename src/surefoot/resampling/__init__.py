@@ -1,4 +1,4 @@
-"""What if the data had been others: splits and resamples."""
+"""Resampling: a statistic or a model on other samples of the rows, and splits."""
 
 from surefoot._refits import leave_one_out_predict
 from surefoot.resampling._bias_variance import BiasVarianceResult, bias_variance

@@ -18,12 +18,12 @@ LOSSES = ("squared", "zero_one")
 
 @dataclass(frozen=True)
 class BiasVarianceResult:
-    """Where a model's error comes from at each test point; lower is better for all of them.
+    """Bias, variance and noise of a model at each test point; lower is better for each.
 
     `error` equals `bias2 + net_variance + net_noise`. For squared loss the net terms are the
-    variance and the noise themselves. For 0-1 loss they are Domingos': variance adds to the error
-    where the main prediction is right (`unbiased_variance`) and takes from it where that is wrong
-    (`biased_variance`); beyond two classes only as far as it leads to the right class.
+    variance and the noise themselves. For 0-1 loss they are those of Domingos (2000): variance increases the
+    error where the main prediction is right (`unbiased_variance`) and reduces it where that is wrong
+    (`biased_variance`); with more than two classes only as far as it leads to the right class.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class BiasVarianceResult:
     variance : ndarray of shape (n_test,)
         Expected loss of a prediction against the main one.
     noise : ndarray of shape (n_test,)
-        Expected loss of the best prediction there is; 0 unless the truth was given.
+        Expected loss of the best possible prediction; 0 unless the truth was given.
     net_variance, net_noise : ndarray of shape (n_test,)
-        What variance and noise add to the error; below 0 where they help.
+        Contributions of variance and noise to the error; below 0 where they reduce it.
     unbiased_variance, biased_variance : ndarray of shape (n_test,)
-        For 0-1 loss: what variance adds where there is no bias, and what it takes where there is.
+        For 0-1 loss: increase of the error by variance where there is no bias, and reduction where there is.
     """
 
     loss: str
@@ -56,12 +56,12 @@ class BiasVarianceResult:
 
     @property
     def unbiased_variance(self) -> Floats:
-        """What variance adds to the error, where it adds."""
+        """Increase of the error by variance; 0 where variance reduces it."""
         return np.maximum(self.net_variance, 0.0)
 
     @property
     def biased_variance(self) -> Floats:
-        """What variance takes from the error, where it takes."""
+        """Reduction of the error by variance; 0 where variance increases it."""
         return np.maximum(-self.net_variance, 0.0)
 
     @property
@@ -106,39 +106,39 @@ def bias_variance(
     Parameters
     ----------
     estimator : estimator
-        The model to judge; a clone is fitted on every training set.
+        The model; a clone is fitted on every training set.
     X, y : training rows and targets
-        What the sampler draws from; both may be None if it is a function.
+        Rows that the sampler draws from; both may be None if it is a function.
     X_test : array-like, CSR or frame of shape (n_test, n_columns)
         Rows whose error is split.
     y_test : array-like of shape (n_test,), default=None
-        Their observed targets: the noise is then taken as 0, and what there is of it sits in `bias2`.
+        Their observed targets. The noise cannot be separated then: it counts as 0 and is part of `bias2`.
     truth : array-like or callable, default=None
-        What the best model would predict, in place of `y_test`, or a function of `X_test` that says
-        it: for squared loss the regression function; for 0-1 loss the Bayes decision, or the class
+        Best possible predictions, in place of `y_test`, or a function of `X_test` that returns
+        them: for squared loss the regression function; for 0-1 loss the Bayes decision, or the class
         probabilities of shape (n_test, n_classes), in the order of the sorted classes of `y`.
     noise : float or array-like of shape (n_test,), default=None
-        Besides `truth`: variance of the target around it, for 0-1 loss with two classes the
-        probability of the other class. None is 0.
+        Only with `truth`: variance of the target around it; for 0-1 loss with two classes the
+        probability of the other class. None means 0.
     loss : {"squared", "zero_one"}, default="squared"
-        Which error.
+        Loss whose expected value is split.
     n_resamples : int, default=100
-        How many training sets are drawn.
+        Number of training sets.
     sampler : {"bootstrap", "subsample"} or callable, default="bootstrap"
-        Where training sets come from: rows drawn with replacement, without, or a function of a
-        RandomState that returns fresh rows and targets, which is what the theory is about.
+        Source of the training sets: rows drawn with replacement, or without, or a function of a
+        RandomState that returns new rows and targets, as the theory assumes.
     max_samples : int or float, default=None
-        Rows in a training set, as a number or a share; None is all for "bootstrap" and half for
+        Rows in a training set, as a number or a share; None means all for "bootstrap" and half for
         "subsample".
     random_state : int, RandomState or None, default=None
-        Draws the training sets.
+        Seed of the training sets.
     n_jobs : int, default=None
-        Parallel fits.
+        Number of parallel fits.
 
     Returns
     -------
     result : BiasVarianceResult
-        Has `bias2`, `variance`, `noise` and `error`, one value a test point, and their means
+        Has `bias2`, `variance`, `noise` and `error`, one value per test point, and their means
         `mean_bias2` and so on.
 
     References
@@ -148,7 +148,7 @@ def bias_variance(
 
     Examples
     --------
-    A line through noisy points of a parabola is wrong at the end, whatever the points:
+    A line fitted on noisy points of a parabola has a bias, which is largest at the end:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LinearRegression
@@ -156,9 +156,9 @@ def bias_variance(
     >>> def draw(random):
     ...     X = random.uniform(0, 1, size=(20, 1))
     ...     return X, X[:, 0] ** 2 + random.normal(0, 0.1, size=20)
-    >>> found = bias_variance(LinearRegression(), None, None, [[0.5], [1.0]], truth=[0.25, 1.0],
-    ...                       noise=0.01, sampler=draw, n_resamples=500, random_state=0)
-    >>> np.column_stack([found.bias2, found.variance, found.noise, found.error]).round(4)
+    >>> result = bias_variance(LinearRegression(), None, None, [[0.5], [1.0]], truth=[0.25, 1.0],
+    ...                        noise=0.01, sampler=draw, n_resamples=500, random_state=0)
+    >>> np.column_stack([result.bias2, result.variance, result.noise, result.error]).round(4)
     array([[0.0064, 0.0009, 0.01  , 0.0173],
            [0.0285, 0.0041, 0.01  , 0.0426]])
     """
@@ -179,7 +179,7 @@ def bias_variance(
 
 
 class _Target:
-    """What predictions are held against: values, or probabilities of classes, and the noise."""
+    """Truth that predictions are compared with: values, or class probabilities, and the noise."""
 
     def __init__(self, X_test: Any, y_test: Any, truth: Any, noise: Any, loss: str, y: Any) -> None:
         if (y_test is None) == (truth is None):
@@ -188,8 +188,8 @@ class _Target:
             )
         if y_test is not None and noise is not None:
             raise ValueError("noise goes with truth: of y_test alone it cannot be told from bias.")
-        given = y_test if truth is None else truth(X_test) if callable(truth) else truth
-        self.values: NDArray[Any] = np.asarray(given)
+        values = y_test if truth is None else truth(X_test) if callable(truth) else truth
+        self.values: NDArray[Any] = np.asarray(values)
         self.n_test = count_rows(X_test)
         if self.n_test == 0:
             raise ValueError("X_test has no rows: there is no error to split.")
@@ -207,7 +207,7 @@ class _Target:
         self.y = y
 
     def class_probabilities(self, classes: list[Any]) -> tuple[list[Any], Floats]:
-        """All classes in order, and how probable each is at each test point."""
+        """Sorted classes, and the probability of each at each test point."""
         if self.values.ndim == 2:
             return self._given_probabilities(classes)
         labels: list[Any] = np.unique(self.values).tolist()
@@ -226,6 +226,7 @@ class _Target:
         return known, np.where(is_best, 1 - self.noise[:, None], other)
 
     def _given_probabilities(self, classes: list[Any]) -> tuple[list[Any], Floats]:
+        """Sorted classes of y, and the checked probabilities that `truth` holds."""
         known = _labels(self.y)
         if len(known) != self.values.shape[1]:
             raise ValueError(
@@ -253,6 +254,7 @@ def _predict(model: Any, X_test: Any) -> NDArray[Any]:
 
 
 def _squared(outputs: Iterator[NDArray[Any]], target: _Target) -> BiasVarianceResult:
+    """Decomposition of the squared loss."""
     truth = target.values.astype(np.float64)
     moments, total = RunningMoments(), np.zeros(target.n_test)
     for output in outputs:
@@ -277,7 +279,7 @@ def _squared(outputs: Iterator[NDArray[Any]], target: _Target) -> BiasVarianceRe
 
 
 def _zero_one(outputs: Iterator[NDArray[Any]], target: _Target) -> BiasVarianceResult:
-    """Domingos (2000), theorems 2 and 3."""
+    """Decomposition of the 0-1 loss (Domingos 2000, theorems 2 and 3)."""
     votes: Counter[Any] = Counter()
     n_sets = 0
     for output in outputs:
@@ -299,8 +301,8 @@ def _zero_one(outputs: Iterator[NDArray[Any]], target: _Target) -> BiasVarianceR
         bias2=biased.astype(np.float64),
         variance=variance,
         noise=noise,
-        # Where the main prediction is wrong, straying from it helps as often as it hits the best class.
+        # Where the main prediction is wrong, variance reduces the error as often as it gives the best class.
         net_variance=np.where(biased, -hits, variance),
-        # Noise hurts the right predictions, and makes some wrong ones right.
+        # Noise makes some right predictions wrong, and some wrong ones right.
         net_noise=hits * noise - rest.sum(axis=1),
     )

@@ -1,4 +1,4 @@
-"""The bootstrap: what a statistic would have been on rows drawn with replacement."""
+"""Bootstrap: a statistic on rows drawn with replacement."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -26,7 +26,7 @@ METHODS = ("bca", "percentile", "basic")
 
 @dataclass(frozen=True)
 class BootstrapResult(Replicated):
-    """What the bootstrap says of a statistic; a lower `standard_error` is better.
+    """Bootstrap estimates of a statistic's bias and variance; a lower `standard_error` is better.
 
     Attributes
     ----------
@@ -41,23 +41,23 @@ class BootstrapResult(Replicated):
 
     @property
     def bias(self) -> Any:
-        """θ̂*(·) − θ̂, which stays however many resamples are drawn."""
+        """Estimated bias, θ̂*(·) − θ̂: mean of the replicates minus the estimate."""
         return self.mean - self.estimate
 
     @property
     def variance(self) -> Any:
-        """Mean squared distance of the replicates from their mean: the sum is divided by their number."""
+        """Variance of the replicates, divided by their number and not by one less."""
         return as_number(self.replicates.var(axis=0))
 
     def confidence_interval(self, confidence: float = 0.95, method: str = "bca") -> tuple[Any, Any]:
-        """Interval for the statistic, as scipy computes it from the replicates.
+        """Confidence interval of the statistic, computed from the replicates by scipy.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Share of intervals that shall hold the truth, above 0 and below 1.
+            Share of such intervals that should contain the true value, above 0 and below 1.
         method : {"bca", "percentile", "basic"}, default="bca"
-            "bca" corrects for bias and skewness, with one jackknife of the statistic.
+            "bca" corrects for bias and skewness, which needs one jackknife of the statistic.
 
         Returns
         -------
@@ -100,14 +100,14 @@ def bootstrap(
     Parameters
     ----------
     data : array-like, or tuple of array-likes with as many rows each
-        Rows are along the first axis; those of several arrays are drawn together.
+        Rows are along the first axis. Rows of several arrays are drawn together.
     statistic : callable
-        Called with the arrays, resampled. One with a parameter `axis`, such as `numpy.mean`, is
-        called with many of them at once, stacked along the first axis, and `axis=1`.
+        Called with the resampled arrays. A function with a parameter `axis`, such as `numpy.mean`, is
+        called with many resamples at once, stacked along the first axis, and `axis=1`.
     n_resamples : int, default=1000
-        How many resamples are drawn, each of as many rows as there are, with replacement.
+        Number of resamples. Each has as many rows as the data, drawn with replacement.
     random_state : int, RandomState or None, default=None
-        Draws the rows.
+        Seed of the draws.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def bootstrap(
 
     Notes
     -----
-    The bias θ̂*(·) − θ̂ does not vanish as resamples are added: they only make it more exact.
+    The estimated bias θ̂*(·) − θ̂ does not go to 0 as resamples are added; it only becomes more exact.
 
     References
     ----------
@@ -129,10 +129,10 @@ def bootstrap(
     >>> from surefoot.resampling import bootstrap
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=50)
-    >>> found = bootstrap((x, x + rng.normal(size=50)), lambda a, b: np.corrcoef(a, b)[0, 1],
-    ...                   random_state=0)
-    >>> low, high = found.confidence_interval(0.9)
-    >>> print(f"{found.estimate:.2f}, 90 % interval {low:.2f} to {high:.2f}")
+    >>> result = bootstrap((x, x + rng.normal(size=50)), lambda a, b: np.corrcoef(a, b)[0, 1],
+    ...                    random_state=0)
+    >>> low, high = result.confidence_interval(0.9)
+    >>> print(f"{result.estimate:.2f}, 90 % interval {low:.2f} to {high:.2f}")
     0.62, 90 % interval 0.48 to 0.73
     """
     check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
@@ -152,9 +152,9 @@ def bootstrap(
 def _interval(
     replicates: Floats, estimate: float, left_out: Floats | None, confidence: float, method: str
 ) -> tuple[float, float]:
-    """Let scipy make an interval of what is already computed."""
+    """Ends of scipy's confidence interval, from replicates that are computed already."""
     if (replicates == replicates[0]).all():
-        # Nothing varies, and scipy's BCa divides by what varies.
+        # All replicates are equal, and scipy's BCa would divide by 0.
         return (float(replicates[0]), float(replicates[0]))
     if left_out is not None and np.ptp(left_out) == 0:
         raise ValueError(
@@ -163,20 +163,20 @@ def _interval(
         )
     n_rows = 2 if left_out is None else len(left_out)
 
-    def looked_up(rows: Floats, axis: int = -1) -> Floats:
-        """The statistic of all rows, or of all but the one whose number is missing in the sum."""
+    def known_statistic(rows: Floats, axis: int = -1) -> Floats:
+        """Statistic of all rows, or of all but one, whose number is the one missing in the sum."""
         if left_out is None or rows.shape[axis] == n_rows:
             return np.full(rows.sum(axis=axis).shape, estimate)
         missing = n_rows * (n_rows - 1) // 2 - rows.sum(axis=axis)
         return left_out[missing.astype(np.int64)]
 
-    found = scipy_bootstrap(
+    interval = scipy_bootstrap(
         (np.arange(n_rows),),
-        looked_up,
+        known_statistic,
         n_resamples=0,
         vectorized=True,
         confidence_level=confidence,
         method="BCa" if method == "bca" else method,
         bootstrap_result=SimpleNamespace(bootstrap_distribution=replicates),
     ).confidence_interval
-    return (float(found.low), float(found.high))
+    return (float(interval.low), float(interval.high))

@@ -1,4 +1,4 @@
-"""Boundary bias: how often a classifier disagrees with the best decision at a point (Friedman 1997)."""
+"""Boundary bias: probability that a classifier disagrees with the Bayes decision at a point (Friedman 1997)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from surefoot._typing import Floats
 
 @dataclass(frozen=True)
 class BoundaryBiasResult:
-    """How a two-class model stands to the Bayes decision at each test point.
+    """Agreement of a two-class model with the Bayes decision at each test point.
 
     Attributes
     ----------
@@ -25,10 +25,10 @@ class BoundaryBiasResult:
     boundary_bias : ndarray of shape (n_test,)
         sgn[F − ½](E[g] − ½): positive where the mean is on the right side; higher is better.
     disagreement : ndarray of shape (n_test,)
-        Probability of disagreeing with the Bayes decision, were g Gaussian: the *upper* tail of the
-        boundary bias over the standard deviation. Lower is better.
+        Probability of disagreeing with the Bayes decision, if g is Gaussian: the *upper* tail of the
+        boundary bias divided by the standard deviation. Lower is better.
     observed_disagreement : ndarray of shape (n_test,)
-        The share of training sets whose model did disagree.
+        Share of training sets whose model disagreed. Lower is better.
     error : ndarray of shape (n_test,)
         Predicted probability of a wrong label: min[F, 1 − F] where the decision agrees, max[F, 1 − F]
         where it does not. Lower is better.
@@ -55,7 +55,7 @@ def boundary_bias(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> BoundaryBiasResult:
-    """Predict how often a two-class model disagrees with the Bayes decision at each test point.
+    """Estimate how often a two-class model disagrees with the Bayes decision at each test point.
 
     With F the probability of the second class and g the model's estimate of it, a model disagrees
     when g and F are on different sides of ½. For Gaussian g the probability of that is
@@ -65,34 +65,35 @@ def boundary_bias(
     Parameters
     ----------
     estimator : classifier with `predict_proba`, or regressor
-        Gives g: the probability of the second class, or the prediction of a regressor on 0 and 1.
+        Model that estimates g: by its probability of the second class, or, for a regressor on 0 and 1, by its
+        prediction.
     X, y : training rows and targets
-        What the sampler draws from; both may be None if it is a function.
+        Rows that the sampler draws from; both may be None if it is a function.
     X_test : array-like, CSR or frame of shape (n_test, n_columns)
-        Where the model is asked.
+        Test points.
     truth : array-like of shape (n_test,) or callable
-        F, the true probability of the second class, or a function of `X_test` that says it.
+        F, the true probability of the second class, or a function of `X_test` that returns it.
     n_resamples : int, default=100
-        How many training sets are drawn.
+        Number of training sets.
     sampler : {"bootstrap", "subsample"} or callable, default="bootstrap"
-        Where training sets come from, as for `bias_variance`.
+        Source of the training sets, as for `bias_variance`.
     max_samples : int or float, default=None
-        Rows in a training set, as a number or a share; None is all for "bootstrap" and half for
+        Rows in a training set, as a number or a share; None means all for "bootstrap" and half for
         "subsample".
     random_state : int, RandomState or None, default=None
-        Draws the training sets.
+        Seed of the training sets.
     n_jobs : int, default=None
-        Parallel fits.
+        Number of parallel fits.
 
     Returns
     -------
     result : BoundaryBiasResult
-        Has `boundary_bias`, `variance`, `disagreement` and `error`, one value a test point.
+        Has `boundary_bias`, `variance`, `disagreement` and `error`, one value per test point.
 
     Notes
     -----
-    Where F is ½ either decision is as good: the boundary bias is 0, the disagreement ½. With no variance at all
-    the disagreement is 0 or 1, and ½ for a model that answers ½.
+    Where F is ½ both decisions are equally good: the boundary bias is 0, the disagreement ½. If g has no variance,
+    the disagreement is 0 or 1, and ½ for a model that predicts ½.
 
     References
     ----------
@@ -106,9 +107,9 @@ def boundary_bias(
     >>> def draw(random):
     ...     y = random.permutation([0, 1] * 10)
     ...     return random.normal(2.0 * y)[:, None], y
-    >>> found = boundary_bias(GaussianNB(), None, None, [[0.0], [0.9]], truth=[0.12, 0.45],
-    ...                       sampler=draw, random_state=0)
-    >>> found.disagreement.round(2)
+    >>> result = boundary_bias(GaussianNB(), None, None, [[0.0], [0.9]], truth=[0.12, 0.45],
+    ...                        sampler=draw, random_state=0)
+    >>> result.disagreement.round(2)
     array([0.  , 0.42])
     """
     F = _check_truth(truth, X_test)
@@ -134,7 +135,7 @@ def boundary_bias(
 def boundary_terms(
     mean: Floats, variance: Floats, F: Floats, observed: Floats
 ) -> BoundaryBiasResult:
-    """Everything that follows from E[g], Var[g] and F."""
+    """Result for given E[g], Var[g] and F, and the observed share of disagreement."""
     bias = np.sign(F - 0.5) * (mean - 0.5)
     deviation = np.sqrt(variance)
     certain = deviation == 0
@@ -153,10 +154,11 @@ def boundary_terms(
 
 
 def _check_truth(truth: Any, X_test: Any) -> Floats:
-    given = truth(X_test) if callable(truth) else truth
-    F, n_test = np.asarray(given, dtype=np.float64), count_rows(X_test)
+    """True probabilities F of the second class, one for each test point."""
+    values = truth(X_test) if callable(truth) else truth
+    F, n_test = np.asarray(values, dtype=np.float64), count_rows(X_test)
     if n_test == 0:
-        raise ValueError("X_test has no rows: there is no decision to judge.")
+        raise ValueError("X_test has no rows: there is no decision to assess.")
     if F.shape != (n_test,) or not ((F >= 0) & (F <= 1)).all():
         raise ValueError(
             f"truth has shape {F.shape} for {n_test} rows of X_test: it must have one probability for each."
@@ -165,6 +167,7 @@ def _check_truth(truth: Any, X_test: Any) -> Floats:
 
 
 def _second_class(model: Any, X_test: Any) -> Floats:
+    """Estimated probability of the second class at each test point."""
     if is_regressor(model):
         return np.asarray(model.predict(X_test), dtype=np.float64)
     if not hasattr(model, "predict_proba"):

@@ -1,4 +1,4 @@
-"""One split into rows to learn from and rows held out."""
+"""Splitter with one split into training rows and held-out rows."""
 
 from collections.abc import Iterator
 from math import floor
@@ -16,17 +16,17 @@ from surefoot._typing import Ints, Mask
 
 
 class HoldoutSplit(BaseCrossValidator):
-    """Splitter with a single split that holds out a share of the rows, each class alike, or of whole groups.
+    """Splitter with a single split that holds out a share of the rows, stratified by class, or of whole groups.
 
     Unlike :class:`sklearn.model_selection.StratifiedShuffleSplit` it takes classes of a single
-    row (they go to either part), and draws the same split at every call if `random_state` is set.
+    row (which goes to one of the parts), and makes the same split at every call if `random_state` is an int.
 
     Parameters
     ----------
     held_out : float
         Share of the rows that are held out, above 0 and below 1.
     random_state : int, RandomState instance or None, default=None
-        Which rows are held out; an int gives the same ones at every call.
+        Seed of the draw; an int holds out the same rows at every call.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class HoldoutSplit(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """One, whatever the data."""
+        """Number of splits, which is always 1."""
         return 1
 
     def split(
@@ -50,16 +50,16 @@ class HoldoutSplit(BaseCrossValidator):
         y: Any = None,
         groups: Any = None,
     ) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the rows to learn from and the rows held out, both in ascending order.
+        """Yield positions of the training rows and of the held-out rows, both ascending.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, ...)
             Only its length matters.
         y : array-like of shape (n_samples,), default=None
-            If it holds classes, each gives its share to both parts.
+            If it holds classes, each is divided between both parts in proportion.
         groups : array-like of shape (n_samples,), default=None
-            Held out as a whole, in random order, until the share of the rows is best met.
+            Whole groups are held out, in random order, as many as come nearest to the share of the rows.
 
         Yields
         ------
@@ -81,6 +81,7 @@ class HoldoutSplit(BaseCrossValidator):
 
     @staticmethod
     def _hold_out_groups(groups: NDArray[Any], n_held_out: int, draw: Any) -> Mask:
+        """Mask of the rows of randomly chosen groups, of about `n_held_out` rows in all."""
         codes, counts = np.unique(groups, return_inverse=True, return_counts=True)[1:]
         if len(counts) < 2:
             raise ValueError("groups has one group only: a whole one is held out, and one left.")
@@ -90,6 +91,7 @@ class HoldoutSplit(BaseCrossValidator):
         return np.isin(codes, order[:n_groups])
 
     def _check_size(self, n_rows: int) -> int:
+        """Number of rows to hold out; raises if one part would be empty."""
         share: Any = self.held_out
         if type(share) is bool or not isinstance(share, Real) or not 0 < float(share) < 1:
             raise ValueError(
@@ -105,9 +107,9 @@ class HoldoutSplit(BaseCrossValidator):
 
 
 def spread_classes(labels: NDArray[Any]) -> Ints:
-    """Order rows so that every leading stretch holds its share of each class.
+    """Order of the rows in which the first n rows, for any n, hold each class in proportion.
 
-    The i-th of the c rows of a class goes to the place (i + 1/2) / c of the way.
+    The i-th of the c rows of a class is placed at the fraction (i + 1/2) / c of the order.
     """
     codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
     by_class = np.argsort(codes, kind="stable")

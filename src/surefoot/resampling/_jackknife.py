@@ -1,4 +1,4 @@
-"""The jackknife: what a statistic would have been without each row in turn."""
+"""Jackknife: a statistic on all rows but one, for each row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ from surefoot.resampling._statistic import (
 
 @dataclass(frozen=True)
 class JackknifeResult(Replicated):
-    """What the jackknife says of a statistic; a lower `standard_error` is better.
+    """Jackknife estimates of a statistic's bias and variance; a lower `standard_error` is better.
 
     Attributes
     ----------
@@ -33,25 +33,25 @@ class JackknifeResult(Replicated):
 
     @property
     def bias(self) -> Any:
-        """(n − 1)(θ̂(·) − θ̂), with θ̂(·) the mean of the replicates."""
+        """Estimated bias, (n − 1)(θ̂(·) − θ̂), with θ̂(·) the mean of the replicates."""
         return (len(self.replicates) - 1) * (self.mean - self.estimate)
 
     @property
     def variance(self) -> Any:
-        """(n − 1)/n times the summed squares of θ̂(i) − θ̂(·); for the mean the textbook's s²/n."""
+        """Estimated variance, (n − 1)/n times the summed squares of θ̂(i) − θ̂(·); for the mean it is s²/n."""
         return (len(self.replicates) - 1) * as_number(self.replicates.var(axis=0))
 
     def confidence_interval(
         self, confidence: float = 0.95, method: str = "student"
     ) -> tuple[Any, Any]:
-        """Interval around the corrected estimate by Student's t with n − 1 degrees of freedom.
+        """Confidence interval around the corrected estimate, by Student's t with n − 1 degrees of freedom.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            Share of intervals that shall hold the truth, above 0 and below 1.
+            Share of such intervals that should contain the true value, above 0 and below 1.
         method : {"student"}, default="student"
-            The others, "bca", "percentile" and "basic", need the replicates of `bootstrap`.
+            The other methods, "bca", "percentile" and "basic", need the replicates of `bootstrap`.
 
         Returns
         -------
@@ -73,12 +73,12 @@ def jackknife(data: Any, statistic: Statistic, *, n_jobs: int | None = None) -> 
     Parameters
     ----------
     data : array-like, or tuple of array-likes with as many rows each
-        Rows are along the first axis; those of several arrays are left out together.
+        Rows are along the first axis. Rows of several arrays are left out together.
     statistic : callable
-        Called with the arrays, less a row. One with a parameter `axis`, such as `numpy.mean`, is
+        Called with the arrays without one row. A function with a parameter `axis`, such as `numpy.mean`, is
         called with many of them at once, stacked along the first axis, and `axis=1`.
     n_jobs : int, default=None
-        Parallel calls of the statistic.
+        Number of parallel calls of the statistic.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def jackknife(data: Any, statistic: Statistic, *, n_jobs: int | None = None) -> 
 
     See Also
     --------
-    surefoot.resampling.bootstrap : For statistics that jump, such as the median.
+    surefoot.resampling.bootstrap : For statistics that are not smooth, such as the median.
 
     References
     ----------
@@ -98,15 +98,15 @@ def jackknife(data: Any, statistic: Statistic, *, n_jobs: int | None = None) -> 
     --------
     >>> import numpy as np
     >>> from surefoot.resampling import jackknife
-    >>> found = jackknife([2.0, 4.0, 9.0], np.mean)
-    >>> found.estimate, round(found.variance, 3), round(found.standard_error, 3)
+    >>> result = jackknife([2.0, 4.0, 9.0], np.mean)
+    >>> result.estimate, round(result.variance, 3), round(result.standard_error, 3)
     (5.0, 4.333, 2.082)
     """
     sample = Sample(data, statistic)
     if sample.n_rows < 2:
         raise ValueError("data has one row only: the jackknife leaves one out and needs two.")
     batches = row_batches(sample.n_rows, sample.n_rows * (8 + sample.nbytes_per_row))
-    if not sample.is_vectorized:  # as many calls as rows anyway: in parts that keep workers busy
+    if not sample.is_vectorized:  # one call per row: small batches keep all workers busy
         batches = row_batches(sample.n_rows, sample.n_rows * 8, most_rows=64)
     parts = Parallel(n_jobs=n_jobs)(delayed(_without)(sample, batch) for batch in batches)
     replicates = refuse_nan(np.concatenate(parts), "replicate")
@@ -114,10 +114,11 @@ def jackknife(data: Any, statistic: Statistic, *, n_jobs: int | None = None) -> 
 
 
 def _without(sample: Sample, batch: slice) -> Floats:
+    """Statistic without each of the rows of a batch."""
     return sample.of_rows(rows_without(sample.n_rows, np.arange(batch.start, batch.stop)))
 
 
 def rows_without(n_rows: int, left_out: Ints) -> Ints:
-    """All rows but one, in order: a line of n − 1 for each row that is left out."""
+    """Positions of all rows but one, shape (n_left_out, n_rows − 1)."""
     places = np.arange(n_rows - 1)
     return places + (places >= left_out[:, None])

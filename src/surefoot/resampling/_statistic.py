@@ -15,14 +15,14 @@ Statistic = Callable[..., Any]
 
 
 class Sample:
-    """Aligned arrays and a statistic of them, which is asked about any choice of their rows.
+    """Aligned arrays and a statistic, which can be computed for any choice of their rows.
 
     Parameters
     ----------
     data : array-like, or tuple of array-likes with as many rows each
         Rows are along the first axis.
     statistic : callable
-        Called with the arrays. One with a parameter `axis` is called for many choices of rows at
+        Called with the arrays. A function with a parameter `axis` is called for many choices of rows at
         once, in arrays of shape (n_choices, n_rows, ...), with `axis=1`.
     """
 
@@ -42,27 +42,27 @@ class Sample:
         self.nbytes_per_row = sum(array[:1].nbytes for array in self.arrays)
 
     def estimate(self) -> Floats:
-        """The statistic of the data as they are."""
+        """Statistic of the data."""
         return self.of_rows(np.arange(self.n_rows)[None, :])[0]
 
     def of_rows(self, choices: Ints) -> Floats:
-        """The statistic of each choice of rows; `choices` has shape (n_choices, n_chosen)."""
+        """Statistic of each choice of rows; `choices` has shape (n_choices, n_chosen)."""
         if self.is_vectorized:
-            found = self.statistic(*(array[choices] for array in self.arrays), axis=1)
-            values = np.asarray(found, dtype=np.float64)
+            output = self.statistic(*(array[choices] for array in self.arrays), axis=1)
+            values = np.asarray(output, dtype=np.float64)
             if values.shape[:1] != choices.shape[:1]:
                 raise ValueError(
                     f"statistic returned shape {values.shape} for {len(choices)} resamples: with a "
                     "parameter axis it must give one value, or one array, for each."
                 )
             return values
-        found = [self.statistic(*(array[rows] for array in self.arrays)) for rows in choices]
-        return np.asarray(found, dtype=np.float64)
+        outputs = [self.statistic(*(array[rows] for array in self.arrays)) for rows in choices]
+        return np.asarray(outputs, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Replicated(ABC):
-    """A statistic and its replicates on other choices of rows; a lower `standard_error` is better.
+    """Statistic and its replicates on other choices of rows; a lower `standard_error` is better.
 
     Attributes
     ----------
@@ -83,16 +83,16 @@ class Replicated(ABC):
     @property
     @abstractmethod
     def bias(self) -> Any:
-        """How far the statistic is off on average."""
+        """Estimated bias of the statistic."""
 
     @property
     @abstractmethod
     def variance(self) -> Any:
-        """How much the statistic varies from sample to sample."""
+        """Estimated variance of the statistic over samples."""
 
     @property
     def corrected(self) -> Any:
-        """The estimate less its bias."""
+        """Estimate minus its bias."""
         return self.estimate - self.bias
 
     @property
@@ -102,7 +102,7 @@ class Replicated(ABC):
 
 
 def takes_axis(statistic: Statistic) -> bool:
-    """Whether a function has a parameter `axis`; one that hides its parameters counts as without."""
+    """Whether a function has a parameter `axis`; False if its signature cannot be read."""
     try:
         return "axis" in signature(statistic).parameters
     except ValueError:
@@ -110,7 +110,7 @@ def takes_axis(statistic: Statistic) -> bool:
 
 
 def refuse_nan(replicates: Floats, what: str) -> Floats:
-    """Raise one sentence that names the first replicate that is not finite; else return them all."""
+    """Replicates, if all are finite; else a ValueError that names the first that is not."""
     finite = np.isfinite(replicates).reshape(len(replicates), -1).all(axis=1)
     if not finite.all():
         bad = np.flatnonzero(~finite)
@@ -122,7 +122,7 @@ def refuse_nan(replicates: Floats, what: str) -> Floats:
 
 
 def as_number(value: Floats) -> Any:
-    """An array without dimensions as a float; any other as it is."""
+    """Float from an array without dimensions; any other array as it is."""
     return float(value) if np.ndim(value) == 0 else value
 
 
