@@ -6,6 +6,7 @@ from math import floor
 import numpy as np
 
 from surefoot._typing import Floats, Mask
+from surefoot.metrics import conformal_quantile
 
 # Bisection steps after which the range is as narrow as floats allow.
 HALVINGS = 60
@@ -74,3 +75,19 @@ def cv_plus_sets(
     for new, held_out in zip(strangeness, held_out_strangeness, strict=True):
         n_as_strange += len(held_out) - np.searchsorted(np.sort(held_out), new, side="left")
     return n_as_strange > floor((1 - confidence) * (n_held_out + 1) + 1e-9)
+
+
+def held_out_intervals(
+    prediction: Floats, sizes: Floats, scale: Floats, splits: Ints, confidence: float
+) -> Floats:
+    """Conformal intervals of held-out rows, shape (n_rows, 2), by the errors of the other splits.
+
+    `sizes` are absolute errors, `scale` their estimates. The rows of a single split are divided into two halves.
+    """
+    parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
+    intervals = np.empty((len(splits), 2))
+    for part in np.unique(parts):
+        here = parts == part
+        reach = scale[here] * conformal_quantile((sizes / scale)[~here], confidence)
+        intervals[here] = np.column_stack([prediction[here] - reach, prediction[here] + reach])
+    return intervals

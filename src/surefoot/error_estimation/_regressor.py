@@ -8,15 +8,14 @@ from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import CrossFit, CrossFitter, Panel, PanelOutput, check_rows
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
-from surefoot.error_estimation._conformal import cv_plus_intervals
+from surefoot.error_estimation._conformal import cv_plus_intervals, held_out_intervals
 from surefoot.error_estimation._error_size import ErrorSize
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
-from surefoot.metrics import conformal_quantile
 
 # Trees take numbers of 32 bits.
 LARGEST_TARGET = 1e38
@@ -336,19 +335,3 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             None if folds.sample_weight is None else folds.sample_weight[rows],
             folds.units(rows),
         )
-
-
-def held_out_intervals(
-    prediction: Floats, sizes: Floats, scale: Floats, splits: Ints, confidence: float
-) -> Floats:
-    """Conformal intervals of held-out rows, shape (n_rows, 2), by the errors of the other splits.
-
-    `sizes` are absolute errors, `scale` their estimates. The rows of a single split are divided into two halves.
-    """
-    parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
-    intervals = np.empty((len(splits), 2))
-    for part in np.unique(parts):
-        here = parts == part
-        reach = scale[here] * conformal_quantile((sizes / scale)[~here], confidence)
-        intervals[here] = np.column_stack([prediction[here] - reach, prediction[here] + reach])
-    return intervals
