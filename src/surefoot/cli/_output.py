@@ -1,4 +1,4 @@
-"""Where results go: checked before the work, and written whole or not at all."""
+"""Output files: checked before the work starts, and written completely or not at all."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ from surefoot.cli._mistakes import Mistake
 
 
 def check_output(path: Path | None, *suffixes: str) -> None:
-    """Raise one sentence, before any work, if a file cannot be written there or has an unknown suffix."""
+    """Raise a `Mistake` if a file cannot be written to this path, or if its suffix is unknown."""
     if path is None:
         return
     if suffixes and path.suffix not in suffixes:
@@ -24,7 +24,7 @@ def check_output(path: Path | None, *suffixes: str) -> None:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Put a file in its place when it is whole; one sentence if that fails, and an older one is kept."""
+    """Write a file completely or not at all; if that fails, raise a `Mistake` and keep the old file."""
     from surefoot._files import write_whole  # noqa: PLC0415 - keeps --help fast
 
     try:
@@ -34,6 +34,6 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 def not_written(path: Path, error: OSError) -> Mistake:
-    """Say why a file could not be written."""
+    """Mistake that says why a file could not be written."""
     kept = " The old file is kept." if path.exists() else ""
     return Mistake(f"{path} could not be written: {reason(error)}.{kept}")
