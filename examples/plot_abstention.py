@@ -88,7 +88,7 @@ plt.show()
 
 X, y = make_friedman_problem(3, n_samples=1500, random_state=0)
 X_new, y_new = make_friedman_problem(3, n_samples=5000, random_state=1)
-models = [("cheap", DecisionTreeClassifier(max_depth=5, random_state=0)), ("dear", SVC())]
+models = [("cheap", DecisionTreeClassifier(max_depth=5, random_state=0)), ("expensive", SVC())]
 deferring = DeferringClassifier(models, budget=0.3, random_state=0).fit(X, y)
 curve = deferring.deferral_curve_
 calls = deferring.predict_defer(X_new).mean()

@@ -96,7 +96,7 @@ INSTANCES = [
     ),
     ShrunkLogisticRegression(),
     AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
-    DeferringClassifier([("cheap", LINE), ("dear", SMALL_TREE)], cv=2),
+    DeferringClassifier([("cheap", LINE), ("expensive", SMALL_TREE)], cv=2),
     LocalSelectionClassifier([("line", LINE), ("tree", TREE)]),
     LocalSelectionRegressor([("ridge", RIDGE)]),
     TrustWeightedClassifier([("line", LINE), ("tree", TREE)]),

@@ -75,7 +75,7 @@ def test_a_share_of_rows():
 def test_it_says_so_when_no_threshold_keeps_the_limit():
     X, y = np.arange(40)[:, None] / 40, np.full(40, "a")
     with pytest.warns(
-        UserWarning, match=r"so few rows promise 0\.072 at best, even if none is wrong"
+        UserWarning, match=r"so few rows can promise 0\.072 at best, even if none is wrong"
     ):
         model = AbstainingClassifier(known(), max_risk=0.05).fit(X, y)
     assert model.threshold_ == np.inf
@@ -85,7 +85,7 @@ def test_it_says_so_when_no_threshold_keeps_the_limit():
     assert not model.predict_accept(X).any()
     assert_array_equal(model.predict(X), y)
     with pytest.warns(
-        UserWarning, match="there are too many errors, or the score tells too little"
+        UserWarning, match="there are too many errors, or the score does not separate them"
     ):
         AbstainingClassifier(known(), max_risk=0.1).fit(X, np.full(40, "b"))
 
@@ -189,7 +189,7 @@ def test_it_says_what_so_few_groups_can_promise():
     X, y = np.arange(600)[:, None] / 600, np.full(600, "a")
     sentence = (
         r"by the 12 groups set aside, of 600 rows, and no row will be answered: "
-        r"so few groups promise 0\.22 at best, even if none is wrong"
+        r"so few groups can promise 0\.22 at best, even if none is wrong"
     )
     with pytest.warns(UserWarning, match=sentence):
         AbstainingClassifier(known(), max_risk=0.1).fit(X, y, groups=groups)
@@ -239,7 +239,7 @@ def test_probabilities_only_if_the_model_has_them():
         ),
         (
             {"coverage": 0.5, "estimator": LinearRegression()},
-            "is no classifier, and only those abstain",
+            "is no classifier, and only classifiers can abstain",
         ),
         (
             {"coverage": 0.5, "indicator": FrozenEstimator(Confidence())},

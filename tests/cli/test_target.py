@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from surefoot.cli._mistakes import Mistake
-from surefoot.cli._rows import take_apart
+from surefoot.cli._roles import take_apart
 from surefoot.cli._target import choose_task, has_one_peak
 
 

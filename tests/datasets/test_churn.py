@@ -61,7 +61,7 @@ def test_it_is_downloaded_verified_and_kept(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
-        ("mlc", {}, "has no home any more: put mlc_churn.csv in"),
+        ("mlc", {}, "cannot be downloaded: put mlc_churn.csv in"),
         (
             "telco",
             {"download": False},

@@ -188,7 +188,7 @@ def test_offline_says_which_file_to_put_where(tmp_path, monkeypatch):
 def test_a_table_without_a_simple_home_says_so(tmp_path, monkeypatch):
     asked = serve(monkeypatch, b"")
 
-    with pytest.raises(FileNotFoundError, match=r"in another form .*: put kin8nm.csv.gz in"):
+    with pytest.raises(FileNotFoundError, match=r"in another format: put kin8nm.csv.gz in"):
         fetch_tabular("kin8nm", data_home=tmp_path)
     assert asked == []
 

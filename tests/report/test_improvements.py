@@ -32,7 +32,7 @@ KEYS = {"name", "verdict", "gain", "low", "high", "unit", "sentence", "rows"}
 def found(estimator, X, y, task="classification", **settings):
     if "X_unlabelled" in settings:
         kind = IndividualErrorRegressor if task == "regression" else IndividualErrorClassifier
-        settings["sure"] = kind(estimator, cv=3, random_state=0).fit(X, y)
+        settings["error_estimator"] = kind(estimator, cv=3, random_state=0).fit(X, y)
     improvements = find_improvements(estimator, X, y, task=task, random_state=0, **settings)
     json.dumps(improvements, allow_nan=False)
     assert all(set(improvement) == KEYS for improvement in improvements)

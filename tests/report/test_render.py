@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from surefoot.report.page import render
+from surefoot.report.page._listed_rows import listed_rows, size_of
 from surefoot.report.page._render import _at
-from surefoot.report.page._rows import listed_rows, size_of
 
 NASTY = "</script><img src=x onerror=alert(1)>"
 

@@ -25,7 +25,7 @@ from surefoot.report._assessment import assess_rows
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
 from surefoot.report._regions import describe_regions
-from surefoot.report._rows import choose_rows, describe_rows, plain, stability_band
+from surefoot.report._row_table import choose_rows, describe_rows, plain, stability_band
 from surefoot.report._shares import wilson_interval
 from surefoot.report._verdict import caught_by_checking, give_verdict
 
@@ -101,7 +101,7 @@ def test_own_confidence_is_that_of_cross_validation(classified):
     told = cross_val_predict(
         RandomForestClassifier(30, random_state=0), X, y, method="predict_proba", cv=5
     )
-    assert_allclose(classified.own, 1 - told.max(axis=1))
+    assert_allclose(classified.own_doubt, 1 - told.max(axis=1))
 
 
 def test_promises_answer_rows_below_their_limit(classified):
@@ -297,8 +297,8 @@ def test_rows_are_ordered_and_complete(classified):
 
 
 def test_a_large_table_is_shown_in_part(classified, monkeypatch):
-    monkeypatch.setattr("surefoot.report._rows.MOST_DOUBTFUL", 50)
-    monkeypatch.setattr("surefoot.report._rows.MOST_SAMPLED", 100)
+    monkeypatch.setattr("surefoot.report._row_table.MOST_DOUBTFUL", 50)
+    monkeypatch.setattr("surefoot.report._row_table.MOST_SAMPLED", 100)
     shown, n_sampled = choose_rows(classified)
     assert (len(shown), n_sampled, len(set(shown))) == (150, 100, 150)
     assert classified.estimated[shown[:50]].min() >= classified.estimated[shown[50:]].max()
@@ -334,7 +334,9 @@ def test_the_band_lies_around_what_the_model_says(regressed, classified):
     assert ((low <= line) & (line <= high)).mean() > 0.95
     assert np.median(high - low) < 0.5 * np.ptp(line)  # a cell is a small part of the table
     middle = stability_band(classified)[:, 1]
-    assert middle[classified.own < 0.05].mean() > middle[classified.own > 0.4].mean() > 0.3
+    assert (
+        middle[classified.own_doubt < 0.05].mean() > middle[classified.own_doubt > 0.4].mean() > 0.3
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""When to leave a prediction unused, or to ask a better model, and what can be promised of the others."""
+"""Selective prediction: abstain or defer where a mistake is likely, and promise a risk for the other rows."""
 
 from surefoot.abstention._abstaining import AbstainingClassifier
 from surefoot.abstention._deferring import DeferringClassifier

@@ -1,4 +1,4 @@
-"""A classifier that answers only where few of its answers are wrong."""
+"""Classifier that abstains (selective prediction) so that few of its answers are wrong."""
 
 import warnings
 from typing import Any, Self
@@ -16,12 +16,12 @@ from surefoot._models import check_model
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
-from surefoot.abstention._risk_bound import risk_bound, why_nothing
+from surefoot.abstention._risk_bound import risk_bound
 from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
 from surefoot.abstention._scored_model import (
     check_indicator,
     fit_scored_model,
-    has_nothing_to_learn,
+    is_fitted_already,
     set_aside,
 )
 
@@ -31,41 +31,41 @@ def _has_probabilities(self: Any) -> bool:
 
 
 class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Classifier that also says which of its predictions to act on, and keeps their error low.
+    """Classifier that abstains from doubtful predictions (selective prediction), so that few answers are wrong.
 
-    Model and score learn from one part of the rows. The other part is set aside to choose a threshold on the
-    score, as scored by the very model and score that are deployed.
+    The model and its score are fitted on one part of the rows. The other part is set aside: the deployed model
+    and score are applied to it, and the threshold on the score is chosen there.
 
-    With `max_risk` it is the threshold that answers most rows among those known to keep the limit. The
-    promise: with probability at least `confidence` over draws of the rows set aside, the error among
+    With `max_risk`, of all thresholds that are known to keep the limit, the one that answers most rows is chosen.
+    The promise: with probability at least `confidence` over draws of the rows set aside, the error among
     all future rows with a score at or above `threshold_` is at most `max_risk`. It holds for any model and any
     number of rows, if they are drawn independently from one population and
     errors do not become more frequent as the score rises; if they do, each single test still has its level.
     The tests are exact binomial ones, from the threshold that answers fewest rows to the one that answers
     all (fixed-sequence testing in the form of Wiens' fallback procedure). That answers more rows than
-    the binary search of Geifman and El-Yaniv, which pays for ⌈log2 n⌉ tests.
+    the binary search of Geifman and El-Yaniv, which has to correct for ⌈log2 n⌉ tests.
 
-    With `groups`, say the rows of one person each, whole groups are set aside, and the promise is one about
+    With `groups`, for example one group for each person, whole groups are set aside, and the promise is about
     groups: with probability at least `confidence` over draws of the groups set aside, the error among all
     answered rows of all future groups is at most `max_risk`. Groups must be drawn
-    independently from one population in which none is larger than the largest one set aside; the rows of a
-    group may be as alike as they like. The tests are then bets on the groups (Waudby-Smith and
-    Ramdas), valid for any number of them. Rows count for little if groups are few: with N groups of equal
+    independently from one population in which none is larger than the largest one set aside; the rows within a
+    group may depend on each other in any way. The tests are then bets on the groups (Waudby-Smith and
+    Ramdas), valid for any number of groups. Many rows do not help if there are few groups: with N groups of equal
     size no promise is below 1 − (1 − confidence)^(1/N), about 3 / N for 0.95.
 
-    With `coverage` the threshold answers that share of the rows set aside, and of future ones about as
-    many; `risk_bound_` then bounds their error with `confidence`, by groups if there are any.
+    With `coverage` the threshold answers that share of the rows set aside, and about that share of
+    future rows; `risk_bound_` is then an upper bound of their error with `confidence`, by groups if there are any.
 
     Parameters
     ----------
     estimator : classifier
         The model. In `FrozenEstimator` it is used as it is, and the rows given to `fit` must be new to it.
     indicator : indicator, default=None
-        What the score is: the indicator's `score_samples`. None is the probability of being right,
-        one minus `predict_error` of an `IndividualErrorClassifier` (or of the model, if it has
-        one). A fitted indicator in `FrozenEstimator` is used as it is.
+        Its `score_samples` is the score. With None the score is the probability of being right:
+        one minus `predict_error` of an `IndividualErrorClassifier`, or of the model itself if it has that
+        method. A fitted indicator in `FrozenEstimator` is used as it is.
     max_risk : float, default=None
-        Share of errors among the answered rows that is not to be exceeded.
+        Largest permitted share of errors among the answered rows.
     coverage : float, default=None
         Share of rows to answer. Either this or `max_risk` must be given.
     confidence : float, default=0.95
@@ -75,7 +75,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         set aside. If model and score are frozen, there is nothing to learn from the others,
         and all rows choose the threshold.
     random_state : int, RandomState or None, default=None
-        Which rows are set aside, and what the error estimation draws.
+        Seed of the choice of the rows set aside, and of the error estimation.
     n_jobs : int, default=None
         Parallel folds of the error estimation.
 
@@ -84,25 +84,25 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     estimator_ : classifier
-        The model that is deployed; it has not seen the rows set aside.
+        The deployed model, fitted without the rows set aside.
     scorer_ : estimator
         The indicator or error estimator that scores its predictions.
     threshold_ : float
-        Least score to answer; −inf answers everything, inf nothing.
+        Lowest score that is answered; −inf answers every row, inf none.
     coverage_ : float
         Share of the rows set aside that are answered.
     risk_ : float
         Share of errors among them; NaN if there are none.
     risk_bound_ : float
-        What the error of the answered rows stays below with `confidence`: `max_risk`, or with `coverage`
-        the bound of Clopper and Pearson, and with groups the least risk that their test rejects; NaN if nothing is
-        answered.
+        Upper bound, with `confidence`, of the error of the answered rows: `max_risk`; or, with `coverage`,
+        the bound of Clopper and Pearson, and with groups the lowest risk that the test by groups rejects. NaN if no
+        row is answered.
     n_held_out_ : int
-        Rows that chose the threshold.
+        Number of rows on which the threshold was chosen.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
@@ -150,7 +150,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit model and score on a part of the rows, and choose the threshold on the others.
+        """Fit the model and its score on one part of the rows, and choose the threshold on the other part.
 
         Parameters
         ----------
@@ -159,11 +159,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for fitting. Of the rows set aside each counts once, or not at all if its weight is 0:
-            the promise speaks of rows as they come.
+            Weights for fitting. Each row set aside counts once, or not at all if its weight is 0:
+            the promise is about rows without weights.
         groups : array-like of shape (n_rows,), default=None
-            Units that were drawn as a whole, such as persons: each is set aside as a whole or not at all, and
-            the promise counts them, not their rows.
+            Groups that were sampled as a whole, such as all rows of one person. A group is set aside as a whole or
+            not at all, and the promise is about groups, not about single rows.
 
         Returns
         -------
@@ -174,12 +174,12 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         check_classification_targets(y)
         check_consistent_length(y, groups)
-        learned, aside = self._split(X, y, groups)
+        training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
         self._deployed = fit_scored_model(
             self.estimator,
             self.indicator,
-            *(None if part is None else take_rows(part, learned) for part in parts),
+            *(None if part is None else take_rows(part, training) for part in parts),
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
@@ -191,23 +191,23 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
         rows = take_rows(X, aside)
         wrong = self.estimator_.predict(rows) != y[aside]
-        units = None if groups is None else take_rows(groups, aside)
-        self._choose(self._deployed.trust(rows), wrong, units)
+        groups_aside = None if groups is None else take_rows(groups, aside)
+        self._choose_threshold(self._deployed.trust(rows), wrong, groups_aside)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each row by the model, whether to be acted on or not."""
+        """Class of each row as predicted by the model, whether the row is answered or not."""
         X = check_rows(self, X)
         return self.estimator_.predict(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities of each row by the model."""
+        """Class probabilities of each row, from the model."""
         X = check_rows(self, X)
         return self.estimator_.predict_proba(X)
 
     def predict_accept(self, X: Any) -> Mask:
-        """Whether to act on the prediction of each row.
+        """Mask of the rows whose prediction is accepted (answered).
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self._deployed.trust(X) >= self.threshold_
 
     def decide(self, X: Any) -> NDArray[np.object_]:
-        """Class of each row to act on, and None for the others.
+        """Class of each answered row, and None for the rows that are left out.
 
         Parameters
         ----------
@@ -239,8 +239,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         decisions[~self.predict_accept(X)] = None
         return decisions
 
-    def _choose(self, scores: Floats, wrong: Mask, groups: Any = None) -> None:
-        """Set the threshold by the rows set aside, and say so if there is none."""
+    def _choose_threshold(self, scores: Floats, wrong: Mask, groups: Any = None) -> None:
+        """Choose the threshold on the rows set aside; warn if none keeps `max_risk`."""
         n_rows = self.n_held_out_ = len(scores)
         if self.coverage is not None:
             chosen = threshold_for_coverage(scores, wrong, self.coverage)
@@ -251,17 +251,17 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
             bound = self.max_risk
             if chosen is NOTHING:
-                sentence = why_nothing(n_rows, self.max_risk, self.confidence, groups)
+                sentence = no_threshold_sentence(n_rows, self.max_risk, self.confidence, groups)
                 warnings.warn(sentence, UserWarning, stacklevel=3)
-        answers = chosen.n_answered > 0
+        answers_any = chosen.n_answered > 0
         self.threshold_ = chosen.score
         self.coverage_ = chosen.n_answered / n_rows
-        self.risk_ = chosen.lost / chosen.n_answered if answers else np.nan
-        self.risk_bound_ = bound if answers else np.nan
+        self.risk_ = chosen.lost / chosen.n_answered if answers_any else np.nan
+        self.risk_bound_ = bound if answers_any else np.nan
 
     def _split(self, X: Any, y: NDArray[Any], groups: Any) -> tuple[Ints, Ints]:
-        """Rows to learn from, and rows that choose the threshold."""
-        if has_nothing_to_learn(self.estimator, self.indicator):
+        """Rows to fit on, and rows set aside to choose the threshold on."""
+        if is_fitted_already(self.estimator, self.indicator):
             return np.arange(0), np.arange(len(y))
         labels = np.unique(y).tolist()
         if len(labels) < 2 and not isinstance(self.estimator, FrozenEstimator):
@@ -274,7 +274,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_model(self.estimator)
         if not is_classifier(self.estimator):
             raise ValueError(
-                f"estimator={self.estimator!r} is no classifier, and only those abstain."
+                f"estimator={self.estimator!r} is no classifier, and only classifiers can abstain."
             )
         check_indicator(self.indicator, self.estimator)
         if (self.max_risk is None) == (self.coverage is None):

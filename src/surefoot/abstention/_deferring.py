@@ -1,4 +1,4 @@
-"""A cheap model first, and an expensive one where asking it is worth most."""
+"""Classifier that calls a cheap model first, and an expensive one where that pays most."""
 
 from typing import Any, Self
 
@@ -29,12 +29,12 @@ def _both_have_probabilities(self: Any) -> bool:
 
 
 class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
-    """Classifier that asks a cheap model first, and an expensive one where that is worth most.
+    """Classifier that asks a cheap model first, and defers to an expensive one where that pays most.
 
-    What a call is worth is the error that it is expected to save: that of the cheap model less that of the expensive
-    one. It must be known before the call, so it is learned from what the cheap model says alone, its
-    class and its estimated error (`IndividualErrorClassifier`), on rows that neither model had seen.
-    The expensive model is called for the deferred rows only.
+    The value of a call is the error that it is expected to save: the error of the cheap model minus the error of
+    the expensive one. It must be known before the call. So it is estimated from the output of the cheap model
+    alone, its class and its estimated error (`IndividualErrorClassifier`), and learned on held-out rows that
+    neither model was fitted to. The expensive model is called for the deferred rows only.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         given to `fit` must be new to it. In `fit` the expensive model is called once for each held-out row. A cheap
         `IndividualErrorClassifier` is used with its own settings.
     budget : float, default=None
-        Share of rows for which the expensive model may be called. The value that is asked for is the one which defers
-        as many held-out rows, so a table of new rows may get a few more or less. None is 0.2, or no
+        Share of rows for which the expensive model may be called. The threshold on the value is the one that defers
+        this share of the held-out rows, so the share of new rows may be a little higher or lower. None is 0.2, or no
         limit if `costs` are given.
     costs : tuple of (float, float), default=None
-        Price of a call, and price of an error: rows are deferred where a call is worth more than it costs. With a
-        `budget` both must allow it.
+        Price of a call, and price of an error: rows are deferred where a call saves more than it costs. With a
+        `budget`, a row must meet both conditions.
     error_estimator : classifier, default=None
-        What learns the errors of the cheap model; see `IndividualErrorClassifier`.
+        Learner of the cheap model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out.
     random_state : int, RandomState or None, default=None
-        What the error estimation draws.
+        Seed of the error estimation.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -65,17 +65,17 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
     estimators_ : list of classifiers
         Both models, fitted on all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The models by name.
     error_estimator_ : IndividualErrorClassifier
-        What estimates the error of the cheap model.
+        Estimator of the cheap model's error.
     least_value_ : float
         A row is deferred if a call is estimated to save more errors than this; at least 0.
     deferral_curve_ : DeferralCurve
-        `accuracy` against `calls`, the share of rows deferred, out of fold, and the `values` between.
+        Out-of-fold `accuracy` against `calls`, the share of rows deferred, and the threshold in `values` for each.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
@@ -117,7 +117,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit both models, and learn from held-out rows what a call of the expensive one is worth where.
+        """Fit both models, and learn on held-out rows for which rows a call of the expensive one pays.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the models, and for what a call is worth.
+            Weights for the models, and for the value of a call.
         groups : array-like of shape (n_rows,), default=None
             Rows of one group are never on both sides of a split.
 
@@ -169,7 +169,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         return self._ask("predict_proba", check_rows(self, X))
 
     def predict_value(self, X: Any) -> Floats:
-        """Errors that a call of the expensive model is estimated to save for each row, at most 1; higher is better."""
+        """Estimated errors saved by calling the expensive model for each row, at most 1; higher is better."""
         X = check_rows(self, X)
         columns = self._value.columns(
             self.error_estimator_.predict(X), self.error_estimator_.predict_error(X)
@@ -177,7 +177,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         return self._value.predict(columns)
 
     def predict_defer(self, X: Any) -> Mask:
-        """Whether the expensive model is called for each row.
+        """Mask of the rows for which the expensive model is called.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         Returns
         -------
         defer : ndarray of bool of shape (n_rows,)
-            True where a call is worth more than `least_value_`.
+            True where the value of a call is above `least_value_`.
         """
         return self.predict_value(X) > self.least_value_
 
@@ -195,26 +195,27 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         return ask_chosen(self.estimators_, self.predict_defer(X).astype(np.int64), method, X)
 
     def _learn_value(self, folds: CrossFitter) -> None:
-        """Learn what a call is worth from what both models said of held-out rows."""
+        """Learn the value of a call from both models' predictions for held-out rows."""
         held_out, y = self.error_estimator_.held_out_, folds.y[self.error_estimator_.held_out_.rows]
-        rows, answers = folds.held_out_predictions()
+        rows, predictions = folds.held_out_predictions()
         check_same_rows([held_out.rows, rows])
         weight = (
             np.ones(len(y)) if folds.sample_weight is None else folds.sample_weight[held_out.rows]
         )
         first_wrong = (held_out.prediction != y).astype(np.float64)
-        second_wrong = (answers != y).astype(np.float64)
+        second_wrong = (predictions != y).astype(np.float64)
         self._value = ValueOfAsking(self.error_estimator_.classes_)
         columns = self._value.columns(held_out.prediction, held_out.error)
         saved = first_wrong - second_wrong
         value = self._value.cross_predict(columns, saved, weight, folds.units(rows))
         self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)
-        # The budget is spent by the learner that is deployed: those of the folds differ in scale.
-        spread = self._value.fit(columns, saved, weight).predict(columns)
-        self.least_value_ = max(self._price(), value_within_budget(spread, weight, self._budget()))
+        # The threshold is set with the deployed learner: the values of the folds' learners differ in scale.
+        deployed = self._value.fit(columns, saved, weight).predict(columns)
+        within_budget = value_within_budget(deployed, weight, self._budget())
+        self.least_value_ = max(self._price(), within_budget)
 
     def _price(self) -> float:
-        """Price of a call in errors."""
+        """Price of a call, measured in errors."""
         return 0.0 if self.costs is None else self.costs[0] / self.costs[1]
 
     def _budget(self) -> float:

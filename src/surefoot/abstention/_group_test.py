@@ -1,4 +1,4 @@
-"""Test of a mean loss where rows come in groups, by bets on groups that are drawn independently."""
+"""Test of a mean loss for rows in groups, by betting on groups that are drawn independently."""
 
 from typing import Any, NamedTuple, Self
 
@@ -7,16 +7,16 @@ from scipy.optimize import bisect
 
 from surefoot._typing import Floats, Ints
 
-# Bets that the evidence is averaged over, and the highest: at 1 a single group that is wrong as a whole ruins it.
+# Number of bets whose payoffs are averaged, and the highest bet: with 1, one group that is all wrong loses everything.
 N_BETS = 5
 HIGHEST_BET = 0.999
 
 
 class GroupedRows(NamedTuple):
-    """Rows from the highest score to the lowest, and how to walk through them group by group.
+    """Rows ranked by score, highest first, and the ranks of each group's rows.
 
-    `by_group` lists the rows' ranks by group, and within a group ascending; `first` says where in that list each
-    group begins. `ends` are the ranks that end a run of equal scores: there, and only there, a test is asked for.
+    `by_group` lists the ranks group by group, ascending within a group; `first` has the position in that list where
+    each group begins. `ends` are the ranks that end a run of equal scores: only there is a test needed.
     `most_rows` is the size of the largest group.
     """
 
@@ -73,13 +73,13 @@ def log_payoff(rows: GroupedRows, sums: Floats, bet: float) -> Floats:
 
 
 def bets(n_groups: int, max_risk: float, level: float) -> Floats:
-    """Bets from the highest down to the least that can be worth making, in equal ratios.
+    """Bets in equal ratios, from the highest down to the lowest that can win.
 
-    The bet b is the best one if whole groups are wrong, a share of max_risk · (1 − b) of them. So many
-    groups are evidence at `level` of a share this far below the limit if n_groups · b² ≥
-    2 · log(1 / level) · (1 − max_risk) / max_risk (the normal limit); a lower bet could not win. Where
-    rows of a group differ, or not all are answered, higher bets are best. As `max_risk` rises, so does what
-    every bet pays, and the p-value falls: that makes the test invertible.
+    The bet b is the best one if groups are wrong as a whole, a share of max_risk · (1 − b) of them. By the
+    normal limit, `n_groups` groups are enough evidence of such a share at `level` if n_groups · b² ≥
+    2 · log(1 / level) · (1 − max_risk) / max_risk; a lower bet could not win. Where
+    rows of a group differ, or not all are answered, higher bets are best. If `max_risk` rises, every bet
+    pays more and the p-value falls: that makes the test invertible.
     """
     least = np.sqrt(2 * np.log(1 / level) * (1 - max_risk) / (max_risk * n_groups))
     return HIGHEST_BET * np.geomspace(1, min(1.0, least), N_BETS)
@@ -88,9 +88,10 @@ def bets(n_groups: int, max_risk: float, level: float) -> Floats:
 def group_bound(
     scores: Floats, losses: Floats, groups: Any, least_score: float, confidence: float
 ) -> float:
-    """Upper confidence bound of the share of errors among rows with at least a score, by groups.
+    """Upper confidence bound of the share of errors among rows with a score of at least `least_score`, by groups.
 
-    The least risk that `group_test` rejects. All rows are given, for the size of the largest group.
+    It is the lowest risk that `group_test` rejects. `scores` has all rows, also those below `least_score`, because the
+    size of the largest group matters.
     """
     rows = GroupedRows.of(np.where(scores >= least_score, 1.0, 0.0), groups)
 
@@ -104,7 +105,7 @@ def group_bound(
 
 
 def group_codes(groups: Any) -> Ints:
-    """Group of each row, as numbers from 0."""
+    """Number of each row's group, from 0."""
     return np.unique(np.asarray(groups), return_inverse=True)[1]
 
 

@@ -1,4 +1,4 @@
-"""Promises: which risk can be kept, with which confidence, and up to which estimated error."""
+"""Promises (risk control): a risk, its confidence, and the estimated error up to which rows are answered."""
 
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -19,19 +19,19 @@ from surefoot.error_estimation import HeldOut, Judgement
 ROUND_SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 # fmt: on
 
-# Digits of a round mean loss, in any power of ten.
+# Round mean losses are these digits times a power of ten.
 ROUND_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
-# Share of the mean loss that an automatic promise aims at, for losses of 0 and 1 and for others.
+# Goal of a risk that is chosen automatically, as a share of the mean loss: for losses of 0 and 1, and for others.
 GOAL_OF_SHARES, GOAL_OF_SIZES = 0.5, 0.8
 
-# Multiples of the mean loss between which risks are offered; losses of 0 and 1 have the grid's own top.
+# Lowest and highest risk that is offered, in multiples of the mean loss; for losses of 0 and 1 the grid ends at 0.5.
 LEAST_OFFERED, MOST_OFFERED = 1 / 8, 2
 
 
 @dataclass(frozen=True)
 class Promise:
-    """A risk, the confidence it is kept with, and the highest estimated error that is answered to keep it.
+    """A risk, the confidence with which it is kept, and the highest estimated error that is answered.
 
     With probability at least `confidence`, over draws of the held-out rows (or groups), the mean loss of all future
     rows that `answers` picks is at most `max_risk`; see `threshold_for_risk` for what that needs.
@@ -39,13 +39,13 @@ class Promise:
     Parameters
     ----------
     max_risk : float
-        Mean loss of the answered rows that is not exceeded.
+        Largest permitted mean loss of the answered rows.
     confidence : float
-        Probability with which it is not.
+        Probability with which `max_risk` is kept.
     limit : float
-        Highest estimated error that is answered. Where every held-out row is answered it is the largest estimate
-        among them, and new rows with a larger one are answered all the same: the promise is about all rows. −inf if
-        nothing can be promised.
+        Highest estimated error that is answered. If every held-out row is answered, it is the largest of their
+        estimates; new rows with a larger estimate are then answered too, because the promise is about all rows. −inf
+        if nothing can be promised.
     coverage : float
         Share of the held-out rows that are answered.
     n_rows : int
@@ -60,38 +60,38 @@ class Promise:
 
     @property
     def kept(self) -> bool:
-        """Whether any row is answered: if none is, nothing can be promised."""
+        """True if any row is answered; if none is, nothing can be promised."""
         return self.coverage > 0
 
     def answers(self, estimated_errors: Any) -> Mask:
-        """Whether each row is answered, by its estimated error; one that is NaN never is."""
+        """Mask of the rows that are answered, by their estimated errors; a row with NaN is not answered."""
         estimates = np.asarray(estimated_errors, dtype=np.float64)
         return ~np.isnan(estimates) if self.coverage == 1 else estimates <= self.limit
 
     def apply(self, judgement: Judgement) -> Judgement:
-        """Copy of a judgement whose `trust` says which rows are answered."""
+        """Copy of a judgement with `trust` set: True for the answered rows."""
         return judgement.with_trust(self.answers(judgement.error))
 
 
 def promise_for(
     held_out: HeldOut, max_risk: float | None = None, confidence: float = 0.95
 ) -> Promise:
-    """Promise from the held-out rows of an error estimator; by groups where it was fitted with groups.
+    """Promise from the held-out rows of an error estimator; by groups if it was fitted with groups.
 
     Parameters
     ----------
     held_out : HeldOut
         `held_out_` of a fitted `IndividualErrorClassifier` or `IndividualErrorRegressor`.
     max_risk : float, default=None
-        Mean loss of the answered rows that is not to be exceeded. None chooses a round one: about half of the
-        mean loss, or 0.8 of it for losses with sizes.
+        Largest permitted mean loss of the answered rows. None chooses a round number: about half of the
+        mean loss, or 0.8 of it if losses are sizes and not just 0 and 1.
     confidence : float, default=0.95
-        Probability, over draws of the held-out rows or groups, with which it is not.
+        Probability, over draws of the held-out rows or groups, with which `max_risk` is kept.
 
     Returns
     -------
     promise : Promise
-        Not `kept` if no threshold is known to keep the risk.
+        Its `kept` is False if no threshold is known to keep the risk.
 
     Examples
     --------
@@ -127,18 +127,18 @@ def make_promise(
         Estimated error of each held-out row, such as `held_out_.error` of an
         `IndividualErrorClassifier`.
     losses : array-like of shape (n_rows,)
-        What each prediction cost: whether it is wrong, or how far off it is.
+        Loss of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
     max_risk : float
-        Mean loss of the answered rows that is not to be exceeded.
+        Largest permitted mean loss of the answered rows.
     confidence : float, default=0.95
-        Probability, over draws of the held-out rows or groups, with which it is not.
+        Probability, over draws of the held-out rows or groups, with which `max_risk` is kept.
     groups : array-like of shape (n_rows,), default=None
-        Units that were drawn as a whole, such as the rows of one person.
+        Groups that were sampled as a whole, such as all rows of one person.
 
     Returns
     -------
     promise : Promise
-        Its `limit` is −inf, and it is not `kept`, if no threshold is known to keep the risk.
+        Its `limit` is −inf and its `kept` is False if no threshold is known to keep the risk.
 
     Examples
     --------
@@ -163,13 +163,13 @@ def make_promise(
 def choose_promise(
     estimated_errors: Any, losses: Any, confidence: float = 0.95, *, groups: Any = None
 ) -> Promise:
-    """Promise of a risk that is chosen automatically: about half of what answering every row risks.
+    """Promise of a risk that is chosen automatically: about half of the mean loss of all rows.
 
-    Risks are round numbers, the same for all data: shares from 0.5 down to 0.001 for losses of 0 and 1, for
-    others 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 times a power of ten. They are tested loosest first, from 0.5,
-    or from twice the mean loss, down to the one nearest to the goal: half of the mean loss, or 0.8 of it
-    where losses have sizes. Testing stops at the first that cannot be promised, and the last
-    that can be is the promise. A model without an error gets the least risk that so many rows can promise.
+    Risks are round numbers that do not depend on the data: shares from 0.5 down to 0.001 for losses of 0 and 1; for
+    other losses 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 times a power of ten. The highest risk is tested first, 0.5
+    or about twice the mean loss, then lower ones down to the one nearest to the goal: half of the mean loss, or 0.8 of
+    it if losses are sizes. Testing stops at the first risk that cannot be promised; the promise is the one before
+    it. A model without a mistake gets the lowest risk that this number of rows can promise.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def choose_promise(
     Returns
     -------
     promise : Promise
-        Not `kept`, with the loosest risk, if not even that can be promised.
+        With the highest risk, and `kept` False, if not even that can be promised.
 
     Examples
     --------
@@ -209,18 +209,18 @@ def offer_promises(
     groups: Any = None,
     also: Iterable[float] = (),
 ) -> list[Promise]:
-    """Promises to choose from, by ascending risk, whether they can be kept or not.
+    """Promises to choose from, by ascending risk; some of them may not be kept.
 
-    The round risks below the mean loss, down to an eighth of it, and the least one from there on that can be promised
-    for every row, if there is one. Each is a promise by itself: who looks at all of them and then chooses has
-    tested more than one, and `promise_for` is how to choose without that.
+    The risks are the round numbers from an eighth of the mean loss up to the mean loss, and the lowest one above it
+    that can be promised for every row, if there is one. The confidence holds for each promise alone: to look at all
+    of them and then choose is multiple testing. `promise_for` chooses a risk without that problem.
 
     Parameters
     ----------
     estimated_errors, losses, confidence, groups
         See `make_promise`.
     also : iterable of float, default=()
-        Risks to offer besides, such as the one that `promise_for` chose.
+        Further risks to offer, such as the one that `promise_for` chose.
 
     Returns
     -------
@@ -256,9 +256,9 @@ def offer_promises(
 
 
 def round_risks(losses: Floats) -> list[float]:
-    """Round risks, ascending: shares for losses of 0 and 1, else numbers about the size of their mean.
+    """Round risks, ascending: shares for losses of 0 and 1, else numbers of the order of the mean loss.
 
-    The latter reach from below an eighth of the mean to the least that is twice the mean or more.
+    These numbers range from below an eighth of the mean loss up to twice the mean loss or a little more.
     """
     if are_shares(losses):
         return list(ROUND_SHARES)
@@ -270,7 +270,7 @@ def round_risks(losses: Floats) -> list[float]:
 
 
 def _tested_risks(losses: Floats) -> list[float]:
-    """Round risks from the loosest down to the one nearest to the goal."""
+    """Round risks from the highest down to the one nearest to the goal."""
     goal = (GOAL_OF_SHARES if are_shares(losses) else GOAL_OF_SIZES) * losses.mean()
     risks = round_risks(losses)
     nearest = min(risks, key=lambda risk: abs(risk - goal))
@@ -278,7 +278,7 @@ def _tested_risks(losses: Floats) -> list[float]:
 
 
 def _check_rows(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:
-    """Estimates and losses as arrays; one sentence for any that is no finite number, or a negative loss."""
+    """Estimates and losses as arrays; raise an error if one is not finite, or if a loss is negative."""
     is_bad = ~np.isfinite(np.asarray(estimated_errors, dtype=np.float64))
     if is_bad.any():
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Highest risk that the rows answered by a fixed threshold are compatible with."""
+"""Upper confidence bounds of the risk at a fixed threshold."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from surefoot.abstention._risk_control import Threshold
 
 
 def upper_bound(n_wrong: int, n_rows: int, confidence: float) -> float:
-    """Clopper and Pearson's upper confidence bound of a share, from one count."""
+    """Upper confidence bound of a share, from a count (Clopper and Pearson)."""
     if n_wrong == n_rows:
         return 1.0
     return float(beta.ppf(confidence, n_wrong + 1, n_rows - n_wrong))
@@ -27,18 +27,20 @@ def risk_bound(
     return upper_bound(int(threshold.lost), threshold.n_answered, confidence)
 
 
-def why_nothing(n_rows: int, max_risk: float, confidence: float, groups: Any = None) -> str:
-    """One sentence that says that no threshold was found, and why."""
-    nothing_wrong = Threshold(-np.inf, n_rows, 0)
-    least = risk_bound(np.zeros(n_rows), np.zeros(n_rows), nothing_wrong, confidence, groups)
+def no_threshold_sentence(
+    n_rows: int, max_risk: float, confidence: float, groups: Any = None
+) -> str:
+    """Sentence for the warning that no threshold keeps the risk, with the reason."""
+    without_errors = Threshold(-np.inf, n_rows, 0)
+    least = risk_bound(np.zeros(n_rows), np.zeros(n_rows), without_errors, confidence, groups)
     units, among = "rows", f"the {n_rows} rows set aside"
     if has_large_groups(groups):
         units = "groups"
         among = f"the {group_codes(groups).max() + 1} groups set aside, of {n_rows} rows"
     reason = (
-        "there are too many errors, or the score tells too little of them"
+        "there are too many errors, or the score does not separate them well enough from right answers"
         if least <= max_risk
-        else f"so few {units} promise {least:.2g} at best, even if none is wrong"
+        else f"so few {units} can promise {least:.2g} at best, even if none is wrong"
     )
     return (
         f"No threshold is known to keep max_risk={max_risk} with confidence={confidence} by {among}, "

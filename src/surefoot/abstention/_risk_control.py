@@ -1,4 +1,4 @@
-"""Which rows to answer so that few of the answers are wrong, chosen on rows that were held out."""
+"""Thresholds on a score that control the risk of the answered rows, chosen on held-out rows."""
 
 from collections.abc import Callable
 from math import ceil
@@ -14,9 +14,9 @@ from surefoot.abstention._group_test import GroupedRows, group_test, has_large_g
 
 
 class Threshold(NamedTuple):
-    """A least score to answer, and how the held-out rows with at least that score fared.
+    """Lowest score that is answered, the number of held-out rows with at least that score, and their errors.
 
-    `lost` is the sum of their errors: how many are wrong, where an error is 0 or 1.
+    `lost` is the sum of their errors: the number of mistakes if each error is 0 or 1.
     """
 
     score: float
@@ -25,9 +25,9 @@ class Threshold(NamedTuple):
 
 
 class Thresholds(NamedTuple):
-    """Thresholds from the highest score to the lowest, how many rows each answers, and the errors of these.
+    """Thresholds from the highest score to the lowest, the number of rows that each answers, and their errors.
 
-    `lost` is the sum of their errors, `lost2` that of the squares.
+    `lost` is the sum of the errors of these rows, `lost2` the sum of the squared errors.
     """
 
     scores: Floats
@@ -36,12 +36,12 @@ class Thresholds(NamedTuple):
     lost2: Floats
 
     def at(self, i: Any) -> Threshold:
-        """The i-th of them."""
+        """Threshold number i."""
         return Threshold(float(self.scores[i]), int(self.n_answered[i]), float(self.lost[i]))
 
 
 class RiskTest(NamedTuple):
-    """P-value at each threshold, and the least that a number of answered rows could reach: that without an error."""
+    """P-value at each threshold, and the lowest p-value that n answered rows can reach: the one without errors."""
 
     p_values: Floats
     least_p_value: Callable[[int], float]
@@ -49,45 +49,44 @@ class RiskTest(NamedTuple):
 
 NOTHING = Threshold(np.inf, 0, 0.0)
 
-# Rows that a mean of errors of any size must have before it is tested by its normal limit.
+# Fewest answered rows for Student's test, which relies on the normal limit of the mean.
 LEAST_TESTED = 50
 
 
 def threshold_for_risk(
     scores: Any, errors: Any, max_risk: float, confidence: float = 0.95, *, groups: Any = None
 ) -> Threshold:
-    """Threshold that answers the most rows with a mean error of at most `max_risk`.
+    """Threshold that answers the most rows with a mean error of at most `max_risk` (risk control).
 
-    Every threshold is tested, from the one that answers fewest rows to the one that answers all: a
-    test of the hypothesis that the mean error of the answered rows is above `max_risk`. Errors of 0 and 1
-    have an exact one, the binomial; others Student's, which holds for many rows and no heavy tail. Of
-    the permitted 1 − confidence, the first test gets a part, and so does each test where the number of
-    answered rows has doubled; what a test has is handed to the next one if it rejects, and is
-    lost if not (Wiens' fallback procedure, of which fixed-sequence testing is the case with one
-    part). Of the
+    Every threshold is tested, from the one that answers fewest rows to the one that answers all. The null
+    hypothesis is that the mean error of the answered rows is above `max_risk`. For errors of 0 and 1 the test is
+    the exact binomial one; for others Student's, which needs many rows and no heavy tail. The permitted error
+    rate 1 − confidence is divided: the first test gets a part, and so does each test where the number of
+    answered rows has doubled. A test that rejects passes its part on to the next one, a test that does not
+    loses it (Wiens' fallback procedure; with a single part it is fixed-sequence testing). Of the
     thresholds whose hypothesis was rejected, the one that answers most rows is taken.
 
     Rows of one group are not independent, but groups are. With `groups` the test is by betting (Waudby-Smith and
-    Ramdas), valid for any number of groups and however alike the rows of a group are, up to being wrong as
-    a whole. It takes the sizes of the groups as given: among future groups none is larger than
-    the largest of these. Errors of other sizes than 0 and 1 have to have a bound: it is the largest one seen,
-    but at least 2 · max_risk. A rarely answered group says little, and so do many rows in few
-    groups: with N groups of equal size, all answered and without an error, the promise is about
-    3 / N at best, as for N rows.
+    Ramdas). It is valid for any number of groups, however much the rows of a group depend on each other, even if
+    whole groups are wrong. It assumes that no future group is larger than the largest of these groups. Errors
+    other than 0 and 1 need an upper bound: it is the largest error among the rows,
+    but at least 2 · max_risk. Many rows in few groups are little evidence: with N groups of equal size, all
+    answered and without an error, the promise is about 3 / N at best, as for N rows.
 
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
-        How far each prediction is to be trusted; higher is more. For example minus the
+        Trust in each prediction; higher is more. For example minus the
         `held_out_.error` of an `IndividualErrorClassifier`.
     errors : array-like of shape (n_rows,)
-        What each prediction cost: whether it is wrong, or how far off it is.
+        Error of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
     max_risk : float
-        Mean error of the answered rows that is not to be exceeded.
+        Largest permitted mean error of the answered rows.
     confidence : float, default=0.95
-        Probability, over draws of the held-out rows, or groups, with which it is not.
+        Probability, over draws of the held-out rows or groups, with which `max_risk` is kept.
     groups : array-like of shape (n_rows,), default=None
-        Units that were drawn as a whole, such as the rows of one person. Groups of one row each are rows.
+        Groups that were sampled as a whole, such as all rows of one person. If every group has one row, rows are
+        tested as without groups.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def threshold_for_risk(
     >>> threshold.n_answered, threshold.lost
     (86, 3.0)
 
-    If they come in 20 groups of five, too little is known:
+    If they come in 20 groups of five, there is too little evidence:
 
     >>> threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1, groups=np.arange(100) % 20)
     Threshold(score=inf, n_answered=0, lost=0.0)
@@ -129,7 +128,7 @@ def choose_test(
     level: float,
     groups: Any = None,
 ) -> RiskTest:
-    """Betting for groups; for rows the binomial test of errors of 0 and 1, Student's of others."""
+    """Test to use: betting for groups, the binomial test for errors of 0 and 1, Student's for others."""
     is_share = are_shares(errors) and max_risk < 1
     if has_large_groups(groups):
         rows = GroupedRows.of(scores, groups)
@@ -145,12 +144,14 @@ def choose_test(
 
 
 def check_held_out(scores: Any, errors: Any, groups: Any = None) -> tuple[Floats, Floats]:
-    """Scores and errors as arrays; one sentence if there are none, if one is missing, or the lengths differ."""
+    """Scores and errors as arrays; raise an error if there are none, if one is missing, or if lengths differ."""
     scores = column_or_1d(scores).astype(np.float64)
     errors = column_or_1d(errors).astype(np.float64)
     check_consistent_length(scores, errors, groups)
     if len(scores) == 0:
-        raise ValueError("There is no held-out row, and without any nothing can be promised.")
+        raise ValueError(
+            "There is no held-out row, and without held-out rows nothing can be promised."
+        )
     for name, is_bad in (("score", np.isnan(scores)), ("error", ~np.isfinite(errors))):
         if is_bad.any():
             raise ValueError(
@@ -160,17 +161,17 @@ def check_held_out(scores: Any, errors: Any, groups: Any = None) -> tuple[Floats
 
 
 def are_shares(errors: Floats) -> bool:
-    """Whether every error is 0 or 1, so that their mean is a share of rows."""
+    """True if every error is 0 or 1, so that their mean is a share of rows."""
     return bool(np.isin(errors, (0, 1)).all())
 
 
 def binomial_test(candidates: Thresholds, max_risk: float) -> Floats:
-    """Chance of as few wrong answers if a share of `max_risk` were wrong."""
+    """P-values: probability of so few mistakes or fewer if the risk were `max_risk`."""
     return np.asarray(binom.cdf(candidates.lost, candidates.n_answered, max_risk))
 
 
 def student_test(candidates: Thresholds, max_risk: float) -> Floats:
-    """Chance of as small a mean error if it were `max_risk`; 1 for too few rows to tell."""
+    """P-values: probability of so small a mean error if the risk were `max_risk`; 1 below `LEAST_TESTED` rows."""
     n_rows = candidates.n_answered
     mean = candidates.lost / n_rows
     spread = np.sqrt(np.maximum(candidates.lost2 / n_rows - mean**2, 0) / np.maximum(n_rows - 1, 1))
@@ -187,7 +188,7 @@ def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Thresho
 
 
 def every_threshold(scores: Any, errors: Any) -> Thresholds:
-    """Each distinct score as a threshold, from the highest; the one that answers all is −inf.
+    """Thresholds at each distinct score, from the highest; the one that answers all rows is −inf.
 
     Rows with equal scores are answered together.
     """
@@ -204,10 +205,10 @@ def every_threshold(scores: Any, errors: Any) -> Thresholds:
 def starting_points(
     n_rows: int, least_p_value: Callable[[int], float], level: float
 ) -> tuple[Ints, float]:
-    """Numbers of answered rows where testing starts anew, ascending, and the level that each gets.
+    """Numbers of answered rows whose tests get a part of `level`, ascending, and the size of a part.
 
-    All rows, half of them, a quarter and so on, as long as that many rows without a single error
-    would be evidence enough.
+    These are all rows, half of them, a quarter and so on, as long as so many rows without a single error
+    would be enough evidence.
     """
     starts = [n_rows]
     while (half := ceil(starts[-1] / 2)) < starts[-1]:
@@ -218,9 +219,9 @@ def starting_points(
 
 
 def fallback_test(p_values: Floats, gained: Floats) -> Mask:
-    """Which of an ordered list of hypotheses are rejected by Wiens' fallback procedure.
+    """Mask of the rejected hypotheses, in their order, by Wiens' fallback procedure.
 
-    Each is tested at the level it gained plus that of the one before, if that one was rejected.
+    Each is tested at its own level in `gained`, plus the level of the hypothesis before it if that was rejected.
     """
     rejected = np.zeros(len(p_values), dtype=bool)
     level = 0.0

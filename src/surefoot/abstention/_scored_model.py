@@ -1,4 +1,4 @@
-"""A model together with what scores its predictions, and the rows that neither of them saw."""
+"""Model with an estimator that scores its predictions, and the split that sets rows aside."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Indicator
 from surefoot.resampling import HoldoutSplit
 
-# Of the rows to learn from, for an indicator that asks how the model did on rows it had not seen.
+# Folds for indicators that need the model's held-out predictions.
 FOLDS = 5
 
 
@@ -25,9 +25,9 @@ class ScoredModel(NamedTuple):
     scorer: Any
 
     def trust(self, X: Any) -> Floats:
-        """How far each prediction is to be trusted; higher is more.
+        """Trust in each prediction; higher is more.
 
-        The probability of being right if the scorer estimates errors, else the score of an indicator.
+        The probability of being right if the scorer estimates errors, else the indicator's score.
         """
         if hasattr(self.scorer, "predict_error"):
             return 1 - self.scorer.predict_error(X)
@@ -43,7 +43,7 @@ def fit_scored_model(
     groups: Any = None,
     **settings: Any,
 ) -> ScoredModel:
-    """Fit a model and its scorer; what is frozen is used as it is.
+    """Fit a model and its scorer; a frozen one is used as it is.
 
     Without an indicator the scorer is the model itself, if it estimates errors, else an
     `IndividualErrorClassifier` with these settings.
@@ -72,7 +72,7 @@ def fit_scored_model(
 
 
 def check_indicator(indicator: Any, estimator: Any) -> None:
-    """Raise one sentence unless this is None or an indicator; a frozen one needs a frozen model."""
+    """Raise an error unless this is None or an indicator; a frozen indicator needs a frozen model."""
     frozen = isinstance(indicator, FrozenEstimator)
     if indicator is not None and not isinstance(
         indicator.estimator if frozen else indicator, Indicator
@@ -86,8 +86,8 @@ def check_indicator(indicator: Any, estimator: Any) -> None:
         )
 
 
-def has_nothing_to_learn(estimator: Any, indicator: Any) -> bool:
-    """Whether both the model and its scorer are already fitted."""
+def is_fitted_already(estimator: Any, indicator: Any) -> bool:
+    """True if both the model and its scorer are frozen, so that no row is needed to fit them."""
     if not isinstance(estimator, FrozenEstimator):
         return False
     if indicator is None:
@@ -96,14 +96,14 @@ def has_nothing_to_learn(estimator: Any, indicator: Any) -> bool:
 
 
 def estimates_errors(estimator: Any) -> bool:
-    """Whether the model itself says how probably it is wrong."""
+    """True if the model itself estimates the probability of its mistakes."""
     return hasattr(estimator, "predict_error")
 
 
 def set_aside(
     held_out: Any, X: Any, y: Any, groups: Any = None, random_state: Any = None
 ) -> tuple[Ints, Ints]:
-    """Rows to learn from, and rows set aside: a share of them, whole groups, or as a splitter says."""
+    """Rows to fit on, and rows set aside: a share of the rows, whole groups, or the split of a splitter."""
     if hasattr(held_out, "split"):
         splits = list(held_out.split(X, y, groups))
         if len(splits) != 1:

@@ -1,4 +1,4 @@
-"""What it is worth to ask a second model, told from what the first one says."""
+"""Value of asking a second model, estimated from the output of the first one."""
 
 from typing import Any, NamedTuple, Self
 
@@ -12,14 +12,14 @@ from sklearn.preprocessing import StandardScaler
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats
 
-# As much as the learner can be told to leave out: from hardly any shrinkage to hardly any slope.
+# Penalties of the ridge regression to choose from: from almost no shrinkage to almost no slope.
 STRENGTHS = np.logspace(-1, 5, 13)
 
 
 class DeferralCurve(NamedTuple):
-    """Accuracy on held-out rows, higher better, against the share of them for which the second model is called.
+    """Accuracy on held-out rows, higher is better, against the share of rows for which the second model is called.
 
-    The rows with the highest estimated value are deferred first; `values` is the least that is still deferred.
+    The rows with the highest estimated value are deferred first; `values` has the lowest value that is deferred.
     """
 
     calls: Floats
@@ -30,7 +30,7 @@ class DeferralCurve(NamedTuple):
 def deferral_curve(
     value: Floats, first_wrong: Floats, second_wrong: Floats, weight: Floats
 ) -> DeferralCurve:
-    """Accuracy when rows are deferred in the order of their value, at every distinct value and at none."""
+    """Accuracy if rows are deferred in the order of their value: without any, then at each distinct value."""
     order = np.argsort(-value, kind="stable")
     ranked, weight = value[order], weight[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
@@ -44,7 +44,7 @@ def deferral_curve(
 
 
 def value_within_budget(value: Floats, weight: Floats, budget: float) -> float:
-    """Lowest value such that the rows with more than it are at most this share of all."""
+    """Lowest threshold such that the rows above it are at most the share `budget` of all rows."""
     order = np.argsort(-value, kind="stable")
     share = np.cumsum(weight[order]) / weight.sum()
     beyond = value[order][share > budget + 1e-9]
@@ -52,9 +52,9 @@ def value_within_budget(value: Floats, weight: Floats, budget: float) -> float:
 
 
 class ValueOfAsking:
-    """Expected errors saved by asking, from the first model's class and its estimated error.
+    """Regression of the errors saved by asking, on the first model's class and its estimated error.
 
-    A ridge regression of errors saved (−1, 0 or 1) on held-out rows; its strength is chosen by
+    A ridge regression of the errors saved (−1, 0 or 1) on held-out rows; its penalty is chosen by
     leave-one-out error.
     """
 
@@ -63,13 +63,13 @@ class ValueOfAsking:
         self.learner = make_pipeline(StandardScaler(), RidgeCV(STRENGTHS))
 
     def columns(self, predictions: NDArray[Any], estimated_errors: Floats) -> Floats:
-        """Estimated error, plain, as log-odds, and in each predicted class."""
+        """Columns of the regression: estimated error, its log-odds, predicted class, and error by class."""
         error = np.clip(estimated_errors, 1e-6, 1 - 1e-6)[:, None]
         chosen = (predictions[:, None] == self.classes).astype(np.float64)
         return np.hstack([error, logit(error), chosen, chosen * error])
 
     def fit(self, columns: Floats, saved: Floats, weight: Floats) -> Self:
-        """Learn from held-out rows."""
+        """Fit the regression to held-out rows."""
         self.learner.fit(columns, saved, ridgecv__sample_weight=weight)
         return self
 
@@ -80,9 +80,9 @@ class ValueOfAsking:
     def cross_predict(
         self, columns: Floats, saved: Floats, weight: Floats, groups: Any = None
     ) -> Floats:
-        """The same for the rows themselves, each by a learner that did not see it, or its group."""
-        found = np.zeros(len(columns))
+        """Expected errors saved for the rows themselves, out of fold: no learner saw the row or its group."""
+        values = np.zeros(len(columns))
         for train, test in learner_folds(len(columns), groups, random_state=0):
             learner = ValueOfAsking(self.classes).fit(columns[train], saved[train], weight[train])
-            found[test] = learner.predict(columns[test])
-        return found
+            values[test] = learner.predict(columns[test])
+        return values

@@ -1,4 +1,4 @@
-"""Which rows to have labelled next."""
+"""Active learning: choose the rows to have labelled next."""
 
 from surefoot.active_learning._learner import ActiveLearner
 from surefoot.active_learning._query import query

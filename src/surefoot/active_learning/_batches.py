@@ -1,4 +1,4 @@
-"""Batches that are diverse as well as doubtful."""
+"""Choice of batches of rows that are doubtful and different from each other."""
 
 from typing import Any
 
@@ -10,29 +10,29 @@ from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-# The batch is chosen among so many times as many of the most doubtful rows.
+# A batch of n rows is chosen among the CANDIDATES * n most doubtful rows.
 CANDIDATES = 5
 
 
 def most_doubtful(doubt: Floats, n_wanted: int) -> Ints:
-    """Rows with the highest doubt, highest first; earlier ones first among equals."""
+    """Positions of the rows with the highest doubt, highest first; equal ones in their order."""
     return np.argsort(-doubt, kind="stable")[:n_wanted]
 
 
 def spread_out(order: Ints, n_wanted: int, rows: Any, metric: str) -> Ints:
-    """Choose rows that are far from those chosen before, and doubtful.
+    """Choose candidates that are doubtful and far from each other.
 
-    `order` has the candidates, most doubtful first, and `rows` their coordinates. The first is taken;
-    then always the one whose distance to the nearest chosen one, less the lower it ranks (down to
-    half), is largest.
+    `order` has the candidates, most doubtful first, and `rows` their coordinates. The first one is taken. Then,
+    again and again, the one with the largest distance to the nearest chosen row, where the distance is multiplied
+    by a factor from 1 for the most doubtful candidate down to 0.5 for the last.
     """
-    worth = np.linspace(1.0, 0.5, len(order))
+    factors = np.linspace(1.0, 0.5, len(order))
     chosen = [0]
     nearest = np.full(len(order), np.inf)
     while len(chosen) < n_wanted:
         last = take_rows(rows, [chosen[-1]])
         nearest = np.minimum(nearest, pairwise_distances(rows, last, metric=metric)[:, 0])
-        gain = nearest * worth
+        gain = nearest * factors
         gain[chosen] = -1.0
         chosen.append(int(gain.argmax()))
     return order[chosen]

@@ -1,4 +1,4 @@
-"""A classifier that says which rows it wants labelled."""
+"""Classifier that chooses the rows to have labelled."""
 
 from numbers import Integral
 from typing import Any, Self
@@ -27,7 +27,7 @@ from surefoot.active_learning._strategies import check_strategy
 
 def _estimator_has(name: str) -> Any:
     def check(self: "ActiveLearner") -> bool:
-        getattr(self.estimator, name)  # its AttributeError says who lacks it
+        getattr(self.estimator, name)  # its AttributeError names the model without the method
         return True
 
     return check
@@ -37,39 +37,39 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifier that chooses which rows to have labelled, and says when to stop.
 
     `query` chooses rows of a pool, at random until the first `fit`; `teach` adds their labels; `fit`
-    without arguments fits the model to all that was taught. The model is fitted only then.
+    without arguments fits the model to all labelled rows. Only `fit` fits the model.
 
     Parameters
     ----------
     estimator : classifier
         The model to teach.
     strategy : str, indicator or callable, default="sensitivity"
-        What makes a row worth asking about, as for :func:`surefoot.active_learning.query`.
+        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
     diverse : bool, default=True
         Whether batches are spread out among the most doubtful rows.
     patience : int, default=3
-        Fits in a row that must change few predictions before `should_stop_` is true.
+        Number of consecutive fits that must change few predictions before `should_stop_` is true.
     tolerance : float, default=0.005
-        Share of the predictions that counts as few.
+        Largest share of changed predictions that counts as few.
     random_state : int, RandomState or None, default=None
-        Draws the first rows, and whatever the strategy draws.
+        Seed of the first random rows, and of the strategy.
     n_jobs : int, default=None
         Parallel fits of a committee or of an error estimate.
 
     Attributes
     ----------
     estimator_ : classifier
-        The model, fitted to the rows taught so far.
+        The model, fitted to the rows labelled so far.
     classes_ : ndarray of shape (n_classes,)
         Class labels seen so far.
     n_labels_ : int
-        Rows taught so far.
+        Number of rows labelled so far.
     should_stop_ : bool
-        Whether the predictions for the pool have settled.
+        True if further labels hardly change the predictions for the pool.
     stop_reason_ : str
-        Why, or why not, in words.
+        Sentence that says why to stop, or why not.
     expected_gain_ : float
-        What as many labels as last time can add to the accuracy, at most: the share of predictions
+        Upper bound of the accuracy that as many labels as last time can add: the share of predictions
         that they are expected to change.
 
     Examples
@@ -114,7 +114,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def query(self, X_pool: Any, batch_size: int = 1) -> Ints:
-        """Choose rows of a pool to have labelled, the most wanted first.
+        """Choose rows of a pool to have labelled, the most useful first.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows that were asked about.
         y : array-like of shape (n_rows,)
-            What the oracle said.
+            Their labels.
 
         Returns
         -------
@@ -175,12 +175,12 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Fit the model to all rows taught, or begin anew with the rows given.
+        """Fit the model to all labelled rows, or start again with the rows given.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns), default=None
-            Labelled rows to begin with; None keeps those that were taught.
+            Labelled rows to start with; None keeps the rows added by `teach`.
         y : array-like of shape (n_rows,), default=None
             Their labels.
 
@@ -207,17 +207,18 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self._watch is not None:
             self._watch.look(self.estimator_, self.n_labels_ - self._n_fitted)
         self._n_fitted = self.n_labels_
-        self._tell()
+        self._set_stopping()
         return self
 
-    def _tell(self) -> None:
+    def _set_stopping(self) -> None:
+        """Set `should_stop_`, `expected_gain_` and `stop_reason_`."""
         watch = self._watch
         self.should_stop_ = watch is not None and watch.has_settled
         self.expected_gain_ = 1.0 if watch is None else watch.expected_gain
         self.stop_reason_ = "Go on: no pool was asked about yet." if watch is None else watch.reason
 
     def _start_watching(self, X_pool: Any, random: Any) -> None:
-        """Remember rows of the first pool, whose predictions show what further labels change."""
+        """Remember rows of the first pool, to see how many of their predictions further labels change."""
         if self._watch is not None:
             return
         n_pool = count_rows(X_pool)

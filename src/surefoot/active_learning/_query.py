@@ -1,4 +1,4 @@
-"""Which rows of a pool to have labelled next."""
+"""Choice of the rows of a pool to have labelled next."""
 
 from numbers import Integral
 from typing import Any
@@ -26,15 +26,16 @@ def query(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Ints:
-    """Choose the rows of a pool whose labels would teach a fitted classifier most, best first.
+    """Choose the rows of a pool whose labels would improve a fitted classifier most, best first.
 
     Parameters
     ----------
     strategy : str, indicator or callable
-        What makes a row worth asking about. "confidence": the model's first two classes are close.
-        "votes": the members of an ensemble disagree, or those of a committee fitted to bootstraps of `X` and `y`.
-        "error": the estimated error is high. "sensitivity": the prediction changes within the row's Voronoi cell.
-        "random": nothing. An indicator: its score is low. A function is called with the model, the
+        Which rows are asked about first. "confidence": rows where the two most probable classes are close
+        (uncertainty sampling). "votes": rows on which the members of an ensemble disagree, or those of a committee
+        fitted to bootstraps of `X` and `y` (query by committee). "error": rows with a high estimated error.
+        "sensitivity": rows whose prediction changes within their Voronoi cell. "random": any rows. An indicator:
+        rows with a low score. A function is called with the model, the
         pool, `X`, `y`, `batch_size` and a RandomState, and returns positions itself.
     estimator : fitted classifier
         The model, fitted to `X` and `y`.
@@ -43,12 +44,13 @@ def query(
     batch_size : int, default=1
         How many to choose.
     X, y : table and labels, default=None
-        What the model was fitted to; "votes" (without an ensemble), "error" and "sensitivity" need it.
+        Rows and labels that the model was fitted to; "votes" (without an ensemble), "error" and "sensitivity" need
+        them.
     diverse : bool, default=True
-        Whether a batch is spread out among the most doubtful rows, in place of the most doubtful
-        ones, which may say the same thing many times.
+        Whether the rows of a batch are chosen to differ from each other. The most doubtful rows alone may be
+        very similar.
     random_state : int, RandomState or None, default=None
-        For strategies that draw.
+        Seed of strategies that draw.
     n_jobs : int, default=None
         Parallel fits of a committee or of an error estimate.
 
@@ -81,7 +83,7 @@ def query(
 
 
 def _checked(chosen: Any, n_wanted: int, n_pool: int) -> Ints:
-    """Positions that a user's function returned, if that is what they are."""
+    """Positions returned by a user's function; raise an error if they are not valid."""
     positions = np.asarray(chosen)
     if (
         positions.ndim != 1

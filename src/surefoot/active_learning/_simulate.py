@@ -1,4 +1,4 @@
-"""Learning curves with an oracle that knows all labels, to see how many each strategy needs."""
+"""Learning curves of query strategies on data whose labels are known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SimulationResult:
     Attributes
     ----------
     n_labels : ndarray of shape (n_steps,)
-        Labels known at each step.
+        Number of labels at each step.
     accuracy : dict of str to ndarray of shape (n_repeats, n_steps)
         Test accuracy of each strategy.
     full_accuracy : ndarray of shape (n_repeats,)
@@ -38,9 +38,9 @@ class SimulationResult:
     full_accuracy: Floats
 
     def labels_needed(self, share: float = 0.95) -> dict[str, float]:
-        """Labels until the mean accuracy reaches a share of that with all labels; fewer is better.
+        """Number of labels until the mean accuracy reaches a share of the accuracy with all labels; fewer is better.
 
-        Between two steps the curve is taken as straight.
+        Between two steps the curve is interpolated linearly.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class SimulationResult:
         Returns
         -------
         needed : dict of str to float
-            For each strategy; infinity where it never gets there.
+            Number for each strategy; infinity if it never reaches the share.
         """
         check_number(share, "share", min_val=0, max_val=1, include_boundaries="right")
         goal = share * self.full_accuracy.mean()
@@ -83,7 +83,7 @@ def simulate(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> SimulationResult:
-    """Compare strategies of asking on data whose labels are known; higher accuracy is better.
+    """Compare query strategies on data whose labels are known; higher accuracy is better.
 
     In each repeat the rows are split into a pool and a test set, and some rows of the pool are labelled at
     random. From the same start every strategy asks for the same number of labels, batch by batch,
@@ -112,7 +112,7 @@ def simulate(
     diverse : bool, default=True
         Whether batches are spread out among the most doubtful rows.
     random_state : int, RandomState or None, default=None
-        Draws splits and starts, and whatever strategies draw.
+        Seed of the splits, the first labels and the strategies.
     n_jobs : int, default=None
         Parallel repeats.
 
@@ -127,8 +127,8 @@ def simulate(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from surefoot.active_learning import simulate
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = simulate(GaussianNB(), X, y, n_labels=40, batch_size=10, random_state=0)
-    >>> {name: round(labels) for name, labels in found.labels_needed().items()}
+    >>> result = simulate(GaussianNB(), X, y, n_labels=40, batch_size=10, random_state=0)
+    >>> {name: round(labels) for name, labels in result.labels_needed().items()}
     {'random': 17, 'confidence': 17, 'sensitivity': 17}
     """
     named = named_strategies(strategies)
@@ -149,7 +149,7 @@ def simulate(
 
 
 def named_strategies(strategies: Any) -> dict[str, Any]:
-    """Strategies by name; those without one are called what they are."""
+    """Strategies by name; the name of one without a name is its own text, function or class name."""
     if isinstance(strategies, Mapping):
         named = {str(name): strategy for name, strategy in strategies.items()}
     else:
@@ -197,7 +197,7 @@ def _repeat(
     *,
     diverse: bool,
 ) -> tuple[float, dict[str, list[float]]]:
-    """Accuracy with all labels, and the curve of each strategy."""
+    """Accuracy with all labels of the pool, and the learning curve of each strategy."""
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     start = with_two_classes(pool, y, sizes[0])
     X_test, y_test = take_rows(X, test), y[test]
@@ -221,7 +221,7 @@ def _repeat(
 
 
 def with_two_classes(pool: Ints, y: NDArray[Any], n_rows: int) -> Ints:
-    """The first rows of a pool; where they are of one class, the last gives way to one of another."""
+    """First rows of a pool; if all are of one class, the last is replaced by a row of another class."""
     start = pool[:n_rows].copy()
     if len(np.unique(y[start])) < 2:
         start[-1] = pool[(y[pool] != y[start[0]]).argmax()]

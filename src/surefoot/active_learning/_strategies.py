@@ -1,4 +1,4 @@
-"""How doubtful each row of a pool is: what an oracle could be asked next."""
+"""Query strategies: the doubt about each row of a pool; the most doubtful are asked about first."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ Doubt = Callable[["Situation"], Floats]
 # Members of the committee that is formed where the model has none of its own.
 COMMITTEE = 10
 
-# Where the lead is the same all over the cell, it is as sure as it is large.
+# Added to the spread of the lead within a cell, so that a spread of 0 can be divided by.
 TINY_SPREAD = 1e-9
 
 
@@ -31,13 +31,13 @@ class Situation:
     Parameters
     ----------
     estimator : fitted classifier
-        The model; its labels are still few.
+        The model, fitted to few labels so far.
     X_pool : table
         Rows to choose from.
     X, y : table and labels, or None
-        What the model was fitted to, for strategies that look at it.
+        Rows and labels that the model was fitted to, for strategies that need them.
     random : RandomState
-        For strategies that draw.
+        Source of random numbers, for strategies that draw.
     n_jobs : int or None
         Parallel fits.
     """
@@ -54,14 +54,14 @@ class Situation:
         frozen = isinstance(self.estimator, FrozenEstimator)
         return self.estimator.estimator if frozen else self.estimator
 
-    def judged(self, indicator: Indicator) -> Indicator:
-        """An indicator of the model as it is, with neighbours among its labelled rows."""
+    def fit_indicator(self, indicator: Indicator) -> Indicator:
+        """Indicator fitted around the model, with neighbours among the labelled rows."""
         rows = self.X_pool if self.X is None else self.X
         chosen = clone(indicator).set_params(estimator=FrozenEstimator(self.model))
         return chosen.fit(rows, self.y)
 
     def labelled(self, strategy: str) -> tuple[Any, NDArray[Any]]:
-        """The labelled rows, or one sentence that they were not given."""
+        """Labelled rows and their labels; raise an error if they were not given."""
         if self.X is None or self.y is None:
             raise ValueError(
                 f"strategy={strategy!r} looks at the rows that are labelled: X and y must be given."
@@ -70,21 +70,22 @@ class Situation:
 
 
 def at_random(situation: Situation) -> Floats:
-    """As doubtful as chance has it."""
+    """Random doubts, the baseline."""
     return np.asarray(situation.random.uniform(size=count_rows(situation.X_pool)))
 
 
 def low_confidence(situation: Situation) -> Floats:
-    """The closer the first two classes, the more doubtful."""
-    sure = situation.judged(Confidence())
-    return -sure.transform(situation.X_pool)[:, 0]
+    """Doubt that is higher the closer the two most probable classes are."""
+    confidence = situation.fit_indicator(Confidence())
+    return -confidence.transform(situation.X_pool)[:, 0]
 
 
 def divided_votes(situation: Situation) -> Floats:
     """Disagreement of the ensemble's members, or of refits to bootstraps of the labelled rows."""
-    predictor = situation.judged(Confidence()).index_.predictor  # the last step of a pipeline
+    confidence = situation.fit_indicator(Confidence())
+    predictor = confidence.index_.predictor  # the last step of a pipeline
     if hasattr(predictor, "estimators_"):
-        votes = situation.judged(VoteDisagreement())
+        votes = situation.fit_indicator(VoteDisagreement())
         return votes.transform(situation.X_pool)[:, 1]
     X, y = situation.labelled("votes")
     models = bootstrap_models(
@@ -95,49 +96,52 @@ def divided_votes(situation: Situation) -> Floats:
         random=situation.random,
         n_jobs=situation.n_jobs,
     )
-    return divergence(np.stack([_opinion(model, situation.X_pool) for model in models]))
+    return divergence(np.stack([_probabilities(model, situation.X_pool) for model in models]))
 
 
-def divergence(opinions: Floats) -> Floats:
-    """Entropy of the mean opinion less the mean entropy; opinions have shape (members, n, classes)."""
-    mean = opinions.mean(axis=0)
-    return np.asarray(entr(mean).sum(axis=1) - entr(opinions).sum(axis=2).mean(axis=0))
+def divergence(probabilities: Floats) -> Floats:
+    """Entropy of the members' mean probabilities minus the mean of their entropies (Jensen-Shannon).
+
+    `probabilities` has shape (members, n, classes).
+    """
+    mean = probabilities.mean(axis=0)
+    return np.asarray(entr(mean).sum(axis=1) - entr(probabilities).sum(axis=2).mean(axis=0))
 
 
-def _opinion(model: Any, X: Any) -> Floats:
-    """Class probabilities of a member; of one without, 1 for the class that it predicts."""
+def _probabilities(model: Any, X: Any) -> Floats:
+    """Class probabilities of a member; 1 for the predicted class if it has none."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)
     return (np.asarray(model.predict(X))[:, None] == model.classes_).astype(np.float64)
 
 
 def unstable(situation: Situation) -> Floats:
-    """The smaller the lead is beside its spread within the row's cell, the more doubtful.
+    """Doubt that is higher the smaller the lead of the predicted class is, relative to its spread within the cell.
 
-    A row that is simply borderline has a small lead, but also a small spread; where the lead itself
-    is uncertain a label teaches more (Bennett 2007, section 5).
+    A row that is only borderline has a small lead and also a small spread. Where the lead itself
+    is uncertain, a label is more useful (Bennett 2007, section 5).
     """
     situation.labelled("sensitivity")
-    spread = situation.judged(LocalSensitivity()).transform(situation.X_pool)[:, 1]
+    spread = situation.fit_indicator(LocalSensitivity()).transform(situation.X_pool)[:, 1]
     return low_confidence(situation) / (spread + TINY_SPREAD)
 
 
 def likely_wrong(situation: Situation) -> Floats:
-    """The higher the estimated probability of an error, the more doubtful.
+    """Estimated probability of an error for each row of the pool.
 
-    The error is learned on rows that were held out. A class with one label so far cannot be held out and learned from,
-    so it waits; where fewer than two classes are left, low confidence has to do.
+    The error is learned on held-out rows. A class with a single label cannot be held out and learned from,
+    so it is left out; if fewer than two classes remain, `low_confidence` is used instead.
     """
     X, y = situation.labelled("error")
     labels, counts = np.unique(y, return_counts=True)
-    known = np.flatnonzero(np.isin(y, labels[counts > 1]))
+    rows = np.flatnonzero(np.isin(y, labels[counts > 1]))
     if (counts > 1).sum() < 2:
         return low_confidence(situation)
-    judge = IndividualErrorClassifier(
+    error_estimator = IndividualErrorClassifier(
         situation.model, random_state=situation.random, n_jobs=situation.n_jobs
     )
-    judge.fit(take_rows(X, known), y[known])
-    return np.asarray(judge.predict_error(situation.X_pool))
+    error_estimator.fit(take_rows(X, rows), y[rows])
+    return np.asarray(error_estimator.predict_error(situation.X_pool))
 
 
 STRATEGIES: dict[str, Doubt] = {
@@ -150,14 +154,14 @@ STRATEGIES: dict[str, Doubt] = {
 
 
 def doubts(strategy: Any, situation: Situation) -> Floats:
-    """How doubtful each row of the pool is, by a named strategy or by an indicator; higher first."""
+    """Doubt about each row of the pool, by a named strategy or by an indicator; the highest is asked first."""
     if isinstance(strategy, Indicator):
-        return -situation.judged(strategy).score_samples(situation.X_pool)
+        return -situation.fit_indicator(strategy).score_samples(situation.X_pool)
     check_strategy(strategy)
     return STRATEGIES[strategy](situation)
 
 
 def check_strategy(strategy: Any) -> None:
-    """Raise one sentence unless this is a strategy."""
+    """Raise an error unless this is a strategy."""
     if not isinstance(strategy, Indicator) and not callable(strategy):
         check_option(strategy, "strategy", list(STRATEGIES), "an indicator or a function")

@@ -1,13 +1,13 @@
-"""The command line: parse, call, print."""
+"""Command line of surefoot: parse options, call the library, print results."""
 
 import sys
 
-# What the commands need besides the library, all of it in the extra `cli`.
+# Packages that the commands need besides the library; the extra `cli` has them all.
 NEEDED = ("altair", "jinja2", "pandas", "pyarrow", "rich", "skops", "skrub", "typer", "vl_convert")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run `surefoot`; say what is missing if the commands' own packages are."""
+    """Run the command `surefoot`; name the missing package if the extra `cli` is not installed."""
     try:
         from surefoot.cli._app import run  # noqa: PLC0415 - only a command needs typer
 

@@ -1,4 +1,4 @@
-"""The commands: their options, and the call to what does the work, which is imported when a command runs."""
+"""Commands and their options; the module that does the work is imported when its command runs."""
 
 import shlex
 import sys
@@ -33,7 +33,7 @@ PAGE = Path("report.html")
 
 
 def run(arguments: list[str] | None = None) -> Any:
-    """Run a command; a mistake of the user is one sentence and its exit code."""
+    """Run a command; exit code for a user's mistake, which is printed as one sentence."""
     try:
         with plain_warnings():
             return app(arguments, standalone_mode=False)
@@ -43,7 +43,7 @@ def run(arguments: list[str] | None = None) -> Any:
 
 
 def show_version(wanted: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if wanted:
         print(surefoot.__version__)
         raise typer.Exit
@@ -165,12 +165,12 @@ def reproduce(
 
 
 def as_typed(context: typer.Context) -> str:
-    """The command that does the same again, with what the user gave."""
-    given = ["surefoot", str(context.info_name)]
+    """Command line with the options that the user passed, to repeat the command."""
+    words = ["surefoot", str(context.info_name)]
     for parameter in context.command.params:
         value = context.params.get(str(parameter.name))
         if value is None or value == parameter.default:
             continue
         flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
-        given += flag if value is True else [*flag, str(value)]
-    return shlex.join(given)
+        words += flag if value is True else [*flag, str(value)]
+    return shlex.join(words)

@@ -1,4 +1,4 @@
-"""Columns that no model should see, and values that none can read."""
+"""Columns to leave out before fitting, and values to replace."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from surefoot.cli._console import remark
 
 
 def leave_out_useless(X: Any) -> Any:
-    """Leave out columns that only name or count the rows, or are the same in all of them, and say so."""
-    kinds = {name: why_useless(X[name]) for name in X.columns}
-    for why in dict.fromkeys(filter(None, kinds.values())):
-        names = [name for name, kind in kinds.items() if kind == why]
-        remark(f"Left out {listed(names)}: {why}.")
-    return X[[name for name, kind in kinds.items() if kind is None]]
+    """Table without columns that only name or number the rows, or are constant; print which ones."""
+    reasons = {name: why_useless(X[name]) for name in X.columns}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        names = [name for name, other in reasons.items() if other == reason]
+        remark(f"Left out {listed(names)}: {reason}.")
+    return X[[name for name, reason in reasons.items() if reason is None]]
 
 
 def why_useless(column: Any) -> str | None:
-    """Why a column is no use to a model; None if it may be."""
+    """Reason why a column is useless to a model; None if it may be useful."""
     kind, known = column.dtype.kind, column.dropna()
     if len(known) == 0:
         return "empty"
@@ -38,13 +38,13 @@ def why_useless(column: Any) -> str | None:
 
 
 def is_name(texts: Any) -> bool:
-    """Whether texts that all differ are names or numbers of things, rather than prose or dates."""
+    """True if texts that all differ are names or ids, rather than sentences or dates."""
     words = texts.astype(str)
     return not words.str.contains(r"\s").any() and to_datetime(words).dtype.kind == "O"
 
 
 def without_infinities(X: Any) -> Any:
-    """Turn infinite numbers into gaps, which every model here takes."""
+    """Table with infinite numbers replaced by missing values, which all models of the command accept."""
     numbers = X.select_dtypes("float")
     infinite = np.isinf(numbers).any()
     names = list(numbers.columns[infinite])

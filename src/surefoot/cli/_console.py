@@ -1,4 +1,4 @@
-"""What a person sees on the terminal while a command works; a pipe stays quiet."""
+"""Messages and progress bars on a terminal; nothing is shown in a pipe."""
 
 import sys
 import warnings
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
-    """Show a bar on a terminal; stay quiet in a pipe."""
+    """Iterate over items with a progress bar on a terminal; without one in a pipe."""
     from rich.console import Console  # noqa: PLC0415 - keeps --help fast
     from rich.progress import track  # noqa: PLC0415
 
@@ -22,7 +22,7 @@ def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
 
 @contextmanager
 def working(sentence: str) -> Iterator[None]:
-    """Say on a terminal what takes a moment, for as long as it does; stay quiet in a pipe."""
+    """Show a sentence with a spinner on a terminal while the block runs; nothing in a pipe."""
     from rich.console import Console  # noqa: PLC0415
 
     console = Console(stderr=True)
@@ -34,13 +34,13 @@ def working(sentence: str) -> Iterator[None]:
 
 
 def remark(sentence: str) -> None:
-    """Tell the user what was decided, beside the results."""
+    """Print a sentence for the user on stderr, apart from the results."""
     print(sentence, file=sys.stderr)
 
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Say warnings as remarks, without the place in the code; leave out what every cross-validation meets."""
+    """Print warnings as plain sentences; leave out the one about unknown categories, which folds often cause."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
         warnings.showwarning = lambda message, *_, **__: remark(str(message))

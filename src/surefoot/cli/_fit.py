@@ -1,4 +1,4 @@
-"""`surefoot fit`: learn a model, and how wrong it is on each row, and save both."""
+"""`surefoot fit`: fit a model and its error estimator, and save both."""
 
 import json
 from functools import partial
@@ -11,7 +11,7 @@ from surefoot._model_files import model_content
 from surefoot.cli._console import working
 from surefoot.cli._given_model import rows_and_model
 from surefoot.cli._output import check_output, write_output
-from surefoot.cli._rows import read_rows
+from surefoot.cli._roles import read_rows
 from surefoot.cli._threads import threads_for
 
 
@@ -26,33 +26,33 @@ def run_fit(
     jobs: int,
     as_json: bool,
 ) -> None:
-    """Fit a model to a table, save it, and say how wrong it is."""
+    """Fit a model to a table, save it, and print its held-out error."""
     check_output(out, ".skops")
     with working(f"Reading {data}"):
         find_rows = partial(read_rows, data, target, groups=groups)
         rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
     kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier
     model = kind(chosen, random_state=random_state, n_jobs=jobs)
-    with working("Fitting the model, and learning where it errs"), threads_for(len(rows.y)):
+    with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
         model.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
         write_output(out, model_content(model))
     error = float(np.mean(model.held_out_.losses))
-    found = {
+    summary = {
         "model": str(out),
         "task": rows.task,
         "target": rows.target,
         "n_rows": len(rows.y),
         "error": error,
     }
-    print(json.dumps(found) if as_json else in_words(rows.task, error, out))
+    print(json.dumps(summary) if as_json else in_words(rows.task, error, out))
 
 
 def in_words(task: str, error: float, out: Path) -> str:
-    """How wrong the model is on rows that it has not seen, and where it is."""
-    told = (
+    """Sentences with the held-out error of the model and the path of its file."""
+    start = (
         f"Off by {error:.3g} on average"
         if task == "regression"
         else f"Wrong on {error:.1%} of rows"
     )
-    return f"{told}, measured on held-out rows.\nThe model: {out}"
+    return f"{start}, measured on held-out rows.\nThe model: {out}"

@@ -1,4 +1,4 @@
-"""The model of a name, or one that the user saved: fitted elsewhere and used as it is, or fitted here."""
+"""Model of a command: built from its name, or loaded from a file that the user saved."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +16,13 @@ from surefoot._words import listed, plural
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, one_sentence_of
 from surefoot.cli._models import build_model
-from surefoot.cli._rows import Rows
+from surefoot.cli._roles import Rows
 
 
 def rows_and_model(
     find_rows: Callable[[str], Rows], estimator: str, task: str, random_state: int
 ) -> tuple[Rows, Any]:
-    """The rows for a task, and a model of that name or from that file."""
+    """Rows for the task, and the model with the name or file `estimator`."""
     if not estimator.endswith(".skops"):
         rows = find_rows(task)
         return rows, build_model(estimator, rows.task, random_state)
@@ -32,7 +32,7 @@ def rows_and_model(
 
 
 def load_file(path: Path) -> Any:
-    """Model from a skops file; what is wrong with the file is the user's to put right."""
+    """Model from a skops file; a `Mistake` if the file cannot be loaded."""
     try:
         return load_model(path)
     except ModelFileError as error:
@@ -40,7 +40,7 @@ def load_file(path: Path) -> Any:
 
 
 def load_given(path: Path, task: str) -> tuple[Any, str]:
-    """The model of a skops file, without surefoot's own around it, and its task."""
+    """Model from a skops file, without surefoot's error estimator around it, and its task."""
     model = load_file(path)
     if isinstance(model, (IndividualErrorClassifier, IndividualErrorRegressor)):
         model = model.estimator_
@@ -48,14 +48,14 @@ def load_given(path: Path, task: str) -> tuple[Any, str]:
         raise Mistake(
             f"{path} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
         )
-    found = "classification" if is_classifier(model) else "regression"
-    if task not in ("auto", found):
-        raise Mistake(f"{path} holds a model for {found}, not for {task}.")
-    return model, found
+    model_task = "classification" if is_classifier(model) else "regression"
+    if task not in ("auto", model_task):
+        raise Mistake(f"{path} holds a model for {model_task}, not for {task}.")
+    return model, model_task
 
 
 def match_rows(model: Any, rows: Rows, path: Path) -> tuple[Rows, Any]:
-    """Freeze a fitted model, and give it the columns it knows; one sentence if it does not fit the table."""
+    """Rows with the columns that a fitted model knows, and the frozen model; a `Mistake` if they do not match."""
     if not is_fitted(model):
         return rows, model
     X = known_columns(model, rows.X, rows.name)
@@ -72,7 +72,7 @@ def match_rows(model: Any, rows: Rows, path: Path) -> tuple[Rows, Any]:
 
 
 def check_classes(model: Any, rows: Rows, path: Path) -> None:
-    """Raise one sentence if the table has classes that a fitted model does not know."""
+    """Raise a `Mistake` if the table has classes that a fitted model does not know."""
     strange = sorted(set(rows.y.tolist()) - set(np.asarray(model.classes_).tolist()), key=str)
     if strange:
         known = listed(model.classes_.tolist())
@@ -82,7 +82,7 @@ def check_classes(model: Any, rows: Rows, path: Path) -> None:
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether a model can predict already."""
+    """True if a model is fitted already."""
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -91,7 +91,7 @@ def is_fitted(model: Any) -> bool:
 
 
 def known_columns(model: Any, table: Any, name: str) -> Any:
-    """The columns that a fitted model knows, in its order; one sentence that names those that are missing."""
+    """Columns that a fitted model knows, in its order; a `Mistake` that names missing ones."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         expected = getattr(model, "n_features_in_", table.shape[1])

@@ -1,4 +1,4 @@
-"""What a user can put right: one sentence on stderr, and exit code 2."""
+"""Mistakes that the user can correct: one sentence on stderr, and exit code 2."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,13 +12,13 @@ from surefoot._words import listed
 
 
 class Mistake(typer.TyperException):
-    """Something that the user can put right, in one sentence."""
+    """Error that the user can correct; its message is one sentence."""
 
     exit_code = 2
 
 
 def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
-    """There is no such column: name the one that was probably meant, else all."""
+    """Mistake for a column that does not exist, with the most similar name, else all names."""
     known = {column.casefold(): column for column in columns}
     close = get_close_matches(name.casefold(), known, n=1)
     hint = f"is it {known[close[0]]!r}?" if close else f"there are {listed(known.values())}."
@@ -27,7 +27,7 @@ def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
 
 @contextmanager
 def one_sentence_of(what: str) -> Iterator[None]:
-    """Say in one sentence that a model refuses the rows, in the first of its own words."""
+    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message."""
     try:
         yield
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -1,11 +1,11 @@
-"""The models that can be asked for by name, each around skrub's preparation of any table."""
+"""Models that can be chosen by name, each behind skrub's preprocessing of any table."""
 
 from importlib import import_module
 from typing import Any
 
 from surefoot.cli._mistakes import Mistake
 
-# For each name what it is for classes, and for numbers.
+# Classifier and regressor for each name.
 MODELS = {
     "boosting": (
         "sklearn.ensemble.HistGradientBoostingClassifier",
@@ -24,7 +24,7 @@ MORE_STEPS = {"LogisticRegression": {"max_iter": 1000}}
 
 
 def build_model(name: str, task: str, random_state: int) -> Any:
-    """An unfitted pipeline that takes a table as it is: numbers, texts, categories, dates, gaps."""
+    """Unfitted pipeline that accepts any table: numbers, texts, categories, dates, missing values."""
     from skrub import tabular_pipeline  # noqa: PLC0415 - the names alone are for --help, which is fast
 
     if name not in MODELS:

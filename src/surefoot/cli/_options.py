@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands share."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +11,7 @@ from surefoot.cli._models import MODELS
 
 
 class Task(StrEnum):
-    """What kind of value the target is."""
+    """Kind of the target: classes, numbers, or chosen automatically."""
 
     auto = "auto"
     classification = "classification"
@@ -19,12 +19,12 @@ class Task(StrEnum):
 
 
 def complete_models(start: str) -> list[str]:
-    """Names of models, for the shell to complete."""
+    """Names of models that begin with `start`, for shell completion."""
     return [name for name in MODELS if name.startswith(start)]
 
 
 def check_jobs(jobs: int) -> int:
-    """Raise one sentence if nobody is left to work."""
+    """Number of processes; a `Mistake` if it is 0."""
     if jobs == 0:
         raise Mistake("--jobs 0 is not allowed: pass -1 for all cores, or a number of processes.")
     return jobs

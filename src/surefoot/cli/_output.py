@@ -1,4 +1,4 @@
-"""Where results go: checked before the work, and written whole or not at all."""
+"""Output files: checked before the work starts, and written completely or not at all."""
 
 import os
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def _are_same(one: Path, other: Path) -> bool:
 
 
 def check_output(path: Path | None, *suffixes: str) -> None:
-    """Raise one sentence, before any work, if a file cannot be written there or has an unknown suffix."""
+    """Raise a `Mistake` if a file cannot be written to this path, or if its suffix is unknown."""
     if path is None:
         return
     if suffixes and path.suffix not in suffixes:
@@ -66,7 +66,7 @@ def _is_device(path: Path) -> bool:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Put a file in its place when it is whole; one sentence if that fails, and an older one is kept."""
+    """Write a file completely or not at all; if that fails, raise a `Mistake` and keep the old file."""
     from surefoot._files import write_whole  # noqa: PLC0415 - keeps --help fast
 
     try:

@@ -10,7 +10,7 @@ import typer
 from surefoot.cli._console import progress_bar, working
 from surefoot.cli._given_model import rows_and_model
 from surefoot.cli._output import check_output, not_written, write_output
-from surefoot.cli._rows import Rows, check_risk, read_rows, take_apart
+from surefoot.cli._roles import Rows, check_risk, read_rows, take_apart
 from surefoot.cli._tables import table_bytes
 from surefoot.cli._threads import threads_for
 from surefoot.datasets import make_subscriptions
@@ -18,7 +18,7 @@ from surefoot.report import ReliabilityReport
 
 
 class Request(NamedTuple):
-    """What the user asked for."""
+    """Options of the command that concern the report itself."""
 
     data: Path | None
     target: str | None
@@ -32,7 +32,7 @@ class Request(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Where the results are to go."""
+    """Options of the command that say where the results go."""
 
     page: Path | None
     scores: Path | None
@@ -41,7 +41,7 @@ class Results(NamedTuple):
 
 
 def run_report(request: Request, results: Results) -> None:
-    """Evaluate the model, write the files that were asked for, and print the verdict."""
+    """Evaluate the model, write the requested files, and print the verdict."""
     check_output(results.page)
     check_output(results.scores, ".csv", ".parquet")
     with working(f"Reading {request.data or 'an example'}"):
@@ -58,7 +58,7 @@ def run_report(request: Request, results: Results) -> None:
 
 
 def prepare(request: Request) -> ReliabilityReport:
-    """The report before its work is done: whatever the user can put right is said here."""
+    """Report that is not computed yet; all mistakes of the user are raised here, before the work."""
     rows, model = rows_and_model(
         partial(find_rows, request), request.estimator, request.task, request.random_state
     )
@@ -80,19 +80,19 @@ def prepare(request: Request) -> ReliabilityReport:
 
 
 def find_rows(request: Request, task: str) -> Rows:
-    """The table that was named, or an example."""
+    """Rows of the user's table, or of an example."""
     if request.data is not None:
         return read_rows(request.data, request.target, task, request.groups)
     X, y = make_subscriptions(random_state=0)
     table = X.assign(**{str(y.name): y})
     if request.target is None:
-        chosen = "classification" if task == "auto" else task
-        return take_apart(table, str(y.name), chosen, request.groups, "the example")
+        example_task = "classification" if task == "auto" else task
+        return take_apart(table, str(y.name), example_task, request.groups, "the example")
     return take_apart(table, request.target, task, request.groups, "the example")
 
 
 def write_page(report: ReliabilityReport, page: Path) -> None:
-    """Write the page; one sentence if that fails, and an older one is kept."""
+    """Write the page; if that fails, raise a `Mistake` and keep the old file."""
     try:
         report.write_html(page)
     except OSError as error:
@@ -100,7 +100,7 @@ def write_page(report: ReliabilityReport, page: Path) -> None:
 
 
 def in_words(summary: dict[str, Any], results: Results) -> str:
-    """The verdict, and where the rest is."""
+    """Sentences of the verdict, and the paths of the files."""
     verdict = summary["verdict"]
     written = [
         f"{what}: {path}"

@@ -1,4 +1,4 @@
-"""`surefoot reproduce`: tables and figures of the papers."""
+"""`surefoot reproduce`: run experiments that reproduce tables and figures of the papers."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from surefoot.experiments import EXPERIMENTS, run_experiment
 
 
 def list_experiments() -> None:
-    """Name the experiments."""
+    """Print the names of the experiments, each with a description."""
     for name, about in EXPERIMENTS.items():
         print(f"{name:<20}{about}")
 
 
 def run_experiments(name: str | None, every: bool, quick: bool, jobs: int, out: Path) -> None:
-    """Run one experiment or all."""
+    """Run one experiment or all, and print their tables."""
     if name is not None and name not in EXPERIMENTS:
         raise Mistake(f"There is no experiment {name!r}: choose from {', '.join(EXPERIMENTS)}.")
     if name is None and not every:

@@ -18,7 +18,7 @@ from surefoot.cli._console import progress_bar, remark, working
 from surefoot.cli._given_model import known_columns, load_file
 from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
 from surefoot.cli._output import check_output, write_output
-from surefoot.cli._rows import check_confidence, check_risk
+from surefoot.cli._roles import check_confidence, check_risk
 from surefoot.cli._tables import read_table, table_bytes
 
 Sure = IndividualErrorClassifier | IndividualErrorRegressor

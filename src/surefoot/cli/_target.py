@@ -1,4 +1,4 @@
-"""What is to be predicted: which column, whether it is a class or a number, and whether it can be learned."""
+"""Target of a table: whether it is a class or a number, and checks that it can be learned."""
 
 from typing import Any
 
@@ -9,20 +9,20 @@ from surefoot._typing import Floats, Ints
 from surefoot._words import listed, plural
 from surefoot.cli._mistakes import Mistake
 
-# Rows of each class, and rows in all, that are needed to hold some out.
+# Fewest rows of each class, and fewest rows in all, so that some can be held out.
 LEAST_PER_CLASS = 5
 LEAST_ROWS = 20
 
-# Up to so many different numbers are classes, and more than so many are no codes.
+# Up to 5 different numbers are always classes; more than 20 are never class codes.
 FEW_VALUES, MANY_VALUES = 5, 20
 
 
 def choose_task(target: Any, task: str) -> str:
-    """The task that was asked for, or the one that the values of a complete column speak for.
+    """Task that the user chose, or with "auto" the one that the values of the target suggest.
 
-    Texts and truth values are classes, and so are up to five different numbers. Whole numbers with up to 20 values
-    are scores or counts if they grow more frequent up to one value and rarer after it, as marks
-    do; else they are codes of classes. All other numbers are numbers.
+    Texts and booleans are classes, and so are up to five different numbers. Whole numbers with up to 20 different
+    values are for regression if their frequencies have a single peak, as those of school marks do; otherwise they are
+    class codes. All other numbers are for regression.
     """
     if task != "auto":
         return task
@@ -37,26 +37,28 @@ def choose_task(target: Any, task: str) -> str:
 
 
 def has_one_peak(counts: Ints) -> bool:
-    """Whether counts rise to one peak and fall after it, but for chance, and are not all about the same."""
+    """True if counts rise to one peak and fall after it, except for chance, and are not all about equal."""
     peak = int(np.argmax(counts))
     steps = np.diff(counts) * np.where(np.arange(len(counts) - 1) < peak, 1, -1)
     chance = 2 * np.sqrt(counts[1:] + counts[:-1])  # two standard errors of a difference
     mean = counts.mean()
-    uneven = ((counts - mean) ** 2).sum() / mean > 4 * (len(counts) - 1)  # χ², its mean fourfold
+    uneven = ((counts - mean) ** 2).sum() / mean > 4 * (
+        len(counts) - 1
+    )  # χ² above 4 times its mean
     return bool(uneven and counts.max() > 2 * counts.min() and np.all(steps > -chance))
 
 
 def are_whole(values: NDArray[Any]) -> bool:
-    """Whether all values are whole numbers."""
+    """True if all values are whole numbers."""
     return bool(np.isfinite(values).all() and np.all(values % 1 == 0))
 
 
 def as_labels(target: Any, name: str) -> NDArray[Any]:
-    """Classes as an array, or one sentence if they cannot be learned."""
+    """Classes of the target as an array; a `Mistake` if they cannot be learned."""
     numeric = target.dtype.kind in "biuf"
     labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
     if labels.dtype.kind == "f" and are_whole(labels):
-        labels = labels.astype(np.int64)  # gaps made them floats
+        labels = labels.astype(np.int64)  # missing values had made them floats
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) == 1:
         raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
@@ -75,8 +77,8 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     return labels
 
 
-def as_numbers(target: Any, name: str) -> Floats:
-    """Numbers as an array, or one sentence if they cannot be learned."""
+def as_target_numbers(target: Any, name: str) -> Floats:
+    """Numbers of the target as an array; a `Mistake` if they cannot be learned."""
     if target.dtype.kind not in "biuf":
         raise Mistake(
             f"Column {name!r} holds {str(target.iloc[0])!r}, which is not a number: regression needs numbers."
@@ -92,7 +94,7 @@ def as_numbers(target: Any, name: str) -> Floats:
 
 
 def check_enough(n_rows: int, name: str) -> None:
-    """Raise one sentence if there are too few rows with a target."""
+    """Raise a `Mistake` if there are too few rows with a target."""
     if n_rows == 0:
         raise Mistake(f"Column {name!r} is empty: there is nothing to learn from.")
     if n_rows < LEAST_ROWS:

@@ -1,13 +1,13 @@
-"""Threads where they pay."""
+"""Number of threads for fits."""
 
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-# Rows below which the threads of a boosting wait for each other longer than they work.
+# With fewer rows, the threads of gradient boosting spend more time waiting than working.
 FEW_ROWS = 20_000
 
 
 def threads_for(n_rows: int) -> Any:
-    """Keep a fit on few rows to one thread: many are slower, and far slower on a busy machine."""
+    """Context that limits a fit on few rows to one thread: more threads are slower, above all on a busy machine."""
     return threadpool_limits(limits=1 if n_rows < FEW_ROWS else None, user_api="openmp")

@@ -1,4 +1,4 @@
-"""Generators, and fetchers with a local data home."""
+"""Data sets: generators, and fetchers that keep files in a local folder."""
 
 from surefoot.datasets._churn import fetch_churn
 from surefoot.datasets._friedman import make_friedman_problem

@@ -1,4 +1,4 @@
-"""Customers who left: two tables of telecom churn."""
+"""Two tables of telecom churn: customers who left or stayed."""
 
 import csv
 from pathlib import Path
@@ -15,7 +15,7 @@ from surefoot.datasets._table import pack
 
 
 class Source(NamedTuple):
-    """File and address of a table, its target and the columns that are left out."""
+    """File and address of a table, its target, and the columns to leave out."""
 
     file: str
     target: str
@@ -29,7 +29,7 @@ SOURCES = {
         "mlc_churn.csv",
         "churn",
         (),
-        None,  # the home of MLC++ is gone
+        None,  # the site of MLC++ does not exist any more
         "977e9701c245abc90ea21b882ffafea6",
     ),
     "telco": Source(
@@ -50,11 +50,11 @@ def fetch_churn(
     as_frame: bool = True,
     return_X_y: bool = False,
 ) -> Any:
-    """Load a table of customers who stayed or left, from disk if it is there.
+    """Load a table of customers who stayed or left; it is downloaded if it is not on disk.
 
     Reads `<data_home>/churn/mlc_churn.csv` or `WA_Fn-UseC_-Telco-Customer-Churn.csv`. The second is
-    downloaded from IBM's repository where it is absent, and its checksum verified; the first, whose
-    home is gone, has to be put there: it is `mlc_churn` of the R package modeldata as CSV.
+    downloaded from IBM's repository if it is not there, and its checksum verified. The first cannot be
+    downloaded, because its site does not exist any more: put `mlc_churn` of the R package modeldata there as CSV.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def read_churn(file: Path, source: Source) -> tuple[list[str], NDArray[Any], Int
 
 
 def parse(column: tuple[str, ...]) -> list[Any]:
-    """Floats if every cell is one or blank, which is NaN; else the texts."""
+    """Cells as floats, with NaN for blank ones; as texts if one cell is no number."""
     try:
         return [float(cell) if cell.strip() else np.nan for cell in column]
     except ValueError:
@@ -121,11 +121,11 @@ def parse(column: tuple[str, ...]) -> list[Any]:
 
 
 def _download(name: str, file: Path, *, download: bool) -> None:
-    """Put a table on disk, if it has a home to download it from."""
+    """Download a table to disk, if it has an address."""
     source = SOURCES[name]
     what, remedy = f"The churn table {name}", f"put {file.name} in {file.parent}"
     if source.address is None:
-        raise FileNotFoundError(f"{what} is not on disk, and has no home any more: {remedy}.")
+        raise FileNotFoundError(f"{what} is not on disk and cannot be downloaded: {remedy}.")
     download_text(
         source.address, file, source.checksum, download=download, what=what, remedy=remedy
     )

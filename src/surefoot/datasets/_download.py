@@ -1,4 +1,4 @@
-"""Files from a data set's home: reached, verified, and put on disk whole or not at all."""
+"""Downloads: files are verified by checksum, and written completely or not at all."""
 
 import hashlib
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def reach(address: str, *, what: str, remedy: str) -> Iterator[Any]:
 
 
 def check_may_download(download: bool, *, what: str, remedy: str) -> None:
-    """Raise one sentence where a file is absent and may not be downloaded."""
+    """Raise an error if a missing file may not be downloaded."""
     if not download:
         raise FileNotFoundError(f"{what} is not on disk: {remedy}.")
 
@@ -35,7 +35,7 @@ def read_address(address: str, *, what: str, remedy: str) -> bytes:
 
 
 def verify(text: bytes, checksum: str | None, *, what: str) -> None:
-    """Raise one sentence unless the SHA-256 begins with the known checksum; None is not checked."""
+    """Raise an error unless the SHA-256 begins with the known checksum; None is not checked."""
     if checksum is None:
         return
     actual = hashlib.sha256(text).hexdigest()[: len(checksum)]
@@ -49,7 +49,7 @@ def verify(text: bytes, checksum: str | None, *, what: str) -> None:
 def download_text(
     address: str, file: Path, checksum: str, *, download: bool, what: str, remedy: str
 ) -> None:
-    """Write the text at an address to `file`, line ends as LF, if it has the known checksum."""
+    """Download a text to `file`, with line ends as LF, if it has the known checksum."""
     check_may_download(download, what=what, remedy=remedy)
     content = read_address(address, what=what, remedy=remedy).replace(b"\r\n", b"\n")
     verify(content, checksum, what=what)
@@ -57,7 +57,7 @@ def download_text(
 
 
 def store(content: bytes, file: Path) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_name(f"{file.name}.part")
     partial.write_bytes(content)

@@ -1,4 +1,4 @@
-"""The synthetic problems of Friedman (1994) that Bennett (2007, section 4.1) recalibrates on."""
+"""Synthetic problems of Friedman (1994), which Bennett (2007, section 4.1) uses for recalibration."""
 
 from numbers import Integral
 from typing import Any
@@ -25,7 +25,7 @@ def make_friedman_problem(
     n_samples : int, default=200
         Rows to draw. The paper trains on 200, on problem 4 on 500, and tests on 2000.
     random_state : int, RandomState or None, default=None
-        Source of randomness.
+        Seed of the random draws.
 
     Returns
     -------

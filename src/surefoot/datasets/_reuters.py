@@ -1,4 +1,4 @@
-"""News of 1987 with topics: Reuters-21578 in the ModApte split."""
+"""Reuters-21578: news of 1987 with topics, in the ModApte split."""
 
 import re
 import tarfile
@@ -21,7 +21,7 @@ from surefoot.datasets._download import check_may_download, read_address, store,
 
 HOME = "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld"
 ARCHIVE = "reuters21578.tar.gz"
-# Of the SGML files in order: however they are packed, these are the documents.
+# Checksum of the SGML files in order, which does not depend on how they are packed.
 CHECKSUM = "3764d62c6c42ea64f88199a398af0305"
 
 DOCUMENT = re.compile(r"<REUTERS\s(.*?)>(.*?)</REUTERS>", re.DOTALL)
@@ -51,7 +51,7 @@ def fetch_reuters21578(
 ) -> Bunch:
     """Load Reuters-21578 in the ModApte split: 9,603 stories to train on and 3,299 to test.
 
-    Reads `<data_home>/reuters21578/reuters21578.tar.gz`; where it is absent it is downloaded (8 MB)
+    Reads `<data_home>/reuters21578/reuters21578.tar.gz`; if it is not there it is downloaded (8 MB)
     from the UCI repository and its checksum verified. A story may have several topics or none.
 
     Parameters
@@ -67,8 +67,8 @@ def fetch_reuters21578(
     Returns
     -------
     Bunch
-        `X_train` and `X_test`, arrays of texts: title and body of each story, or all there is where
-        the collection does not mark them; `y_train` and `y_test`, CSR of shape (n_stories, n_topics)
+        `X_train` and `X_test`, arrays of texts: title and body of each story, or its whole text if
+        these are not marked; `y_train` and `y_test`, CSR of shape (n_stories, n_topics)
         with a 1 for each topic of a story; `target_names`, the topics in order; `numbers_train` and
         `numbers_test`, the stories' numbers in the collection (NEWID).
 
@@ -115,7 +115,7 @@ def read_archive(file: Path) -> tuple[list[str], list[Document]]:
 
 
 def parse(text: str) -> Iterator[Document]:
-    """Documents in the text of an SGML file that somebody has indexed: the others are in no split."""
+    """Documents of an SGML file that have been indexed with topics; the others are in no part of the split."""
     for attributes, content in DOCUMENT.findall(text):
         known = dict(ATTRIBUTE.findall(attributes))
         if known["TOPICS"] == "YES" and known["LEWISSPLIT"] in ("TRAIN", "TEST"):
@@ -125,14 +125,14 @@ def parse(text: str) -> Iterator[Document]:
 
 
 def plain_text(marked: str) -> str:
-    """Title and body without marks, entities and control characters; without these marks, all of it."""
+    """Title and body without tags, entities and outer blanks; the whole text if they are not marked."""
     parts = [part for _, part in PART.findall(marked)] or [marked]
-    # Entities are resolved last: a resolved "<" is no mark.
+    # Entities are resolved last: a resolved "<" is no tag.
     return "\n".join(unescape(part).strip() for part in parts)
 
 
 def indicators(documents: list[Document], names: list[str]) -> csr_array:
-    """CSR with a 1 for each topic of a document."""
+    """Indicator matrix (CSR) with a 1 for each topic of a document."""
     column = {name: i for i, name in enumerate(names)}
     columns = [sorted({column[name] for name in document.topics}) for document in documents]
     starts = np.cumsum([0, *map(len, columns)])
@@ -142,7 +142,7 @@ def indicators(documents: list[Document], names: list[str]) -> csr_array:
 
 
 def choose_topics(topics: str, n_train: Ints, n_test: Ints) -> Ints:
-    """Columns to keep, in order, given how many training and test documents each has."""
+    """Columns to keep, in order, from the numbers of training and test documents of each topic."""
     if topics == "all":
         return np.arange(len(n_train))
     if topics == "shared":
@@ -162,7 +162,7 @@ def _texts(documents: list[Document]) -> NDArray[Any]:
 
 
 def _members(archive: bytes) -> dict[str, bytes]:
-    """The files of an archive by name, without their folders."""
+    """Contents of the files in an archive, by name without folder."""
     with tarfile.open(fileobj=BytesIO(archive)) as files:
         readers = {
             Path(entry.name).name: files.extractfile(entry) for entry in files if entry.isfile()
@@ -176,7 +176,7 @@ def _stories(members: dict[str, bytes]) -> list[str]:
 
 
 def _download(file: Path, *, download: bool) -> None:
-    """Put the archive on disk, if the stories in it have the known checksum."""
+    """Download the archive to disk, if its stories have the known checksum."""
     what, remedy = "Reuters-21578", f"put {ARCHIVE} in {file.parent}"
     check_may_download(download, what=what, remedy=remedy)
     content = read_address(f"{HOME}/{ARCHIVE}", what=what, remedy=remedy)

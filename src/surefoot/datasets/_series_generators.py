@@ -1,4 +1,4 @@
-"""Two classic families of synthetic series, from their published formulas."""
+"""Generators of two well-known sets of synthetic series, from their published formulas."""
 
 from numbers import Integral
 from typing import Any
@@ -13,18 +13,18 @@ from surefoot._typing import Floats
 def make_cylinder_bell_funnel(
     n_samples: int = 300, *, random_state: Any = None
 ) -> tuple[Floats, NDArray[np.str_]]:
-    """Draw noisy series of length 128 that hold a plateau, a rise or a fall; in random order.
+    """Draw noisy series of length 128 with a plateau, a rise or a fall; in random order.
 
-    On a stretch from a to b, with a an integer from 16 to 32 and b - a one from 32 to 96, a series
+    Between a and b, where a is an integer from 16 to 32 and b - a is one from 32 to 96, a series
     is (6 + e) times 1 (cylinder), (t - a) / (b - a) (bell) or (b - t) / (b - a) (funnel), and zero
     elsewhere; e and the noise added at each t = 1, ..., 128 are standard normal (Saito 1994).
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of series; the classes get equal shares, up to one.
+        Number of series; the sizes of the classes differ by at most one.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same series at every call.
+        Seed of the random draws.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def make_cylinder_bell_funnel(
     y = random.permutation(np.resize(["cylinder", "bell", "funnel"], n_samples))
     start = random.randint(16, 33, size=(n_samples, 1))
     width = random.randint(32, 97, size=(n_samples, 1))
-    place = (np.arange(1, 129) - start) / width  # 0 at the start of the stretch, 1 at its end
+    place = (np.arange(1, 129) - start) / width  # 0 at a, 1 at b
     shapes = {"cylinder": np.ones_like(place), "bell": place, "funnel": 1 - place}
     shape = np.select([(y == name)[:, None] for name in shapes], list(shapes.values()))
     height = 6 + random.standard_normal((n_samples, 1))
@@ -60,15 +60,15 @@ def make_synthetic_control(
 
     Each is 30 + 2 r(t), with r(t) uniform from -3 to 3, plus nothing (normal), a sin(2 pi t / T)
     (cyclic; a and T uniform from 10 to 15), g t or -g t (increasing, decreasing; g uniform from
-    0.2 to 0.5), or x or -x from a time on that is uniform from 20 to 40 (upward, downward shift;
+    0.2 to 0.5), or x or -x after a time that is uniform from 20 to 40 (upward, downward shift;
     x uniform from 7.5 to 20), at t = 1, ..., 60 (Alcock and Manolopoulos 1999).
 
     Parameters
     ----------
     n_samples : int, default=600
-        Number of series; the classes get equal shares, up to one.
+        Number of series; the sizes of the classes differ by at most one.
     random_state : int, RandomState instance or None, default=None
-        An int gives the same series at every call.
+        Seed of the random draws.
 
     Returns
     -------
@@ -90,12 +90,12 @@ def make_synthetic_control(
     y = random.permutation(np.resize(names, n_samples))
     t = np.arange(1, 61)
 
-    def one_each(low: float, high: float) -> Floats:
+    def draw_each(low: float, high: float) -> Floats:
         return random.uniform(low, high, size=(n_samples, 1))
 
-    cycle = one_each(10, 15) * np.sin(2 * np.pi * t / one_each(10, 15))
-    trend = one_each(0.2, 0.5) * t
-    shift = one_each(7.5, 20) * (t >= one_each(20, 40))
+    cycle = draw_each(10, 15) * np.sin(2 * np.pi * t / draw_each(10, 15))
+    trend = draw_each(0.2, 0.5) * t
+    shift = draw_each(7.5, 20) * (t >= draw_each(20, 40))
     patterns = [np.zeros_like(trend), cycle, trend, -trend, shift, -shift]
     pattern = np.select([(y == name)[:, None] for name in names], patterns)
     return 30 + 2 * random.uniform(-3, 3, size=(n_samples, 60)) + pattern, y

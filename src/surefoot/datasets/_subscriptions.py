@@ -1,4 +1,4 @@
-"""Generated customers of a subscription service: a table with everything that real ones have."""
+"""Generator of a table of subscription customers, with columns of all kinds and missing values."""
 
 from numbers import Integral
 from typing import Any
@@ -10,12 +10,12 @@ CONTRACTS = ("monthly", "yearly", "two years")
 PAYMENTS = ("bank transfer", "card", "cheque", "wallet")
 REGIONS = ("north", "south", "east", "west", "abroad")
 
-# Months whose use is known, the last one last.
+# Months of known usage, in order of time.
 MONTHS = 6
 
 
 def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tuple[Any, Any]:
-    """Draw customers who leave or stay: numbers, categories, a date and gaps, and a part that is hard to predict.
+    """Draw customers who leave or stay: numbers, categories, a date, missing values, and rows hard to predict.
 
     New customers with a monthly contract leave or stay nearly at random. Whether the others leave depends on
     what they pay and how, how often they call, and whether they use the service less than they did.

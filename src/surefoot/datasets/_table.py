@@ -1,4 +1,4 @@
-"""A table as arrays or as a frame, in the manner of scikit-learn's own fetchers."""
+"""Tables as arrays or as frames, as scikit-learn's fetchers return them."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -19,10 +19,10 @@ def pack(
     return_X_y: bool,
     **more: Any,
 ) -> Any:
-    """A Bunch as scikit-learn's fetchers give it, or its data and target alone.
+    """Bunch as scikit-learn's fetchers return it, or its data and target alone.
 
-    `data` is an array of floats, or of objects where a column holds text; `more` goes into the
-    Bunch as it is.
+    `data` is an array of floats, or of objects if a column holds text; `more` goes into the
+    Bunch unchanged.
     """
     frame = None
     X: Any = data
@@ -43,7 +43,7 @@ def pack(
 
 
 def to_frame(data: NDArray[Any], target: NDArray[Any], names: list[str]) -> Any:
-    """A pandas frame of floats, of categories where a column holds text, and of the target."""
+    """Frame (pandas) of the columns, floats or categories, and of the target."""
     try:
         pandas = import_module("pandas")
     except ImportError as error:
@@ -55,7 +55,7 @@ def to_frame(data: NDArray[Any], target: NDArray[Any], names: list[str]) -> Any:
 
 
 def as_column(values: NDArray[Any], pandas: Any) -> Any:
-    """Numbers as floats, texts as categories."""
+    """Column of a frame: numbers as floats, texts as categories."""
     if isinstance(values[0], str):
         return pandas.Categorical(values)
     return values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Eighteen well-known tables, twelve with classes and six with numbers to predict."""
+"""Eighteen well-known tables: twelve for classification and six for regression."""
 
 import csv
 import gzip
@@ -19,12 +19,12 @@ TARGET = "target"
 
 
 def list_tabular(task: Literal["classification", "regression"] | None = None) -> list[str]:
-    """Names of the tables that `fetch_tabular` knows, on disk or not, in order.
+    """Names of all tables of `fetch_tabular`, on disk or not, in order.
 
     Parameters
     ----------
     task : {"classification", "regression"}, default=None
-        Which tables; None means both kinds.
+        Task of the tables; None means both.
 
     Returns
     -------
@@ -49,12 +49,12 @@ def fetch_tabular(
     as_frame: bool | Literal["auto"] = "auto",
     return_X_y: bool = False,
 ) -> Any:
-    """Load one of eighteen tables, from disk if it is there.
+    """Load one of eighteen tables; it is downloaded if it is not on disk.
 
-    Reads `<data_home>/tabular/<task>/<name>.csv.gz`: comma separated, a header, the target last.
-    Where it is absent, it is downloaded and its checksum verified: `german_credit` and `abalone`
+    Reads `<data_home>/tabular/<task>/<name>.csv.gz`: comma separated, with a header, the target last.
+    If it is not there, it is downloaded and its checksum verified: `german_credit` and `abalone`
     from the UCI repository, and the others from PMLB, a collection that codes categories as
-    integers. Four have no home in a form that is simply read (`concrete`, `energy_heating`,
+    integers. Four tables cannot be downloaded in a simple format (`concrete`, `energy_heating`,
     `power_plant_ccpp`, `kin8nm`): for these the error says which file to put where.
 
     Parameters
@@ -106,7 +106,7 @@ def fetch_tabular(
 
 
 def read_table(file: Path) -> tuple[list[str], NDArray[Any], tuple[str, ...]]:
-    """Feature names, features and the target's cells; texts make an array of objects."""
+    """Feature names, features (an array of objects if one is text) and the cells of the target."""
     with gzip.open(file, "rt", encoding="utf-8", newline="") as lines:
         header, *rows = csv.reader(lines)
     *columns, target = zip(*rows, strict=True)
@@ -119,7 +119,7 @@ def read_table(file: Path) -> tuple[list[str], NDArray[Any], tuple[str, ...]]:
 
 
 def parse_column(cells: tuple[str, ...]) -> NDArray[Any]:
-    """Floats if every cell is one, else the texts."""
+    """Cells as floats; as texts if one cell is no number."""
     try:
         return np.array(cells, dtype=np.float64)
     except ValueError:
@@ -127,12 +127,12 @@ def parse_column(cells: tuple[str, ...]) -> NDArray[Any]:
 
 
 def _download(name: str, file: Path, *, download: bool) -> None:
-    """Put a table on disk in the layout that is read, if its home has it in a simple form."""
+    """Download a table to disk in the layout of `read_table`, if it has an address in a simple format."""
     source = SOURCES[name]
     what, remedy = f"The table {name}", f"put {file.name} in {file.parent}"
     if source.page is not None:
         raise FileNotFoundError(
-            f"{what} is not on disk, and its home has it in another form ({source.page}): "
+            f"{what} is not on disk, and {source.page} has it in another format: "
             f"{remedy}, comma separated, with a header and with the column {TARGET!r} last."
         )
     check_may_download(download, what=what, remedy=remedy)
@@ -151,18 +151,18 @@ def home(source: Source) -> str:
 
 
 def from_pmlb(content: bytes) -> bytes:
-    """A compressed table with tabs as CSV with the target last."""
+    """Table in CSV with the target last, from a compressed table with tabs."""
     rows = [line.split("\t") for line in gzip.decompress(content).decode().splitlines()]
     at = rows[0].index(TARGET)
     return as_csv([[*row[:at], *row[at + 1 :], row[at]] for row in rows])
 
 
 def from_uci(content: bytes, columns: str) -> bytes:
-    """A text without a header, its cells parted by commas or blanks, as CSV."""
+    """Table in CSV, from a text without a header whose cells are separated by commas or blanks."""
     rows = [line.replace(",", " ").split() for line in content.decode().splitlines()]
     return as_csv([[*columns.split(), TARGET], *filter(None, rows)])
 
 
 def as_csv(rows: list[list[str]]) -> bytes:
-    """Cells, none of which holds a comma, as lines."""
+    """Text in CSV; no cell may hold a comma."""
     return "".join(",".join(row) + "\n" for row in rows).encode()

@@ -1,4 +1,4 @@
-"""Where the tables come from, and the first 32 digits of the SHA-256 of their text as CSV."""
+"""Addresses of the tables, and the first 32 digits of the SHA-256 of their CSV text."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ PMLB = "https://github.com/EpistasisLab/pmlb/raw/master/datasets"
 
 @dataclass(frozen=True)
 class Source:
-    """A table's task, checksum and home.
+    """Task, checksum and source of a table.
 
-    Its home is its name in PMLB; or the address of a text without a header, whose column names
-    are here; or, where it has no home in a simple form, a page that describes it.
+    The source is a name in PMLB; or the address of a text without a header, with the column names in
+    `columns`; or, if there is no file in a simple format, a page that describes the table.
     """
 
     task: str

@@ -1,4 +1,4 @@
-"""The terms that say most about the topics, weighted by TF-IDF."""
+"""TF-IDF of the terms that are most informative about the topics."""
 
 from functools import partial
 from numbers import Integral
@@ -17,26 +17,26 @@ from surefoot._parallel import row_batches
 from surefoot._typing import Floats
 from surefoot._validation import check_option
 
-# A term that only one document has can say nothing about another.
+# A term of a single document carries no information about other documents.
 LEAST_DOCUMENTS = 2
 
 
 def informative_tfidf(n_features: int = 900, *, over: str = "max", **vectorizer: Any) -> Pipeline:
-    """Make a transformer of texts into unit rows of TF-IDF over the terms that say most about `y`.
+    """Transformer of texts into unit rows of TF-IDF, over the terms that are most informative about `y`.
 
-    It is a Pipeline of scikit-learn's: `TfidfVectorizer`, `SelectKBest` and `Normalizer`. Terms and
-    their weights come from what `fit` is given, the training part, alone. A text of which no term is
-    known becomes a row of zeros.
+    It is a scikit-learn Pipeline of `TfidfVectorizer`, `SelectKBest` and `Normalizer`. Terms and
+    their weights come from the texts given to `fit` alone. A text without any known term
+    becomes a row of zeros.
 
     Parameters
     ----------
     n_features : int, default=900
-        Terms to keep; where there are fewer, all, with scikit-learn's warning.
+        Number of terms to keep; if there are fewer, all are kept, with scikit-learn's warning.
     over : {"max", "mean"}, default="max"
         See `term_information`.
     **vectorizer : dict
-        Parameters of `TfidfVectorizer`. By default term frequencies are taken as 1 + log, and terms
-        of a single text left out.
+        Parameters of `TfidfVectorizer`. By default a term frequency f counts as 1 + log f, and terms
+        of a single text are left out.
 
     Returns
     -------
@@ -62,9 +62,9 @@ def informative_tfidf(n_features: int = 900, *, over: str = "max", **vectorizer:
 
 
 def term_information(X: Any, y: Any, *, over: str = "max") -> Floats:
-    """Mutual information, in nats, of a term's presence and the topics; higher says more.
+    """Mutual information, in nats, of a term's presence and the topics; higher is more informative.
 
-    For `SelectKBest` and its like, on sparse counts or weights, in one product of matrices.
+    It can be the score function of `SelectKBest`, and takes sparse counts or weights.
 
     Parameters
     ----------
@@ -73,16 +73,17 @@ def term_information(X: Any, y: Any, *, over: str = "max") -> Floats:
     y : array-like of shape (n_texts,) or array or CSR of shape (n_texts, n_topics)
         A label for each text, or the indicators of its topics.
     over : {"max", "mean"}, default="max"
-        Whether a term counts by the topic that it says most about, or by its mean over all, in which
-        only large topics have much of a say.
+        The information about the topic that a term is most informative about, or its mean over all topics, where
+        large topics have most influence.
 
     Returns
     -------
     information : ndarray of shape (n_terms,)
+        From 0, for a term that says nothing about the topics.
 
     Examples
     --------
-    The first term decides between two equally frequent labels, which is worth log 2; the second says nothing:
+    The first term determines which of two equally frequent labels a text has: log 2. The second is useless:
 
     >>> term_information([[1, 1], [1, 0], [0, 1], [0, 0]], ["a", "a", "b", "b"]).round(3)
     array([0.693, 0.   ])

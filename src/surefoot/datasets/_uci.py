@@ -35,11 +35,11 @@ def fetch_communities(
 ) -> Any:
     """Load Communities and Crime: 1,994 communities, 122 columns, violent crimes per head.
 
-    Reads `<data_home>/uci/communities.data`; where it is absent it is downloaded from the UCI
-    repository and its checksum verified. The columns that only name a community (state, county,
-    community, its name, a fold) are left out; missing cells are NaN, in 23 columns. Everything is
-    scaled to 0 to 1. Some columns speak of race and ethnicity: a benchmark, and no basis for
-    decisions about people.
+    Reads `<data_home>/uci/communities.data`; if it is not there it is downloaded from the UCI
+    repository and its checksum verified. The columns that only identify a community (state, county,
+    community, its name, a fold) are left out; missing cells are NaN, in 23 columns. All values are
+    scaled to the range from 0 to 1. Some columns describe race and ethnicity: use the table as a benchmark only, not
+    for decisions about people.
 
     Parameters
     ----------
@@ -85,9 +85,9 @@ def fetch_wine_quality(
     as_frame: bool = False,
     return_X_y: bool = False,
 ) -> Any:
-    """Load Wine Quality: 11 measurements of Vinho Verde, and the marks that tasters gave it.
+    """Load Wine Quality: 11 measurements of Vinho Verde wines, and their marks by tasters.
 
-    Reads `<data_home>/uci/winequality-<color>.csv`; where it is absent it is downloaded from the
+    Reads `<data_home>/uci/winequality-<color>.csv`; if it is not there it is downloaded from the
     UCI repository and its checksum verified.
 
     Parameters
@@ -134,17 +134,17 @@ def fetch_parkinsons(
     as_frame: bool = False,
     return_X_y: bool = False,
 ) -> Any:
-    """Load Parkinsons Telemonitoring: 5,875 recordings of 42 voices, and the patients' scores.
+    """Load Parkinsons Telemonitoring: 5,875 voice recordings of 42 patients, and their scores.
 
-    Reads `<data_home>/uci/parkinsons_updrs.data`; where it is absent it is downloaded from the UCI
-    repository and its checksum verified. A patient has some 140 recordings with nearly the same
-    score: split by `groups`, or the error on new patients is badly underestimated.
+    Reads `<data_home>/uci/parkinsons_updrs.data`; if it is not there it is downloaded from the UCI
+    repository and its checksum verified. A patient has about 140 recordings with nearly equal
+    scores: split by `groups`, or the error on new patients is badly underestimated.
 
     Parameters
     ----------
     target : {"motor", "total"}, default="motor"
-        Which score on the Unified Parkinson's Disease Rating Scale to predict. The other one and
-        the patient's number are no features.
+        Score on the Unified Parkinson's Disease Rating Scale to predict. The other score and
+        the patient's number are left out of the features.
     data_home : str or path, default=None
         Folder of the data sets; None means `$SUREFOOT_DATA`, else `~/surefoot_data`.
     download : bool, default=True

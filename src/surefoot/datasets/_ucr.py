@@ -22,11 +22,11 @@ PARTS = ("TRAIN", "TEST")
 
 
 def fetch_ucr(name: str, *, data_home: str | Path | None = None, download: bool = True) -> Bunch:
-    """Load one set of the UCR archive, from disk if it is there.
+    """Load one set of the UCR archive; it is downloaded if it is not on disk.
 
-    Reads `<data_home>/ucr/<name>/<name>_TRAIN.tsv.gz` and `_TEST.tsv.gz`. Where they are absent
+    Reads `<data_home>/ucr/<name>/<name>_TRAIN.tsv.gz` and `_TEST.tsv.gz`. If they are not there,
     they are taken from `<data_home>/ucr/UCRArchive_2018.zip`, which is downloaded (316 MB) from
-    the archive's home if need be, and checked against known checksums.
+    the archive's site if necessary, and verified by known checksums.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def list_ucr(data_home: str | Path | None = None, *, on_disk: bool = True) -> li
     data_home : str or path, default=None
         Folder of the data sets; None means `$SUREFOOT_DATA`, else `~/surefoot_data`.
     on_disk : bool, default=True
-        Whether to name the sets whose train and test files are on disk; else all with known checksums.
+        True lists the sets whose train and test files are on disk, False all sets with known checksums.
 
     Returns
     -------
@@ -81,18 +81,18 @@ def list_ucr(data_home: str | Path | None = None, *, on_disk: bool = True) -> li
 
 
 def read_series(file: Path) -> tuple[Any, Ints]:
-    """Series and labels of a file with a series a line: the label, then the values, in tabs."""
+    """Series and labels of a file with one series in each line: the label, then the values, separated by tabs."""
     with gzip.open(file, "rt") as lines:
         table = np.loadtxt(lines, delimiter="\t", ndmin=2)
     labels, values = table[:, 0].astype(np.int64), table[:, 1:].copy()
     if not np.isnan(values[:, -1]).any():
         return values, labels
-    # The archive fills shorter series up with NaN at the end.
+    # In the archive, shorter series are padded with NaN at the end.
     return [row[: np.flatnonzero(~np.isnan(row))[-1] + 1] for row in values], labels
 
 
 def _archive(name: str, folder: Path, *, download: bool) -> Path:
-    """The archive's file on disk, downloaded if it may be."""
+    """Path of the archive on disk, which is downloaded if that is allowed."""
     archive = folder / ARCHIVE
     if archive.exists():
         return archive

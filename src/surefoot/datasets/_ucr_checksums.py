@@ -1,6 +1,6 @@
 """First 32 digits of the SHA-256 of the archive's own files, train and test, line ends as LF.
 
-None stands for a file of which no faithful copy was at hand: it is read unverified.
+None stands for a file without a known checksum: it is read without verification.
 """
 
 CHECKSUMS: dict[str, tuple[str | None, str | None]] = {

@@ -1,4 +1,4 @@
-"""Several models that answer together."""
+"""Ensembles: stacking with reliability indicators, votes weighted by trust, and boosting."""
 
 from surefoot.ensemble._boosting import BoostingClassifier
 from surefoot.ensemble._filter_boosting import FilterBoostingClassifier

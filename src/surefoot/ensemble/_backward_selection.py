@@ -1,4 +1,4 @@
-"""Which columns a combination can do without: leave them out one group after another."""
+"""Backward selection: leave out groups of columns, one after another."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from surefoot._typing import Ints
 
 
 class SelectionStep(NamedTuple):
-    """One step of a backward selection: what was left out, what remains, and how good that is."""
+    """One step of a backward selection: the group left out, the groups that remain, and the score with these."""
 
     dropped: str | None
     remaining: tuple[str, ...]
@@ -19,7 +19,7 @@ class SelectionStep(NamedTuple):
 def select_backward(
     chosen: Ints, groups: Mapping[str, Ints], evaluate: Callable[[Ints], float]
 ) -> list[SelectionStep]:
-    """Leave out, again and again, the group whose absence costs the least; a higher score is better.
+    """Leave out at each step the group whose absence lowers the score least; a higher score is better.
 
     The first step leaves out nothing. Columns that are in no group stay to the end.
     """

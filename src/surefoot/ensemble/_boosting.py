@@ -43,49 +43,49 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
     error of a round's learner, α = ½ ln((1 − E)/E) is its vote, and the weights of rows are
     multiplied by e^α where it is wrong and e^−α where it is right. "real" adds half the log-odds of
     the learner's weighted class probabilities, "gentle" their difference P(+|x) − P(−|x). "modest"
-    takes a class's joint probability with the leaf, less the more of it is already right. Beyond two
-    classes Discrete is SAMME; the others boost one class against the rest.
+    adds the difference of the classes' joint probabilities with the leaf, each reduced where rows are already
+    classified well. With more than two classes "discrete" is SAMME; the others boost one class against the rest.
 
     Parameters
     ----------
     variant : {"discrete", "real", "gentle", "modest"}, default="discrete"
         How a round's learner is used.
     n_estimators : int, default=100
-        Rounds; fewer where a learner makes no error, or is no better than chance.
+        Number of rounds; fewer if a learner makes no error, or is no better than chance.
     estimator : classifier, default=None
-        The learner of a round; None is a stump, found on columns that are sorted once. "real" and
+        The learner of a round; None is a stump (a tree with one split). "real" and
         "gentle" need its `predict_proba`; "gentle" also takes a regressor, fitted to −1 and 1.
     criterion : {"gini", "error"}, default="gini"
         What a stump minimises: weighted Gini impurity, as scikit-learn's tree of depth one does, or
         weighted error.
     resample : bool, default=False
-        Draw each round's training rows by weight, in place of giving the learner weights; for learners without
-        `sample_weight`.
+        Draw each round's training rows with probabilities equal to the weights, instead of passing weights to the
+        learner; for learners without `sample_weight`.
     random_state : int, RandomState or None, default=None
-        Draws the rows, and seeds learners that draw.
+        Seed of the drawn rows, and of learners that draw.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     estimators_ : list
-        The learners of the rounds; beyond two classes, unless Discrete, one list a class.
+        The learners of the rounds; with more than two classes, one list for each class, except with "discrete".
     estimator_errors_ : ndarray of shape (n_rounds,), or list of those
-        Weighted error of each.
+        Weighted error of each learner.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        α of each; Discrete only.
+        α of each learner; "discrete" only.
     training_error_bound_ : ndarray of shape (n_rounds,)
-        ∏ 2√(E(1 − E)), which the training error is never above; Discrete with two classes only.
+        ∏ 2√(E(1 − E)), an upper bound of the training error; "discrete" with two classes only.
     stop_reason_ : str or None
-        Why there are fewer rounds than asked for.
+        Why there are fewer rounds than `n_estimators`; None if there are not.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
-    surefoot.ensemble.FilterBoostingClassifier : Boosting with three classifiers.
+    surefoot.ensemble.FilterBoostingClassifier : Boosting with three classifiers on filtered rows.
     surefoot.recalibration.RecalibratedClassifier : Probabilities from decision values.
 
     Notes
@@ -121,7 +121,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Boost.
+        """Fit the learners of all rounds.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Class labels.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights that the first round starts from.
+            Weights of the rows in the first round.
 
         Returns
         -------
@@ -140,7 +140,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X, y = self._check_rows(X, y)
         weights = _start_weights(sample_weight, X)
-        if not weights.all():  # a row without weight is as if it were not there
+        if not weights.all():  # rows of weight 0 are left out
             counted = np.flatnonzero(weights)
             X, y, weights = take_rows(X, counted), y[counted], weights[counted]
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -171,10 +171,10 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             )
             for target in targets
         ]
-        self._tell(self._boosters)
+        self._set_attributes(self._boosters)
 
-    def _tell(self, boosters: list[Boosted]) -> None:
-        """Set what a user may look at."""
+    def _set_attributes(self, boosters: list[Boosted]) -> None:
+        """Set the public attributes from the fitted rounds."""
         learners = [[round_.learner for round_ in booster.rounds] for booster in boosters]
         errors = [np.array(booster.errors) for booster in boosters]
         reasons = [booster.stop_reason for booster in boosters]
@@ -182,12 +182,12 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         self.estimator_errors_: Any = errors[0] if self._one_for_all else errors
         self.stop_reason_ = reasons[0]
         if not self._one_for_all:
-            told = [
+            by_class = [
                 f"class {label!r}: {reason}"
                 for label, reason in zip(self.classes_.tolist(), reasons, strict=True)
                 if reason
             ]
-            self.stop_reason_ = "; ".join(told) or None
+            self.stop_reason_ = "; ".join(by_class) or None
         if self.variant == "discrete":
             self.estimator_weights_ = np.array(
                 [r.weight for r in boosters[0].rounds if isinstance(r, DiscreteRound)]
@@ -206,7 +206,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         Yields
         ------
         values : ndarray of shape (n_rows,), beyond two classes (n_rows, n_classes)
-            Higher for the second class; or higher for each class.
+            Higher speaks for the second class; with more classes, each column for its class.
         """
         X = self._check_new_rows(X)
         shape = (X.shape[0],) if len(self.classes_) == 2 else (X.shape[0], len(self.classes_))
@@ -229,7 +229,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         values : ndarray of shape (n_rows,), beyond two classes (n_rows, n_classes)
-            Higher for the second class; or higher for each class.
+            Higher speaks for the second class; with more classes, each column for its class.
         """
         *_, values = self.staged_decision_function(X)
         return values
@@ -254,7 +254,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         return self._decide(self.decision_function(X))
 
     def member_codes(self, X: Any) -> Ints:
-        """What the learner of each round predicts, shape (n_rows, n_rounds): positions in `classes_`."""
+        """Predictions of each round's learner, as positions in `classes_`, of shape (n_rows, n_rounds)."""
         if not self._one_for_all:
             raise ValueError(
                 f"With {len(self.classes_)} classes and variant={self.variant!r} each learner votes for one class "
@@ -325,6 +325,6 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
 
 
 def _start_weights(sample_weight: Any, X: Any) -> Floats:
-    """Weights that add up to 1."""
+    """Weights of the first round, which sum to 1."""
     weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     return np.asarray(weights / weights.sum())

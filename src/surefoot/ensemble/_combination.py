@@ -1,4 +1,4 @@
-"""What a metaclassifier learns of one topic: a score from columns, and where to draw the line."""
+"""Metaclassifier of one topic: its score from columns, and its threshold."""
 
 from typing import Any, NamedTuple
 
@@ -14,20 +14,20 @@ from surefoot._crossfit import CrossFitter, Panel
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._threshold import learn_threshold
 
-# Folds that the scores come from which a threshold is learned on.
+# Folds for the out-of-fold scores on which the threshold is learned.
 FOLDS = 5
 
-# Of the default metaclassifier: columns of several models say much the same.
+# C of the default metaclassifier: small, because the columns of several models are correlated.
 PENALTY = 0.1
 
-# Below this the best F1 is no better than luck, and would have a rare topic assigned to most rows.
+# A best F1 below this is no better than chance, and its threshold would assign a rare topic to most rows.
 LEAST_F1 = 0.1
 
 
 class Combination(NamedTuple):
-    """A fitted metaclassifier with its threshold, and its scores of the rows that it had not seen.
+    """A fitted metaclassifier, its threshold, and its out-of-fold scores of the training rows.
 
-    Without a metaclassifier the answer is always `prior`, the log-odds of the topic.
+    Without a metaclassifier the score of every row is `prior`, the log-odds of the topic.
     """
 
     model: Any
@@ -53,12 +53,12 @@ def combine(
     units: NDArray[Any] | None,
     sample_weight: Floats | None,
 ) -> Combination:
-    """Fit a metaclassifier on columns of held-out rows, unless they are too few to hold out again."""
-    # A fold in which nobody had the topic has no models of it.
+    """Fit a metaclassifier on the columns of held-out rows, unless there are too few rows for folds."""
+    # A fold whose training rows all lack the topic has no model of it, and NaN in its columns.
     known = ~np.isnan(columns).any(axis=1)
     prior = prior_log_odds(truth)
     rows = (np.arange(len(truth)) if units is None else units)[known]
-    if min(len(np.unique(rows[truth[known] == told])) for told in (0, 1)) < 2:
+    if min(len(np.unique(rows[truth[known] == value])) for value in (0, 1)) < 2:
         return Combination(None, None, prior, 0.0, np.full(len(truth), prior))
     table = beside(columns, passed)[known]
     fitter = CrossFitter(
@@ -82,12 +82,12 @@ def combine(
 
 
 def prior_log_odds(truth: Ints) -> float:
-    """Log-odds of a topic by its share of the rows, as far as that many rows can tell."""
+    """Log-odds of a topic, from its share of the rows; finite also if no row or every row has it."""
     return float(logit((truth.sum() + 0.5) / (len(truth) + 1)))
 
 
 def beside(columns: Floats, passed: Any) -> Any:
-    """Columns with those of X beside them, sparse if X is; without X as they are."""
+    """Columns of the metaclassifier followed by those of X, sparse if X is; without X unchanged."""
     if passed is None:
         return columns
     if issparse(passed):
@@ -96,10 +96,10 @@ def beside(columns: Floats, passed: Any) -> Any:
 
 
 def default_final(table: Any) -> Any:
-    """A linear support vector machine on standardised columns; sparse ones are not centred.
+    """Default metaclassifier: a linear support vector machine on standardised columns; sparse ones are not centred.
 
-    Dense columns are cut off where no held-out row was: a column that hardly varies there, for example
-    at a bound that depends on the number of rows, would otherwise be blown up by its small spread.
+    Dense columns are clipped to the range of the held-out rows: a column that hardly varies there, for example
+    one at a bound that depends on the number of rows, would otherwise get a very large value on a new row.
     """
     svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000)
     if issparse(table):

@@ -1,4 +1,4 @@
-"""Boosting by filtering: three classifiers, each on the rows that the ones before make informative."""
+"""Boosting by filtering: three classifiers, each fitted on rows that the ones before select."""
 
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -27,16 +27,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Ints, Mask
 
-# Sets count as alike in size when the largest is at most this many times the smallest.
+# Sets count as equal in size if the largest is at most this many times the smallest.
 ALIKE = 1.25
 MOST_TRIES = 8
 
 
 class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Three classifiers: the first's word counts where the second agrees, else the third's.
+    """Ensemble of three classifiers: where the first two agree, their class is predicted, else that of the third.
 
-    C1 learns from n1 rows drawn at random. C2 learns from rows of which C1 gets half right and half
-    wrong, chosen by coin flips; C3 from the rows left over on which C1 and C2 disagree (Schapire
+    C1 learns from n1 rows drawn at random. C2 learns from rows of which C1 gets about half right and half
+    wrong, chosen by coin flips. C3 learns from the remaining rows on which C1 and C2 disagree (Schapire
     1990; Duda, Hart and Stork 2001, section 9.5.2).
 
     Parameters
@@ -44,31 +44,31 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
     estimator : classifier, default=None
         The component to boost; None is a decision tree of depth one.
     n_first : int, default=None
-        n1, the rows that C1 learns from. None starts from a third and searches for the number that makes
-        the three sets about equal.
+        n1, the number of rows that C1 learns from. None starts from a third of the rows and searches for the number
+        that makes the three sets about equal in size.
     depth : int, default=1
-        How often the procedure is applied to its own components: 3^depth of them.
+        Levels of recursion: with 2, each component is itself made of three, and so on; 3^depth components in all.
     random_state : int, RandomState or None, default=None
-        Draws the rows and flips the coins.
+        Seed of the drawn rows and of the coin flips.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     estimators_ : list of three classifiers
-        C1, C2 and C3; with depth above 1 each is of this kind itself.
+        C1, C2 and C3; with `depth` above 1 each is a `FilterBoostingClassifier`.
     set_sizes_ : tuple of three ints
-        n1, n2 and n3.
+        Sizes n1, n2 and n3 of their training sets.
     notes_ : list of str
-        Which sets ran empty or held one class only, and what was done instead.
+        Sentences about sets that are empty or have one class only, and what was done instead.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
-    surefoot.ensemble.BoostingClassifier : AdaBoost, which gives rows weights instead.
+    surefoot.ensemble.BoostingClassifier : AdaBoost, which weights rows instead of selecting them.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         return self
 
     def _choose_sets(self, X: Any, y: NDArray[Any], random: Any) -> "_Sets":
-        """The sets for the given n1, or the most even ones of a few tries."""
+        """Sets for the given n1, or the sets most equal in size among a few tries."""
         n_rows = len(y)
         if self.n_first is not None:
             return self._draw_sets(X, y, self.n_first, random)
@@ -144,12 +144,12 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         n_first, best = max(1, n_rows // 3), None
         while n_first not in tried and len(tried) < MOST_TRIES:
             tried.add(n_first)
-            found = self._draw_sets(X, y, n_first, random)
-            if best is None or found.unevenness < best.unevenness:
-                best = found
-            if found.unevenness <= ALIKE:
+            sets = self._draw_sets(X, y, n_first, random)
+            if best is None or sets.unevenness < best.unevenness:
+                best = sets
+            if sets.unevenness <= ALIKE:
                 break
-            n_first = min(max(1, round(sum(found.sizes) / 3)), n_rows - 1)
+            n_first = min(max(1, round(sum(sets.sizes) / 3)), n_rows - 1)
         return best if best is not None else self._draw_sets(X, y, n_first, random)
 
     def _draw_sets(self, X: Any, y: NDArray[Any], n_first: int, random: Any) -> "_Sets":
@@ -168,7 +168,7 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         return _Sets([one, two], len(first), len(second), third, has_second=has_second)
 
     def _component(self, X: Any, y: NDArray[Any], rows: Ints, random: Any) -> Any:
-        """A component fitted to some rows; one that always says the same if they are of one class."""
+        """Component fitted to some rows; a constant classifier if they are all of one class."""
         table, labels = take_rows(X, rows), y[rows]
         if len(np.unique(labels)) == 1:
             return DummyClassifier(strategy="most_frequent").fit(table, labels)
@@ -216,7 +216,7 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
 
 
 class _Sets(NamedTuple):
-    """C1 and C2, and the rows for C3."""
+    """C1 and C2, the sizes of their training sets, and the rows for C3."""
 
     fitted: list[Any]
     n_first: int
@@ -226,20 +226,20 @@ class _Sets(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """n1, n2 and n3."""
+        """Sizes n1, n2 and n3."""
         return self.n_first, self.n_second, len(self.third)
 
     @property
     def unevenness(self) -> float:
-        """The largest set over the smallest."""
+        """Size of the largest set divided by that of the smallest."""
         return max(self.sizes) / max(min(self.sizes), 0.5)
 
 
 def flip_coins(right: Mask, most: int, random: Any) -> Ints:
-    """Positions picked by coin flips: heads takes the next wrong one, tails the next right one.
+    """Positions chosen by coin flips: heads takes the next wrong row, tails the next right one.
 
-    Ends when `most` are picked, or when there is none of the kind that the coin asks for. Where all
-    are of one kind none is picked, since none tells more than another.
+    It ends when `most` rows are chosen, or when no row of the kind that the coin asks for is left. If all
+    rows are right, or all wrong, none is chosen.
     """
     if right.all() or not right.any():
         return np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The columns that a metaclassifier sees: which indicators they come from, their order and their names."""
+"""Columns of the metaclassifiers: the indicators that they come from, their order and their names."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from surefoot._crossfit import CrossFit, PanelOutput, TopicPanel, with_fixed_see
 from surefoot._typing import Floats
 from surefoot.indicators import Indicator
 
-# The block of columns that are no indicators.
+# Name of the block of the models' scores; the other blocks are indicators.
 SCORES = "scores"
 
 
 def by_model(indicators: Any, names: list[str]) -> dict[str, list[Indicator]]:
-    """The indicators of each model, with their draws fixed, from none, one, several or a dict."""
+    """Indicators of each model, with fixed seeds, from None, one indicator, several, or a dict by model."""
     if isinstance(indicators, Mapping):
         if unknown := [name for name in indicators if name not in names]:
             raise ValueError(f"indicators names {unknown[0]!r}, which is none of the estimators.")
@@ -25,19 +25,19 @@ def by_model(indicators: Any, names: list[str]) -> dict[str, list[Indicator]]:
 
 def _checked(indicators: Any) -> list[Indicator]:
     several = indicators if isinstance(indicators, (list, tuple)) else [indicators]
-    found = [indicator for indicator in several if indicators is not None]
-    for indicator in found:
+    given = [] if indicators is None else several
+    for indicator in given:
         if not isinstance(indicator, Indicator):
             raise TypeError(
                 f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, several, "
                 "or a dict of them by the names of the estimators."
             )
         indicator.check_parameters()
-    return [with_fixed_seed(indicator) for indicator in found]
+    return [with_fixed_seed(indicator) for indicator in given]
 
 
 def by_topic(output: CrossFit | PanelOutput, n_topics: int) -> Floats:
-    """All columns of each topic, (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
+    """Columns by topic, of shape (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
     n_rows = len(output.scores)
     scores = output.scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)
     blocks = [block.reshape(n_rows, n_topics, -1) for block in output.columns.values()]
@@ -45,7 +45,7 @@ def by_topic(output: CrossFit | PanelOutput, n_topics: int) -> Floats:
 
 
 def name_blocks(names: list[str], owners: list[int], panel: TopicPanel) -> dict[str, list[str]]:
-    """Names of the columns: the scores, then for each model's indicators; a name that is taken gets a number."""
+    """Names of the columns by block: the scores, then each model's indicators; a repeated name gets a number."""
     blocks = {SCORES: [f"{name}__score" for name in names]}
     taken = Counter(blocks[SCORES])
     keys: Counter[str] = Counter()

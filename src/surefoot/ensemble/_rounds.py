@@ -1,8 +1,8 @@
-"""The rounds of boosting: what a learner adds to the score, and how the weights move on.
+"""Rounds of boosting: the term that a learner adds to the score, and the new weights of the rows.
 
-Discrete and its bound are Freund and Schapire's (1997; Duda, Hart and Stork 2001, algorithm 9.1), with
-Zhu et al.'s SAMME (2009) beyond two classes; Real and Gentle are Friedman, Hastie and Tibshirani's
-(2000), Modest is Vezhnevets and Vezhnevets' (2005).
+Discrete and its bound are by Freund and Schapire (1997; Duda, Hart and Stork 2001, algorithm 9.1), with
+SAMME by Zhu et al. (2009) for more than two classes; Real and Gentle are by Friedman, Hastie and Tibshirani
+(2000), Modest is by Vezhnevets and Vezhnevets (2005).
 """
 
 from dataclasses import dataclass, field
@@ -16,34 +16,34 @@ from surefoot.ensemble._weak_learners import LearnerFactory, WeakLearner
 
 VARIANTS = ("discrete", "real", "gentle", "modest")
 
-# A pure leaf's log-odds are infinite; this lets it be sure, but not outvote all rounds to come.
+# The log-odds of a pure leaf are infinite; this limit keeps it from outvoting all later rounds.
 LEAST_SHARE = 1e-5
 
-# Draws that miss a class are repeated so many times.
+# Most draws of training rows until two classes are among them.
 MOST_DRAWS = 20
 
 
 class Round(Protocol):
-    """A learner and what it adds to the score: shape (n,), for SAMME (n, n_classes)."""
+    """A fitted learner; called with rows, it returns what it adds to their scores."""
 
     @property
     def learner(self) -> WeakLearner:
         """The learner."""
 
     def __call__(self, X: Any) -> Floats:
-        """What each row's score gains."""
+        """Terms to add to the rows' scores, of shape (n,), for SAMME (n, n_classes)."""
 
 
 @dataclass(frozen=True)
 class DiscreteRound:
-    """±α for the predicted class, or beyond two classes α in its column."""
+    """Round of Discrete AdaBoost: adds ±α, or with more than two classes α in the predicted class's column."""
 
     learner: WeakLearner
     weight: float
     n_classes: int
 
     def __call__(self, X: Any) -> Floats:
-        """What each row's score gains."""
+        """Terms to add to the rows' scores, of shape (n,), for SAMME (n, n_classes)."""
         codes = self.learner.codes(X)
         if self.n_classes == 2:
             return np.where(codes == 1, self.weight, -self.weight)
@@ -52,52 +52,52 @@ class DiscreteRound:
 
 @dataclass(frozen=True)
 class RealRound:
-    """Half the log-odds of the positive class."""
+    """Round of Real AdaBoost: adds half the log-odds of the positive class."""
 
     learner: WeakLearner
 
     def __call__(self, X: Any) -> Floats:
-        """What each row's score gains."""
+        """Terms to add to the rows' scores, of shape (n,), for SAMME (n, n_classes)."""
         share = np.clip(self.learner.positive_share(X), LEAST_SHARE, 1 - LEAST_SHARE)
         return np.asarray(logit(share) / 2)
 
 
 @dataclass(frozen=True)
 class GentleRound:
-    """P(+|x) − P(−|x), the weighted least-squares fit of ±1."""
+    """Round of Gentle AdaBoost: adds P(+|x) − P(−|x), the weighted least-squares fit of ±1."""
 
     learner: WeakLearner
 
     def __call__(self, X: Any) -> Floats:
-        """What each row's score gains."""
+        """Terms to add to the rows' scores, of shape (n,), for SAMME (n, n_classes)."""
         return 2 * self.learner.positive_share(X) - 1
 
 
 @dataclass(frozen=True)
 class ModestRound:
-    """P⁺(1 − P̄⁺) − P⁻(1 − P̄⁻) for each region; 0 in one that no training row fell in."""
+    """Round of Modest AdaBoost: adds P⁺(1 − P̄⁺) − P⁻(1 − P̄⁻) of the region; 0 in one without training rows."""
 
     learner: WeakLearner
     regions: Ints
     values: Floats
 
     def __call__(self, X: Any) -> Floats:
-        """What each row's score gains."""
-        found = self.learner.regions(X)
-        places = np.minimum(np.searchsorted(self.regions, found), len(self.regions) - 1)
-        return np.where(self.regions[places] == found, self.values[places], 0.0)
+        """Terms to add to the rows' scores, of shape (n,), for SAMME (n, n_classes)."""
+        regions = self.learner.regions(X)
+        places = np.minimum(np.searchsorted(self.regions, regions), len(self.regions) - 1)
+        return np.where(self.regions[places] == regions, self.values[places], 0.0)
 
 
 def modest_round(learner: WeakLearner, X: Any, codes: Ints, weights: Floats) -> ModestRound:
-    """Joint probabilities of class and region under the weights D and the inverted ones, ∝ 1 − D."""
+    """Round from joint probabilities of class and region, under the weights D and under inverted ones ∝ 1 − D."""
     regions, places = np.unique(learner.regions(X), return_inverse=True)
     inverted = 1 - weights
     inverted = inverted / inverted.sum() if inverted.sum() > 0 else weights
     cells = places + len(regions) * codes
 
-    def joint(chances: Floats) -> Floats:
-        found = np.bincount(cells, chances, 2 * len(regions)).astype(np.float64)
-        return found.reshape(2, -1)
+    def joint(row_weights: Floats) -> Floats:
+        sums = np.bincount(cells, row_weights, 2 * len(regions)).astype(np.float64)
+        return sums.reshape(2, -1)
 
     negative, positive = joint(weights) * (1 - joint(inverted))
     return ModestRound(learner, regions, positive - negative)
@@ -105,7 +105,7 @@ def modest_round(learner: WeakLearner, X: Any, codes: Ints, weights: Floats) -> 
 
 @dataclass
 class Boosted:
-    """The rounds of one booster, their weighted errors, and why it stopped early, if it did."""
+    """Rounds of one booster, their weighted errors, and the reason if it stopped early."""
 
     rounds: list[Round] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
@@ -128,7 +128,7 @@ def boost(
     resample: bool,
     random: Any,
 ) -> Boosted:
-    """Boost on weights that add up to 1; codes are 0 and 1, for SAMME also beyond."""
+    """Fit the rounds, starting from weights that sum to 1; `codes` are 0 and 1, for SAMME also higher."""
     done = Boosted()
     for number in range(1, n_rounds + 1):
         learner = _fit(factory, codes, weights, random, resample=resample)
@@ -163,12 +163,12 @@ def _fit(
 def _discrete(
     done: Boosted, learner: WeakLearner, X: Any, codes: Ints, weights: Floats, n_classes: int
 ) -> Floats | None:
-    """Keep the round and return the factors of the weights; None if boosting ends here."""
+    """Add a round of Discrete AdaBoost; factors for the weights, or None if boosting ends here."""
     wrong = (learner.codes(X) != codes).astype(np.float64)
     error = float(weights @ wrong)
     chance, number = 1 - 1 / n_classes, len(done.rounds) + 1
     if error == 0:
-        # Its α is infinite: one that outvotes all others says the same.
+        # Its α would be infinite; any weight that outvotes all earlier rounds predicts alike.
         before = sum(round_.weight for round_ in done.rounds if isinstance(round_, DiscreteRound))
         done.keep(DiscreteRound(learner, 1 + before, n_classes), 0.0)
         done.stop_reason = f"round {number}: its learner makes no error and is the last"
@@ -198,7 +198,7 @@ def _refuse_worse(error: float, chance: float) -> None:
 def _additive(
     done: Boosted, variant: str, learner: WeakLearner, X: Any, codes: Ints, weights: Floats
 ) -> Floats | None:
-    """The same for Real, Gentle and Modest, whose rounds carry their own weight."""
+    """Add a round of Real, Gentle or Modest AdaBoost; factors for the weights, or None if boosting ends here."""
     round_: Round
     if variant == "real":
         round_ = RealRound(learner)
@@ -211,7 +211,7 @@ def _additive(
     number = len(done.rounds) + 1
     useless = not gain.any() if variant == "modest" else error >= 0.5 - 1e-12
     if useless and number > 1:
-        done.stop_reason = f"round {number}: its learner tells the classes no better than chance"
+        done.stop_reason = f"round {number}: its learner is no better than chance"
         return None
     if useless:
         _refuse_worse(error, 0.5)

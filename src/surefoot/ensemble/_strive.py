@@ -27,7 +27,7 @@ from surefoot.ensemble._topic_decisions import micro_average
 
 
 class HeldOutColumns(NamedTuple):
-    """Columns of base models and indicators for training rows that they had not seen.
+    """Out-of-fold columns of base models and indicators for the training rows.
 
     `rows` are positions in the training table, `columns` has shape (n_rows, n_topics, n_columns), NaN
     where a topic had no model, and `targets` (n_rows, n_topics) of zeros and ones.
@@ -39,31 +39,31 @@ class HeldOutColumns(NamedTuple):
 
 
 class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
-    """Classifier that combines several models by their outputs and by how reliable each of them is on the row.
+    """Stacking classifier that also uses indicators of how reliable each base model is on the row.
 
-    Stacking trains a metaclassifier on the out-of-fold scores of the base models, which behave like
-    log-odds. Striving adds the columns of indicators: how far each model can be trusted on the row
+    Stacking trains a metaclassifier on the out-of-fold scores of the base models, which are like
+    log-odds. STRIVE adds the columns of reliability indicators: how far each model can be trusted on the row
     (Bennett 2007, section 4.2). With the default metaclassifier, a linear support
     vector machine, it is the paper's Stack-S without indicators and its STRIVE-S with them.
 
-    Each topic of an indicator matrix `y`, and each of more than two classes, has base models and a
-    metaclassifier of its own; the rows are searched for neighbours once for all of them.
+    Each topic (column) of an indicator matrix `y` has its own base models and metaclassifier, and so has
+    each of more than two classes; one neighbour search serves all of them.
 
     Parameters
     ----------
     estimators : list of (str, classifier)
         Names and base models, as in scikit-learn's `StackingClassifier`; "drop" leaves one out.
     indicators : indicator, list of indicators or dict of them by model, default=None
-        Indicators whose columns the metaclassifier sees besides the scores: of every model, or of those
-        that the dict names. `LocalSensitivity(per_class=True)` has the columns of the paper.
+        Indicators whose columns the metaclassifier gets besides the scores: of every model, or of the models
+        named in the dict. `LocalSensitivity(per_class=True)` has the columns of the paper.
     final_estimator : classifier, default=None
         The metaclassifier, cloned for each topic; the default is `LinearSVC(C=0.1)` on standardised
         columns, cut off at the least and largest values of the held-out rows.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out. For an indicator matrix a number of folds spreads the rarest
-        topics first.
+        How rows are held out. For an indicator matrix and a number of folds, the rarest
+        topics are spread over the folds first.
     passthrough : bool, default=False
-        Whether the metaclassifier also sees the columns of X.
+        Whether the metaclassifier also gets the columns of X.
     threshold : {"error", "f1"} or float, default="error"
         Score of the metaclassifier above which a topic is assigned: learned from held-out scores, topic by
         topic, for the least error or the best F1, or given. With more than two classes in a
@@ -76,11 +76,11 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     classes_ : ndarray of shape (n_classes,)
         Class labels; the numbers of the columns if `y` is a matrix.
     feature_names_out_ : ndarray of shape (n_columns,)
-        Columns that the metaclassifiers see: `<model>__score` of each model, then `<model>__<column>` of its
-        indicators, then the columns of X if they are passed through.
+        Names of the metaclassifiers' columns: `<model>__score` of each model, then `<model>__<column>` of its
+        indicators, then the columns of X if `passthrough` is set.
     final_estimators_ : list of classifiers
-        One a topic. None for a topic that fewer than two held-out rows have, or lack: it is always
-        answered alike.
+        Metaclassifier of each topic. None for a topic that fewer than two held-out rows have, or lack: its
+        prediction is constant.
     thresholds_ : ndarray of shape (n_topics,)
         Score above which each topic is assigned.
     held_out_ : HeldOutColumns
@@ -89,16 +89,16 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         Out-of-fold scores of the metaclassifiers for these rows, before the threshold; NaN where a
         topic had no model.
     named_estimators_ : Bunch
-        For each base model's name the fitted models, one a topic; None for a topic that all rows have, or none.
+        Fitted base models by name, a list with one for each topic; None for a topic that all rows have, or none.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
-    TrustWeightedClassifier : Lets models vote, each with its trust in the row at hand.
-    surefoot.recalibration.RecalibratedClassifier : The same for a single model.
+    TrustWeightedClassifier : Lets models vote, each weighted by its trust in the row.
+    surefoot.recalibration.RecalibratedClassifier : Uses scores and indicators of a single model.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the base models, and metaclassifiers on their scores of held-out rows.
+        """Fit the base models, and the metaclassifiers on their out-of-fold scores and columns.
 
         Parameters
         ----------
@@ -180,10 +180,10 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self._passed = take_rows(X, rows) if self.passthrough else None
         self._topics = topics
         self.classes_ = topics.classes
-        return self._learn(np.arange(columns.shape[2]))
+        return self._fit_metaclassifiers(np.arange(columns.shape[2]))
 
-    def _learn(self, chosen: Ints) -> Self:
-        """Learn to combine the chosen columns, topic by topic."""
+    def _fit_metaclassifiers(self, chosen: Ints) -> Self:
+        """Fit the metaclassifier of each topic on the chosen columns."""
         self._chosen = chosen
         every = np.arange(self.held_out_.targets.shape[1])
         self._combinations = combinations = self._combine(chosen, every)
@@ -199,7 +199,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         return np.array([name for block in self._blocks.values() for name in block], dtype=object)
 
     def _combine(self, chosen: Ints, topics: Ints) -> list[Combination]:
-        """Fitted metaclassifiers of `topics`, on the columns at the places `chosen`."""
+        """Fitted metaclassifiers of `topics`, on the columns at the positions `chosen`."""
         threshold = 0.0 if self._topics.kind == "multiclass" else self.threshold
         return [
             combine(
@@ -215,7 +215,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         ]
 
     def meta_columns(self, X: Any) -> Floats:
-        """Columns that the metaclassifiers see of each row, without the columns of X itself.
+        """Columns of the metaclassifiers for each row, without the columns of X itself.
 
         Parameters
         ----------
@@ -269,17 +269,17 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         return self._topics.targets(scores[:, None] if scores.ndim == 1 else scores)
 
     def with_columns(self, columns: Any) -> Self:
-        """Learn to combine the same base models by some of the columns only.
+        """Copy whose metaclassifiers are fitted on some of the columns only.
 
         Parameters
         ----------
         columns : array-like of str
-            Names among `feature_names_out_`; those of the base models' scores alone make the paper's Stack-S.
+            Names among `feature_names_out_`; with the base models' scores alone it is the paper's Stack-S.
 
         Returns
         -------
         StriveClassifier
-            A fitted copy; its base models are those of this one.
+            A fitted copy, which shares the base models with this one.
         """
         check_is_fitted(self)
         names = self._column_names()
@@ -287,16 +287,16 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
             raise ValueError(f"columns has {unknown[0]!r}: they may be among feature_names_out_.")
         if len(columns) == 0:
             raise ValueError("columns is empty: there must be something to combine.")
-        some = copy(self)
-        return some._learn(np.flatnonzero(np.isin(names, list(columns))))  # noqa: SLF001 - its own
+        copied, chosen = copy(self), np.flatnonzero(np.isin(names, list(columns)))
+        return copied._fit_metaclassifiers(chosen)  # noqa: SLF001 - its own
 
     def backward_selection(
         self, groups: Mapping[str, Sequence[str]] | None = None, *, topics: Any = None
     ) -> list[SelectionStep]:
-        """Leave out, one after another, the indicator whose absence costs least; higher scores are better.
+        """Leave out at each step the indicator whose absence lowers the score least; higher scores are better.
 
-        Each score is the micro-averaged accuracy, or F1 with `threshold="f1"`, of the decisions on
-        held-out rows, by metaclassifiers that had not seen them.
+        Each score is the micro-averaged accuracy, or F1 with `threshold="f1"`, of the out-of-fold
+        decisions of the metaclassifiers.
 
         Parameters
         ----------

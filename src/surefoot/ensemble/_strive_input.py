@@ -1,4 +1,4 @@
-"""Input of the striving classifier: models and parameters, checked, and how rows are held out."""
+"""Checks of the input of `StriveClassifier`, and its splits."""
 
 from collections.abc import Iterable
 from numbers import Integral
@@ -18,7 +18,7 @@ from surefoot.ensemble._topics import Topics, as_topics, deal_folds
 
 
 def kept_models(names: Iterable[str], models: Iterable[Any]) -> dict[str, Any]:
-    """Models by name, without those that are dropped; none may be frozen."""
+    """Models by name, without dropped ones; raise an error if one is frozen."""
     kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
     for name, model in kept.items():
         if isinstance(model, FrozenEstimator):
@@ -30,11 +30,9 @@ def kept_models(names: Iterable[str], models: Iterable[Any]) -> dict[str, Any]:
 
 
 def check_metaclassifier(final_estimator: Any, threshold: Any) -> None:
-    """Raise one sentence unless the metaclassifier is a classifier and its threshold is known."""
+    """Raise an error unless the metaclassifier is a classifier and its threshold is valid."""
     if final_estimator is not None and not is_classifier(final_estimator):
-        raise TypeError(
-            f"final_estimator={final_estimator!r} is no classifier, and it must be one."
-        )
+        raise TypeError(f"final_estimator={final_estimator!r} is no classifier: it must be one.")
     if isinstance(threshold, str):
         check_option(threshold, "threshold", ["error", "f1"], other="a number")
     else:

@@ -1,4 +1,4 @@
-"""The score from which on a topic is assigned, learned from scores of rows that were held out."""
+"""Threshold of a topic's score, learned from out-of-fold scores."""
 
 from typing import Any
 
@@ -16,28 +16,29 @@ def learn_threshold(
     sample_weight: Any = None,
     least_f1: float = 0.0,
 ) -> float:
-    """Threshold above which calling rows positive gives the least error, or the best F1.
+    """Threshold with the lowest error, or the best F1, if rows with a higher score are called positive.
 
-    Candidates lie half way between two neighbouring scores, and beyond them all. Among equally good
-    ones it is the nearest to 0, where the scores themselves draw the line.
+    Candidates lie half way between two consecutive scores, and beyond the first and the last. Of equally good
+    candidates the one nearest to 0 is taken, because 0 is the threshold of the scores themselves.
 
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
-        Scores of rows that their model had not seen; higher speaks for the topic.
+        Out-of-fold scores of rows; higher speaks for the topic.
     truth : array-like of shape (n_rows,)
         1 for the rows that have the topic, 0 for the others.
     objective : {"error", "f1"}, default="error"
-        What is to be best.
+        What is optimised.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the rows.
     least_f1 : float, default=0.0
-        Where even the best F1 is below this, the threshold is the highest score: a topic that is found no
-        better than that had rather not be assigned (Yang 2001 calls it SCutFBR.1).
+        If even the best F1 is below this, the threshold is the highest score, so that the topic is not
+        assigned (Yang 2001 calls it SCutFBR.1).
 
     Returns
     -------
     float
+        The threshold.
 
     Examples
     --------
@@ -50,21 +51,22 @@ def learn_threshold(
     weight = check_weights(sample_weight, scores)
     order = np.argsort(-scores, kind="stable")
     ranked, hit = scores[order], (truth[order] == 1) * weight[order]
-    # What there is above each candidate: none, the first, the first two, …
+    # Weights of the positive and negative rows above each candidate: none, the first, the first two, …
     true = np.concatenate([[0.0], np.cumsum(hit)])
     false = np.concatenate([[0.0], np.cumsum(weight[order] - hit)])
     missed = hit.sum() - true
     if objective == "error":
         value = -(false + missed)
     else:
-        told = 2 * true + false + missed
-        value = np.divide(2 * true, told, out=np.zeros_like(told), where=told > 0)
+        denominator = 2 * true + false + missed
+        f1 = np.zeros_like(denominator)
+        value = np.divide(2 * true, denominator, out=f1, where=denominator > 0)
         if value.max() < least_f1:
             return float(ranked[0])
     candidates = np.concatenate([[ranked[0] + 1], (ranked[1:] + ranked[:-1]) / 2, [ranked[-1] - 1]])
     distinct = np.concatenate([[True], ranked[1:] < ranked[:-1], [True]])
     best = distinct & (value >= value[distinct].max() - 1e-9)
-    # 0 itself, if it lies where a best candidate does: the border is then the scores' own.
+    # 0 itself, if it lies between the same two scores as a best candidate.
     upper = np.concatenate([[np.inf], ranked])[best]
     lower = np.concatenate([ranked, [-np.inf]])[best]
     if ((lower <= 0) & (upper > 0)).any():

@@ -1,4 +1,4 @@
-"""Decisions by scores, one a row and topic, and how good they are."""
+"""Accuracy and F1 of decisions by scores, one for each row and topic."""
 
 import numpy as np
 

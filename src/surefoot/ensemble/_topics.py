@@ -1,4 +1,4 @@
-"""Targets as topics: zeros and ones, one column a topic."""
+"""Targets as topics: zeros and ones, one column for each topic."""
 
 from typing import Any, NamedTuple
 
@@ -13,10 +13,10 @@ from surefoot._typing import Floats, Ints, Split
 
 
 class Topics(NamedTuple):
-    """Targets as topics, and what is needed to turn topics back into targets.
+    """Targets as topics, with the classes, kind and type that turn topics back into targets.
 
-    `kind` is "binary" (one topic, the second class), "multiclass" (one a class, of which a row has one)
-    or "multilabel" (a row has any of them).
+    `kind` is "binary" (one topic, the second class), "multiclass" (one topic for each class; a row has exactly one)
+    or "multilabel" (a row has any number of topics).
     """
 
     indicator: Ints
@@ -26,7 +26,7 @@ class Topics(NamedTuple):
     sparse: bool
 
     def check_weights(self, sample_weight: Floats) -> None:
-        """Raise one sentence if a class of labels has no weight; a topic may go without."""
+        """Raise an error if a class has no weight; a topic of a matrix may have none."""
         if self.kind == "multilabel":
             return
         codes = self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
@@ -37,17 +37,18 @@ class Topics(NamedTuple):
                 raise ValueError(f"sample_weight leaves class {label!r} without weight.")
 
     def targets(self, scores: Floats) -> Any:
-        """Targets in the form that they were given, from scores of which the positive speak for a topic."""
+        """Targets in the form that `fit` was given; a score above 0 assigns a topic."""
         if self.kind == "multiclass":
             return self.classes[scores.argmax(axis=1)]
-        told = scores > 0
+        assigned = scores > 0
         if self.kind == "binary":
-            return self.classes[told[:, 0].astype(np.int64)]
-        return csr_array(told.astype(self.dtype)) if self.sparse else told.astype(self.dtype)
+            return self.classes[assigned[:, 0].astype(np.int64)]
+        targets = assigned.astype(self.dtype)
+        return csr_array(targets) if self.sparse else targets
 
 
 def as_topics(y: Any) -> Topics:
-    """Read labels, one a row, or an indicator matrix, dense or sparse."""
+    """Topics from labels, one for each row, or from an indicator matrix, dense or sparse."""
     y = y if issparse(y) else np.asarray(y)
     if y.shape[:1] == (0,):
         raise ValueError("X and y have no rows: a minimum of two is required.")
@@ -71,7 +72,7 @@ def _indicator_topics(y: Any) -> Topics:
     dense = y.toarray() if issparse(y) else np.asarray(y)
     if not np.isin(dense, (0, 1)).all():
         raise ValueError(
-            "y is a matrix with other values than 0 and 1, which are all it may have: one column a topic."
+            "y is a matrix with other values than 0 and 1: it must have one column for each topic, of zeros and ones."
         )
     indicator = dense.astype(np.int64)
     if (indicator.min(axis=0) == indicator.max(axis=0)).all():
@@ -80,9 +81,9 @@ def _indicator_topics(y: Any) -> Topics:
 
 
 def deal_folds(indicator: Ints, n_folds: int) -> list[Split]:
-    """Splits that spread every topic over the folds, the rarest first, as cards are dealt.
+    """Splits that spread every topic evenly over the folds, the rarest first.
 
-    Each row is sorted under its rarest topic; one after another they go to the folds in turn.
+    Rows are sorted by their rarest topic, and dealt to the folds in turn, like cards.
     """
     sizes = indicator.sum(axis=0)
     rarity = np.where(indicator == 1, sizes, len(indicator) + 1)

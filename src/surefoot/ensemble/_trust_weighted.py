@@ -1,4 +1,4 @@
-"""A vote of experts, each with its trust in this row (Bennett 2007, introduction)."""
+"""Vote of several models, each weighted by its trust in the row (Bennett 2007, introduction)."""
 
 from typing import Any, Self
 
@@ -14,11 +14,11 @@ from surefoot.error_estimation import JudgedEnsemble
 
 
 class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
-    """Classifier that lets several models vote, each with its estimated trust in the row at hand.
+    """Classifier that lets several models vote, each weighted by its estimated trust in the row.
 
-    Like reviewers who state how sure they are of their verdict: each model votes with its class
-    probabilities (with its class, if it has none), and its vote counts by how probably it is right on this row,
-    as an `IndividualErrorClassifier` around it estimates; higher weights are more trust.
+    Each model votes with its class probabilities, or with its class if it has none. The weight of its vote grows with
+    its probability of being right on this row, which an `IndividualErrorClassifier` around it estimates;
+    a higher weight is more trust.
 
     Parameters
     ----------
@@ -27,21 +27,21 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorClassifier` is used with its own settings, but for the loss.
     indicator : indicator or list of indicators, default=None
-        What the trust is learned from, out of fold, so that the models' trusts have one scale; None is
-        all that `IndividualErrorClassifier` looks at by default.
+        Indicators from which trust is learned, out of fold, so that all models' trusts have one scale; None is
+        the default of `IndividualErrorClassifier`.
     mode : {"weight", "abstain"}, default="weight"
-        "weight" weighs a vote by the log-odds of being right, counted from guessing among the classes and never
+        With "weight" the weight of a vote is the log-odds of being right compared with random guessing, never
         below zero: log((1 − e)(c − 1) / e) for an estimated error e and c classes. With "abstain" a
-        doubtful model does not vote, and the others vote alike. Where nobody is left to vote, all do, alike.
+        doubtful model does not vote, and the others have equal weights. If no model is left, all have equal weights.
     max_error : float, default=None
         With "abstain", the estimated error above which a model is doubtful; None is its own mean
-        error out of fold: it doubts more than it usually does.
+        error out of fold.
     error_estimator : classifier, default=None
-        What learns the errors of every model; see `IndividualErrorClassifier`.
+        Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out.
     random_state : int, RandomState or None, default=None
-        What the error estimation draws.
+        Seed of the error estimation.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -52,17 +52,17 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
     estimators_ : list of classifiers
         The models, fitted on all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The models by name.
     error_estimators_ : list of IndividualErrorClassifier
-        What estimates the error of each.
+        Error estimator of each model.
     held_out_ : HeldOutErrors
-        Predictions, errors and estimated errors of the training rows out of fold, one column a model.
+        Predictions, errors and estimated errors of the training rows out of fold, one column for each model.
     max_errors_ : ndarray of shape (n_models,)
         Estimated error above which each model is doubtful; set with "abstain".
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
@@ -103,7 +103,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the models, and learn from held-out rows how wrong each of them is where.
+        """Fit the models, and learn from held-out rows on which rows each of them is wrong.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         return self
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities: the mean of the models', each with its weight for the row.
+        """Class probabilities: the mean over the models, weighted for each row.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         Returns
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
-            One column a class, in the order of `classes_`.
+            One column for each class, in the order of `classes_`.
         """
         X = check_rows(self, X)
         weights = self.local_weights(X)
@@ -154,7 +154,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         return np.einsum("rm,rmc->rc", weights, votes)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most weight for each row."""
+        """Class with the highest weighted probability for each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
@@ -174,7 +174,7 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         estimated = self._estimate_errors(check_rows(self, X))
         if self.mode == "abstain":
             return as_shares((estimated <= self.max_errors_).astype(np.float64))
-        # No more certain than n rows can make one: the rule of succession's half row either way.
+        # Clip estimates to what n rows can show: half a row from 0 and from 1.
         least = 1 / (2 * len(self.held_out_.rows) + 2)
         clipped = np.clip(estimated, least, 1 - least)
         return as_shares(np.maximum(0.0, np.log(len(self.classes_) - 1) - logit(clipped)))
@@ -184,13 +184,13 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
 
 
 def as_shares(weights: Floats) -> Floats:
-    """Weights that sum to one in each row; all alike where none is above zero."""
+    """Weights scaled to sum to one in each row; equal weights where none is above zero."""
     weights = np.where(weights.max(axis=1, keepdims=True) > 0, weights, 1.0)
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 def class_votes(model: Any, X: Any, classes: NDArray[Any]) -> Floats:
-    """Class probabilities of a model; 0 and 1 if it has none."""
+    """Class probabilities of a model; 1 for the predicted class if it has none."""
     if hasattr(model, "predict_proba"):
         return model.predict_proba(X)
     return (np.asarray(model.predict(X))[:, None] == classes).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What boosting asks of a learner in a round: classes, shares of the positive class, and regions."""
+"""Weak learners of boosting: they predict classes, probabilities of the positive class, and regions."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -29,16 +29,16 @@ class WeakLearner(Protocol):
         """Estimated probability of the second class."""
 
     def regions(self, X: Any) -> Ints:
-        """Number of the region that each row falls in: a leaf, or all rows of one predicted class."""
+        """Number of the region of each row: its leaf, or its predicted class."""
 
 
 class LearnerFactory(Protocol):
-    """Fits weak learners to the same rows under other weights."""
+    """Factory of weak learners, all fitted to one table with different weights."""
 
     X: Any
 
     def fit(self, codes: Ints, weights: Floats, random: Any) -> WeakLearner:
-        """Fit a learner to weighted rows; weights add up to 1."""
+        """Fit a learner to weighted rows; weights sum to 1."""
 
     def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> WeakLearner:
         """Fit a learner to drawn rows, each as often as it was drawn."""
@@ -50,7 +50,7 @@ class Stump(NamedTuple):
     Attributes
     ----------
     column : int
-        Which column.
+        Position of the column.
     threshold : float
         Rows with at most this value are on the left.
     weights : ndarray of shape (2, n_classes)
@@ -62,23 +62,22 @@ class Stump(NamedTuple):
     weights: Floats
 
     def regions(self, X: Floats) -> Ints:
-        """0 for the left side, 1 for the right."""
+        """Side of each row: 0 for the left, 1 for the right."""
         return (X[:, self.column] > self.threshold).astype(np.int64)
 
     def codes(self, X: Floats) -> Ints:
-        """The heavier class of each side."""
+        """Class with the most weight on each row's side."""
         shares = self.weights / self.weights.sum(axis=1, keepdims=True)
-        return shares.round(12).argmax(axis=1)[
-            self.regions(X)
-        ]  # ties, but for rounding, to the first
+        heaviest = shares.round(12).argmax(axis=1)  # rounded: a tie goes to the first class
+        return heaviest[self.regions(X)]
 
     def positive_share(self, X: Floats) -> Floats:
-        """The second class's share of each side."""
+        """Share of the second class on each row's side."""
         return (self.weights[:, 1] / self.weights.sum(axis=1))[self.regions(X)]
 
 
 class StumpFactory:
-    """Finds the best stump over columns that are sorted once, for any weights."""
+    """Factory of stumps; the columns are sorted once, for all weights."""
 
     def __init__(self, X: Floats, n_classes: int, criterion: str) -> None:
         self.X = np.asfortranarray(X)  # a stump reads one column
@@ -86,7 +85,7 @@ class StumpFactory:
         self.order, self.cuts = presort_columns(np.ascontiguousarray(self.X.T))
 
     def fit(self, codes: Ints, weights: Floats, random: Any) -> Stump:
-        """The stump with the least weighted impurity or error; a root alone if no split helps."""
+        """Fit the stump with the lowest weighted impurity or error; without a split if none helps."""
         column, place = self._best_split(codes, weights)
         if column < 0:
             column, threshold = 0, np.inf
@@ -95,12 +94,12 @@ class StumpFactory:
             middle = low + (high - low) / 2
             threshold = float(middle if middle < high else low)
         table = side_weights(self.X[:, column], threshold, codes, weights, self.n_classes)
-        if not table[1].any():  # nobody is on the right: it says what the left does
+        if not table[1].any():  # no row is on the right: predict there as on the left
             table[1] = table[0]
         return Stump(int(column), threshold, table)
 
     def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> Stump:
-        """The same with weights that count how often a row was drawn."""
+        """Fit a stump with weights proportional to how often each row was drawn."""
         return self.fit(codes, np.bincount(drawn, minlength=len(codes)) / len(drawn), random)
 
     def _best_split(self, codes: Ints, weights: Floats) -> tuple[int, int]:
@@ -123,12 +122,12 @@ class ModelLearner:
         return np.asarray(self.model.predict(X), dtype=np.int64)
 
     def positive_share(self, X: Any) -> Floats:
-        """Estimated probability of the second class; of a regressor on −1 and 1, moved to 0 and 1."""
+        """Estimated probability of the second class; a regressor's output is mapped from [−1, 1] to [0, 1]."""
         if is_regressor(self.model):
             return (np.asarray(self.model.predict(X), dtype=np.float64) + 1) / 2
-        found = self.model.predict_proba(X)
-        shares = np.zeros((len(found), 2))  # a draw may lack a class
-        shares[:, self.model.classes_] = found
+        probabilities = self.model.predict_proba(X)
+        shares = np.zeros((len(probabilities), 2))  # the drawn rows may lack a class
+        shares[:, self.model.classes_] = probabilities
         return shares[:, 1]
 
     def regions(self, X: Any) -> Ints:
@@ -139,7 +138,7 @@ class ModelLearner:
 
 
 class ModelFactory:
-    """Fits clones of a scikit-learn model."""
+    """Factory of weak learners that are clones of a scikit-learn model."""
 
     def __init__(self, X: Any, estimator: Any) -> None:
         self.X, self.estimator = X, estimator
@@ -165,7 +164,7 @@ class ModelFactory:
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Whether a model, or the last step of a pipeline, can be fitted with `sample_weight`."""
+    """True if a model, or the last step of a pipeline, can be fitted with `sample_weight`."""
     while isinstance(estimator, Pipeline):
         estimator = estimator[-1]
     return bool(has_fit_parameter(estimator, "sample_weight"))

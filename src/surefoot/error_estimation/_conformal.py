@@ -5,7 +5,7 @@ from math import floor
 
 import numpy as np
 
-from surefoot._typing import Floats, Mask
+from surefoot._typing import Floats, Ints, Mask
 from surefoot.metrics import conformal_quantile
 
 # Bisection steps after which the range is as narrow as floats allow.

@@ -1,4 +1,4 @@
-"""A report on a model that a person wants to read."""
+"""Report on a model: how far each of its predictions can be trusted."""
 
 from surefoot.report._report import ReliabilityReport
 

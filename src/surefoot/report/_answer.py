@@ -1,4 +1,4 @@
-"""Answer or abstain: what is risked at each share of rows that the model answers."""
+"""Section "Answer or abstain": risk and caught mistakes at each coverage, and the promises."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ N_RESAMPLES = 200
 
 
 class Selection:
-    """What is lost, kept and caught when the rows with the least estimated error are answered.
+    """Risk, caught errors and limit at each coverage, if rows with the lowest doubt are answered first.
 
-    Rows with equal estimates are answered in random order: figures are the expectation over it.
+    Rows with equal doubt are answered in random order; figures are expected values over that order.
     """
 
-    def __init__(self, errors: Floats, estimated: Floats) -> None:
-        self.coverages, risks, self.limits = risk_coverage_curve(errors, estimated)
+    def __init__(self, errors: Floats, doubt: Floats) -> None:
+        self.coverages, risks, self.limits = risk_coverage_curve(errors, doubt)
         self._ends = np.append(0.0, self.coverages)
         self._lost = np.append(0.0, self.coverages * risks)
 
     def lost(self, coverage: Any) -> Any:
-        """Mean over all rows of the errors of the answered ones."""
+        """Sum of the errors of the answered rows, divided by the number of all rows."""
         return np.interp(coverage, self._ends, self._lost)
 
     def risk(self, coverage: Any) -> Any:
@@ -35,23 +35,27 @@ class Selection:
         return self.lost(coverage) / coverage
 
     def caught(self, coverage: Any) -> Any:
-        """Share of the total error among the rows that are not answered; 0 if there is none."""
+        """Share of the total error in the rows that are not answered; 0 if there is no error."""
         total = self._lost[-1]
         return 1 - self.lost(coverage) / total if total > 0 else np.zeros(np.shape(coverage))
 
     def limit(self, coverage: Any) -> Any:
-        """The highest estimated error that is answered."""
+        """Highest doubt that is answered."""
         return self.limits[np.searchsorted(self.coverages, np.asarray(coverage) - 1e-12)]
 
 
 def describe_answering(assessment: Assessment) -> dict[str, Any]:
-    """Risk against coverage by the report, by the model's own confidence and at best, and what can be promised."""
-    orders = {"surefoot": assessment.estimated, "own": assessment.own, "best": assessment.losses}
+    """Risk at each coverage, by estimated error, by the model's own confidence and at best, and the promises."""
+    orders = {
+        "surefoot": assessment.estimated,
+        "own": assessment.own_doubt,
+        "best": assessment.losses,
+    }
     selections = {
         name: None if order is None else Selection(assessment.losses, order)
         for name, order in orders.items()
     }
-    # What is promised must be a point of the curves, or rounding would tell two figures of it.
+    # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
     grid = np.union1d(GRID, [promise.coverage for promise in assessment.promises if promise.kept])
     return {
         "risk_name": "share of wrong answers" if assessment.is_classifier else "mean error",
@@ -80,11 +84,15 @@ def _as_dict(promise: Promise) -> dict[str, float]:
 def compare_orders(assessment: Assessment) -> dict[str, float | None]:
     """Area under the generalised risk-coverage curve, and its ratio to that of own confidence, or of chance.
 
-    A regressor has no confidence of its own: any order that knows nothing has half of the mean error.
+    A regressor has no confidence of its own. It is compared with a random order, whose area is half of the mean error.
     """
     areas: dict[str, float | None] = dict.fromkeys(("surefoot", "own", "ratio", "low", "high"))
     areas["surefoot"] = augrc_loss(assessment.losses, assessment.estimated)
-    areas["own"] = None if assessment.own is None else augrc_loss(assessment.losses, assessment.own)
+    areas["own"] = (
+        None
+        if assessment.own_doubt is None
+        else augrc_loss(assessment.losses, assessment.own_doubt)
+    )
     if np.count_nonzero(assessment.losses) < 2:  # a resample without an error has no ratio
         return areas
     draw, codes = check_random_state(assessment.random_state), assessment.unit_codes
@@ -102,11 +110,11 @@ def compare_orders(assessment: Assessment) -> dict[str, float | None]:
 
 
 def _ratio(assessment: Assessment, weight: Any) -> float:
-    """Of the area by the report to the other one, with rows that count as often as they were drawn."""
+    """Ratio of the area by estimated error to that of own confidence, or of chance; `weight` counts draws of rows."""
     lost = float(np.average(assessment.losses, weights=weight))
     if lost == 0:
         return 1.0
     other = lost / 2
-    if assessment.own is not None:
-        other = augrc_loss(assessment.losses, assessment.own, sample_weight=weight)
+    if assessment.own_doubt is not None:
+        other = augrc_loss(assessment.losses, assessment.own_doubt, sample_weight=weight)
     return augrc_loss(assessment.losses, assessment.estimated, sample_weight=weight) / other

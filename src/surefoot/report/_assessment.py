@@ -1,4 +1,4 @@
-"""A model, its error estimator and the rows they were fitted on: what all sections of the report read."""
+"""Input of all sections of the report: a model, its error estimator and the rows they were fitted on."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from surefoot._validation import check_number, check_share
 from surefoot.abstention import Promise, offer_promises, promise_for
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
 
-# Numbers beyond it are not the same in JavaScript.
+# JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
 
 
@@ -27,7 +27,7 @@ LARGEST_LABEL = 2**53
 class Assessment:
     """A fitted error estimator, and the rows and targets that it was fitted on."""
 
-    sure: IndividualErrorClassifier | IndividualErrorRegressor
+    error_estimator: IndividualErrorClassifier | IndividualErrorRegressor
     X: Any
     y: NDArray[Any]
     confidence: float
@@ -36,18 +36,18 @@ class Assessment:
 
     @property
     def is_classifier(self) -> bool:
-        """Whether an error is a wrong class, rather than a distance."""
-        return is_classifier(self.sure)
+        """True for a classifier, False for a regressor."""
+        return is_classifier(self.error_estimator)
 
     @property
     def task(self) -> str:
-        """The kind of model, by name."""
+        """Name of the task: "classification" or "regression"."""
         return "classification" if self.is_classifier else "regression"
 
     @property
     def held_out(self) -> HeldOut:
         """Judgement of the training rows, out of fold."""
-        return self.sure.held_out_
+        return self.error_estimator.held_out_
 
     @property
     def rows(self) -> Ints:
@@ -56,7 +56,7 @@ class Assessment:
 
     @property
     def losses(self) -> Floats:
-        """What each held-out prediction cost: 0 or 1, or how far off it is."""
+        """Loss of each held-out prediction: 0 or 1, or the size of its error."""
         return self.held_out.losses
 
     @property
@@ -66,7 +66,7 @@ class Assessment:
 
     @cached_property
     def labels(self) -> Ints:
-        """Labels of all rows of the table."""
+        """Row labels of the whole table."""
         return row_labels(self.X)
 
     @property
@@ -75,13 +75,13 @@ class Assessment:
         return self.y[self.rows]
 
     @cached_property
-    def own(self) -> Floats | None:
-        """Doubt of the model itself in each prediction: 1 − its probability, or minus its lead; None for numbers."""
+    def own_doubt(self) -> Floats | None:
+        """Doubt of the model itself: 1 − its probability of the class, or minus its lead; None for a regressor."""
         if not self.is_classifier:
             return None
         if self.held_out.probabilities is None:
             return -self.lead
-        codes = np.searchsorted(self.sure.classes_, self.held_out.prediction)
+        codes = np.searchsorted(self.error_estimator.classes_, self.held_out.prediction)
         return 1 - self.held_out.probabilities[np.arange(len(codes)), codes]
 
     @property
@@ -92,40 +92,44 @@ class Assessment:
 
     @cached_property
     def promise(self) -> Promise:
-        """Promise of the risk that was asked for, else of the automatic one; it may not be kept."""
+        """Promise of the risk that the user asked for, else of the automatic one; its `kept` may be False."""
         return promise_for(self.held_out, self.max_risk, self.confidence)
 
     @cached_property
     def promises(self) -> list[Promise]:
         """Promises to choose from, by ascending risk, `promise` among them."""
         held_out = self.held_out
-        asked = self.promise.kept or self.max_risk is not None
-        also = [self.promise.max_risk] if asked else []
+        is_offered = self.promise.kept or self.max_risk is not None
+        also = [self.promise.max_risk] if is_offered else []
         return offer_promises(
             held_out.error, held_out.losses, self.confidence, groups=held_out.groups, also=also
         )
 
     @property
     def chosen(self) -> int | None:
-        """Place of `promise` among `promises`; None if it cannot be kept."""
+        """Position of `promise` in `promises`; None if it cannot be kept."""
         risks = [promise.max_risk for promise in self.promises]
         return risks.index(self.promise.max_risk) if self.promise.kept else None
 
     @property
     def unit_codes(self) -> Ints:
-        """Number of the unit that each held-out row was drawn with: its group, or itself alone."""
+        """Number of each held-out row's group; without groups each row has its own number."""
         if self.held_out.groups is None:
             return np.arange(len(self.rows))
         return np.unique(self.held_out.groups, return_inverse=True)[1]
 
     @property
     def n_models(self) -> int:
-        """Models that predicted the held-out rows: one for each part, none where the model is used as it is."""
-        return 0 if isinstance(self.sure.estimator, FrozenEstimator) else self.sure.n_splits_
+        """Number of models that predicted the held-out rows: one for each fold, 0 if the model is frozen."""
+        return (
+            0
+            if isinstance(self.error_estimator.estimator, FrozenEstimator)
+            else self.error_estimator.n_splits_
+        )
 
 
 def row_labels(X: Any) -> Ints:
-    """Labels of rows: a pandas index of whole numbers, each once, else their positions."""
+    """Labels of rows: a pandas index of different whole numbers, else their positions."""
     labels = row_index(X)
     if labels is None or labels.dtype.kind not in "iu" or len(np.unique(labels)) < len(labels):
         return np.arange(count_rows(X))
@@ -146,7 +150,7 @@ def assess_rows(
     random_state: int,
     n_jobs: int | None,
 ) -> Assessment:
-    """Fit the model, and learn from held-out rows how wrong it is on each."""
+    """Fit the model on folds, and learn from the held-out rows to estimate its error on each row."""
     X, y = as_table(X), column_or_1d(y)
     check_share(confidence, "confidence")
     if max_risk is not None:
@@ -156,13 +160,13 @@ def assess_rows(
         n_folds = min(int(cv), len(y))
         cv = KFold(n_folds, shuffle=True, random_state=random_state)  # tables may be sorted
     kind = IndividualErrorClassifier if is_classifier(estimator) else IndividualErrorRegressor
-    sure = kind(
+    error_estimator = kind(
         estimator,
         cv=cv,
         max_reference_rows=max_reference_rows,
         random_state=random_state,
         n_jobs=n_jobs,
     ).fit(X, y, groups=groups)
-    if len(np.unique(sure.held_out_.rows)) < len(sure.held_out_.rows):
+    if len(np.unique(error_estimator.held_out_.rows)) < len(error_estimator.held_out_.rows):
         raise ValueError("cv holds a row out more than once, and a report counts each row once.")
-    return Assessment(sure, X, y, confidence, max_risk, random_state)
+    return Assessment(error_estimator, X, y, confidence, max_risk, random_state)

@@ -1,4 +1,4 @@
-"""Figures as people write them."""
+"""Numbers and percentages as texts, rounded for people."""
 
 from math import floor, log10
 
@@ -6,7 +6,7 @@ NONE = "–"
 
 
 def percent(share: float | None) -> str:
-    """Write a share as a percentage: whole ones, and decimals where it is close to nothing or to all.
+    """Write a share as a percentage, with decimals only if it is close to 0 or to 1.
 
     Examples
     --------
@@ -22,13 +22,13 @@ def percent(share: float | None) -> str:
     if 0 < size < 0.01:
         return "below 0.01 %" if value > 0 else "above −0.01 %"
     if 99 < size < 100:
-        size = floor(size * 10 + 1e-9) / 10  # not all, so it must not read as all
+        size = floor(size * 10 + 1e-9) / 10  # never rounded up to 100 %
     decimals = _decimals(size, 2) if size < 1 else 1 if size < 10 or size > 99 else 0
     return f"{_sign(value)}{_short(size, decimals)} %"
 
 
 def number(value: float | None) -> str:
-    """Write a number with three digits that matter, and all digits of a whole one.
+    """Write a number with three significant digits, or with all digits if it is whole.
 
     Examples
     --------

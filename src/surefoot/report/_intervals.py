@@ -1,4 +1,4 @@
-"""Whether intervals hold the truth as often as they say, and how wide they are."""
+"""Section on the intervals of a regressor: their coverage and width."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ N_PARTS = 5
 
 def describe_intervals(assessment: Assessment) -> dict[str, Any] | None:
     """Coverage and width of held-out intervals at several confidences; None for a classifier."""
-    if not isinstance(assessment.sure, IndividualErrorRegressor):
+    if not isinstance(assessment.error_estimator, IndividualErrorRegressor):
         return None
-    intervals = {c: assessment.sure.held_out_intervals(c) for c in CONFIDENCES}
-    held = {c: holds(assessment.truth, found) for c, found in intervals.items()}
-    counts = np.array([found.sum() for found in held.values()])
+    intervals = {c: assessment.error_estimator.held_out_intervals(c) for c in CONFIDENCES}
+    inside = {c: contains_truth(assessment.truth, ends) for c, ends in intervals.items()}
+    counts = np.array([mask.sum() for mask in inside.values()])
     low, high = wilson_interval(counts, len(assessment.rows), assessment.confidence)
-    width = [_finite(interval_width(found)) for found in intervals.values()]
+    width = [_finite(interval_width(ends)) for ends in intervals.values()]
     constant = [_finite(2 * conformal_quantile(assessment.losses, c)) for c in CONFIDENCES]
     return {
         "confidence": list(CONFIDENCES),
@@ -35,26 +35,28 @@ def describe_intervals(assessment: Assessment) -> dict[str, Any] | None:
         "high": high.tolist(),
         "width": width,
         "constant_width": constant,
-        "by_width": _by_width(intervals[SHOWN], held[SHOWN]),
+        "by_width": _by_width(intervals[SHOWN], inside[SHOWN]),
         "sentence": _sentence(
-            held[SHOWN].mean(), width[CONFIDENCES.index(SHOWN)], constant[CONFIDENCES.index(SHOWN)]
+            inside[SHOWN].mean(),
+            width[CONFIDENCES.index(SHOWN)],
+            constant[CONFIDENCES.index(SHOWN)],
         ),
     }
 
 
-def holds(truth: NDArray[Any], intervals: Floats) -> Mask:
-    """Whether each interval holds the truth."""
+def contains_truth(truth: NDArray[Any], intervals: Floats) -> Mask:
+    """Mask of the intervals that contain the true value."""
     return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
 
 
-def _by_width(intervals: Floats, held: Mask) -> list[dict[str, float | int | None]]:
-    """Mean width and coverage of parts of the rows of equal size, those with the narrowest intervals first."""
+def _by_width(intervals: Floats, inside: Mask) -> list[dict[str, float | int | None]]:
+    """Mean width and coverage in parts of equal numbers of rows, the narrowest intervals first."""
     width = np.diff(intervals)[:, 0]
     parts = np.array_split(np.argsort(width, kind="stable"), min(N_PARTS, len(width)))
     return [
         {
             "width": _finite(float(width[part].mean())),
-            "coverage": float(held[part].mean()),
+            "coverage": float(inside[part].mean()),
             "n_rows": len(part),
         }
         for part in parts
@@ -68,10 +70,10 @@ def _finite(value: float) -> float | None:
 def _sentence(coverage: float, width: float | None, constant: float | None) -> str:
     if width is None or constant is None:
         return f"There are too few rows for {percent(SHOWN)} intervals."
-    told = (
+    start = (
         f"{percent(float(coverage))} of the {percent(SHOWN)} conformal intervals contain the true value; their mean "
         f"width is {number(width)}"
     )
     if width < constant:
-        return f"{told}, against {number(constant)} with one width for all rows."
-    return f"{told}, not less than with one width for all rows ({number(constant)})."
+        return f"{start}, against {number(constant)} with one width for all rows."
+    return f"{start}, not less than with one width for all rows ({number(constant)})."

@@ -1,4 +1,4 @@
-"""How the report was computed: versions, sizes, seeds and what to keep in mind."""
+"""Section "How this was computed": versions, sizes, seed and caveats."""
 
 import platform
 from datetime import date
@@ -32,8 +32,8 @@ def describe_provenance(
     assessment: Assessment, *, seconds: float, command: str, n_measured: int, n_map: int
 ) -> dict[str, Any]:
     """Date, versions, sizes and caveats."""
-    sure = assessment.sure
-    n_rows, n_reference = len(assessment.y), len(sure.reference_rows_)
+    error_estimator = assessment.error_estimator
+    n_rows, n_reference = len(assessment.y), len(error_estimator.reference_rows_)
     return {
         "date": date.today().isoformat(),  # noqa: DTZ011 - the reader's day, not an instant
         "seconds": round(seconds, 1),
@@ -53,13 +53,13 @@ def describe_provenance(
 
 
 def _versions() -> dict[str, str]:
-    """Versions of the packages that are there: a summary alone needs no pandas and no altair."""
+    """Versions of the installed packages; a summary alone needs neither pandas nor altair."""
     return {name: version(name) for name in PACKAGES if find_spec(MODULES.get(name, name))}
 
 
 def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: bool) -> list[str]:
     caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
-    if not isinstance(assessment.sure.estimator, FrozenEstimator):
+    if not isinstance(assessment.error_estimator.estimator, FrozenEstimator):
         caveats.append(REFITTED)
     if not assessment.is_classifier:
         caveats.append(
@@ -72,9 +72,8 @@ def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: 
             "the calibration of probabilities treat rows as independent."
         )
     if neighbors_sampled:
-        caveats.append(
-            f"Neighbours are searched among {number(len(assessment.sure.reference_rows_))} rows drawn at random."
-        )
+        n_reference = number(len(assessment.error_estimator.reference_rows_))
+        caveats.append(f"Neighbours are searched among {n_reference} rows drawn at random.")
     if measured_sampled:
         caveats.append("“What would help” was measured on a random sample of the rows.")
     return caveats

@@ -1,4 +1,4 @@
-"""Where it fails: rules on the table's own columns, and a map of the rows."""
+"""Section "Where it fails": rules on the table's columns, and a map of the rows."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from surefoot.error_estimation import ErrorRegion, find_error_regions
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number, percent
 
-# Fewer rows cannot be divided into those that find a rule and those that check it.
+# With fewer rows, the half that finds rules and the half that tests them are too small.
 LEAST_ROWS = 40
 
 
 def describe_regions(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
-    """Regions of high error, and the rows shown, by their position among the held-out rows, on a map."""
+    """Regions of high error, and a map of the rows at the positions `shown` among the held-out rows."""
     regions = find_regions(assessment)
     return {
         "sentence": _sentence(regions, assessment),
@@ -36,7 +36,7 @@ def describe_regions(assessment: Assessment, shown: Ints, n_sampled: int) -> dic
 
 
 def find_regions(assessment: Assessment) -> list[ErrorRegion]:
-    """Rules for high errors, checked on rows they were not found on; none without a table or with few rows."""
+    """Rules for high errors, tested on rows that were not used to find them; none without a table or with few rows."""
     if (
         len(assessment.rows) < LEAST_ROWS
         or not is_readable(assessment.X)
@@ -52,26 +52,26 @@ def find_regions(assessment: Assessment) -> list[ErrorRegion]:
 
 
 def is_readable(X: Any) -> bool:
-    """Whether the table has columns that a person can read, neither sparse ones nor texts alone."""
+    """True if the table has columns that a person can read: it is neither sparse nor a list of texts."""
     return is_frame(X) or (not issparse(X) and X.ndim == 2)
 
 
 def draw_map(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
-    """The rows shown, on the two directions along which they differ most."""
-    place = assessment.sure.coordinates(take_rows(assessment.X, assessment.rows[shown]))
-    n_axes = min(2, *place.shape)
-    kind = TruncatedSVD if issparse(place) else PCA
+    """Map of the rows shown: their first two principal components."""
+    coordinates = assessment.error_estimator.coordinates(
+        take_rows(assessment.X, assessment.rows[shown])
+    )
+    n_axes = min(2, *coordinates.shape)
+    kind = TruncatedSVD if issparse(coordinates) else PCA
     axes = kind(n_axes, random_state=assessment.random_state)
     flat = np.zeros((len(shown), 2))
     explained = np.zeros(2)
-    if np.ptp(
-        place.toarray() if issparse(place) else place, axis=0
-    ).any():  # else all are in one place
-        flat[:, :n_axes] = axes.fit_transform(place)
+    dense = coordinates.toarray() if issparse(coordinates) else coordinates
+    if np.ptp(dense, axis=0).any():  # otherwise all rows are equal, and have no direction
+        flat[:, :n_axes] = axes.fit_transform(coordinates)
         explained[:n_axes] = axes.explained_variance_ratio_
-    flat *= np.where(
-        np.abs(flat).max(axis=0) > np.abs(flat.min(axis=0)), 1, -1
-    )  # one sign everywhere
+    # The sign of a component is arbitrary: make it the same on every machine.
+    flat *= np.where(np.abs(flat).max(axis=0) > np.abs(flat.min(axis=0)), 1, -1)
     wrong = (assessment.losses[shown] > 0).tolist() if assessment.is_classifier else None
     return {
         "x": flat[:, 0].round(4).tolist(),

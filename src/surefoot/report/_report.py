@@ -1,4 +1,4 @@
-"""The report on a model: what it is worth, row by row, and what to do about it."""
+"""Report on a model: how far each prediction can be trusted, and what to do about it."""
 
 import time
 from collections import Counter
@@ -19,7 +19,7 @@ from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
-from surefoot.report._rows import choose_rows, describe_rows, row_table
+from surefoot.report._row_table import choose_rows, describe_rows, row_table
 from surefoot.report._verdict import give_verdict
 from surefoot.report.improvements import MOST_ROWS, find_improvements
 
@@ -34,10 +34,10 @@ STEPS = (
 
 
 class ReliabilityReport:
-    """A report on how far each prediction of a model can be trusted.
+    """Report on how far each prediction of a model can be trusted.
 
-    The model is fitted to folds of the rows, every row is assessment by models that have not seen it, and
-    what was found is said in words and figures: as a dict, as a page, or as a table of rows.
+    The model is cross-fitted: every row is predicted, and its error estimated, by models that were fitted without it.
+    The results are available as a dict, as a page with texts and charts, and as a table of rows.
 
     Parameters
     ----------
@@ -51,24 +51,24 @@ class ReliabilityReport:
     cv : int, splitter or iterable of splits, default=5
         How rows are held out.
     groups : array-like of shape (n_rows,), default=None
-        What stays together when rows are held out, such as the rows of one person.
+        Groups of rows that are held out together, such as all rows of one person.
     X_unlabelled : like X, default=None
-        Rows without a target: the next to be labelled are chosen among them.
+        Rows without a target; the report proposes which of them to label next.
     max_risk : float, default=None
-        The risk to be kept: share of wrong answers, or mean error. None is one that can be: about half, or for a
-        regressor four fifths, of that of answering all rows.
+        Largest permitted risk of the answered rows: share of wrong answers, or mean error. None chooses a risk that
+        can be promised: about half of the model's error on all rows, or 80 % of it for a regressor.
     confidence : float, default=0.95
-        Of promises and intervals of figures.
+        Confidence of promises, and of the intervals around figures.
     max_reference_rows : int, default=10_000
-        Most rows in which neighbours are searched.
+        Most rows among which neighbours are searched.
     random_state : int, default=0
-        Draws everything that is drawn.
+        Seed of all random draws.
     n_jobs : int, default=None
-        Parallel fits and folds.
+        Number of fits in parallel.
     name, target, command : str, default=None
-        What the page calls the table and the target, and the command that makes it again.
+        Names of the table and of the target on the page, and the command that makes the report again.
     progress : callable, default=None
-        Called as `progress(items, total=, label=)` with the steps of the work; returns what to iterate over.
+        Called as `progress(items, total=, label=)` with the steps of the work; returns an iterable over them.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class ReliabilityReport:
         self.progress = progress
 
     def summarize(self) -> dict[str, Any]:
-        """Everything that the report says, as a plain dict that JSON takes as it is.
+        """Content of the report as a plain dict, which can be written as JSON.
 
         Returns
         -------
@@ -127,12 +127,12 @@ class ReliabilityReport:
         return self._summary
 
     def write_html(self, path: Any) -> Path:
-        """Write the page, one file that opens offline; an older one is replaced only by a whole new one.
+        """Write the page, one file that opens offline; an older file is replaced only when the new one is complete.
 
         Parameters
         ----------
         path : str or Path
-            Where to.
+            File to write.
 
         Returns
         -------
@@ -151,14 +151,14 @@ class ReliabilityReport:
         frame : pandas.DataFrame
             Columns row (its place in the table, or its label if a pandas index holds whole numbers), truth, those
             of `Judgement.to_frame` (with low and high of a regressor's 90 % interval, and trust where a risk can be
-            promised), loss (what the prediction really cost) and own_error (1 − the model's own probability).
+            promised), loss (the actual error of the prediction) and own_error (1 − the model's own probability).
         """
         import pandas as pd  # noqa: PLC0415 - only this method needs it
 
         return pd.DataFrame(row_table(self._assessment))
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, for a notebook."""
+        """Page in an iframe, for a notebook."""
         from surefoot.report.page import render  # noqa: PLC0415
 
         page = escape(render(self.summarize()))
@@ -201,7 +201,7 @@ class ReliabilityReport:
         rows = describe_rows(assessment, shown, n_sampled)
         next(steps)
         improvements = self._improvements(assessment)
-        for _ in steps:  # the last one is done
+        for _ in steps:  # end the progress bar
             pass
         return {
             "task": assessment.task,
@@ -227,14 +227,14 @@ class ReliabilityReport:
     def _steps(self) -> Any:
         if self.progress is None:
             return iter(STEPS)
-        return iter(self.progress(STEPS, total=len(STEPS), label="Judging"))
+        return iter(self.progress(STEPS, total=len(STEPS), label="Evaluating the model"))
 
     def _improvements(self, assessment: Assessment) -> list[dict[str, Any]]:
         improvements = find_improvements(
             self.estimator,
             self.X,
             assessment.y,
-            sure=assessment.sure,
+            error_estimator=assessment.error_estimator,
             task=assessment.task,
             groups=self.groups,
             X_unlabelled=self.X_unlabelled,
@@ -253,7 +253,9 @@ class ReliabilityReport:
         return {
             "name": self.name or "the table",
             "n_rows": len(assessment.y),
-            "n_columns": int(getattr(assessment.sure, "n_features_in_", 1)),  # texts have one
+            "n_columns": int(
+                getattr(assessment.error_estimator, "n_features_in_", 1)
+            ),  # texts have one
             "n_without_target": unlabelled,
             "classes": [
                 {"label": str(label), "share": shares[label] / len(assessment.y)}
@@ -263,7 +265,7 @@ class ReliabilityReport:
 
 
 def model_name(estimator: Any) -> str:
-    """The name of the model itself, without what stands around it."""
+    """Class name of the model itself, inside pipelines, searches and `FrozenEstimator`."""
     while isinstance(estimator, (Pipeline, FrozenEstimator)) or hasattr(
         estimator, "refit"
     ):  # a search

@@ -1,4 +1,4 @@
-"""How sure one can be of a share that was counted, or of a mean."""
+"""Confidence intervals of a share and of a mean."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from surefoot._typing import Floats
 
 
 def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's interval of a share, from how many of how many rows; it never leaves 0 to 1."""
+    """Ends of Wilson's interval of the share n_hits / n_rows; always between 0 and 1."""
     hits, rows = np.asarray(n_hits, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
     z = norm.ppf((1 + confidence) / 2)
     middle = (hits + z**2 / 2) / (rows + z**2)
@@ -19,7 +19,7 @@ def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple
 
 
 def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float, float]:
-    """Student's interval of a mean of rows that were drawn in units, such as groups, numbered from 0."""
+    """Ends of Student's interval of a mean; rows were sampled in units, such as groups, numbered from 0."""
     mean = float(values.mean())
     sums = np.bincount(units, values - mean)
     freedom = max(len(sums) - 1, 1)

@@ -1,4 +1,4 @@
-"""The verdict: how good, how well it knows when it is wrong, and what to do."""
+"""Section "The verdict": how good the model is, how well its errors are known, and what to do."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number, percent
 from surefoot.report._shares import mean_interval, wilson_interval
 
-# The share of rows that a person is thought to check.
+# Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
 
 
@@ -18,7 +18,7 @@ def give_verdict(
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections."""
     caught, own = caught_by_checking(assessment)
-    helping = [found["sentence"] for found in improvements if found["verdict"] == "helps"]
+    helping = [each["sentence"] for each in improvements if each["verdict"] == "helps"]
     sentences = [
         _about_checking(assessment, caught, own),
         _about_knowing(assessment, answer),
@@ -38,23 +38,23 @@ def give_verdict(
 
 
 def knows_more(answer: dict[str, Any]) -> bool | None:
-    """Whether surefoot ranks rows better than own confidence, or chance; None if not significant."""
-    found = answer["augrc"]
-    if found["ratio"] is None or found["low"] <= 1 <= found["high"]:
+    """True if surefoot ranks rows better than own confidence, or chance; None if not significant."""
+    augrc = answer["augrc"]
+    if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
         return None
-    return bool(found["high"] < 1)
+    return bool(augrc["high"] < 1)
 
 
 def caught_by_checking(assessment: Assessment) -> tuple[float, float | None]:
     """Shares of the total error caught by checking a tenth of the rows: by estimate, by own confidence."""
-    found = Selection(assessment.losses, assessment.estimated).caught(1 - CHECKED)
-    if assessment.own is None:
-        return float(found), None
-    return float(found), float(Selection(assessment.losses, assessment.own).caught(1 - CHECKED))
+    caught = float(Selection(assessment.losses, assessment.estimated).caught(1 - CHECKED))
+    if assessment.own_doubt is None:
+        return caught, None
+    return caught, float(Selection(assessment.losses, assessment.own_doubt).caught(1 - CHECKED))
 
 
 def show_risk(assessment: Assessment, risk: float) -> str:
-    """A risk as it is promised: not rounded below itself."""
+    """Text of a promised risk, which is not rounded down."""
     return f"{100 * risk:g} %" if assessment.is_classifier else number(risk)
 
 
@@ -83,7 +83,7 @@ def _about_knowing(assessment: Assessment, answer: dict[str, Any]) -> str:
     adds = knows_more(answer)
     if adds or assessment.losses.sum() == 0:
         return ""
-    if assessment.own is None:
+    if assessment.own_doubt is None:
         if adds is None:
             return (
                 "These rows do not show whether the estimated errors rank rows better than chance."
@@ -112,7 +112,7 @@ def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
             f"Let it answer the {percent(promise['coverage'])} of rows with the lowest estimated error, and give the "
             f"others to a person: then {kept}"
         )
-    other = next((found for found in answer["promises"] if found["coverage"] > 0), None)
+    other = next((promise for promise in answer["promises"] if promise["coverage"] > 0), None)
     if assessment.max_risk is not None and other is not None:
         return (
             f"A risk of {show_risk(assessment, assessment.max_risk)} cannot be promised; a risk of "

@@ -1,4 +1,4 @@
-"""For each row the model that suits it."""
+"""Selection of one of several models for each row."""
 
 from surefoot.selection._local_selection import LocalSelectionClassifier, LocalSelectionRegressor
 

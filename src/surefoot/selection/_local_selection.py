@@ -1,4 +1,4 @@
-"""For each row the model that is least wrong there (Buza et al. 2010, section 4)."""
+"""Ensembles that use, for each row, the model with the lowest estimated error (Buza et al. 2010, section 4)."""
 
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ def _all_have_probabilities(self: Any) -> bool:
 
 
 class LocalSelection(JudgedEnsemble):
-    """Base of both: fit error estimators, learn when to switch, and ask each model about its rows only."""
+    """Base of the classifier and the regressor: error estimators of all models, and the rule that chooses one."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class LocalSelection(JudgedEnsemble):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the models, and learn from held-out rows how wrong each of them is where.
+        """Fit the models, and learn from held-out rows on which rows each of them is wrong.
 
         Parameters
         ----------
@@ -65,11 +65,11 @@ class LocalSelection(JudgedEnsemble):
         return np.array(list(self.named_estimators_), dtype=object)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Prediction of the model that is chosen for each row."""
+        """Prediction of the chosen model for each row."""
         return self._ask("predict", check_rows(self, X))
 
     def predict_selection(self, X: Any) -> NDArray[np.object_]:
-        """Name of the model that is chosen for each row.
+        """Name of the chosen model for each row.
 
         Parameters
         ----------
@@ -90,19 +90,18 @@ class LocalSelection(JudgedEnsemble):
 
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         choice = self._switch.choose(self._estimate_errors(X))
-        return ask_chosen(
-            self.error_estimators_, choice, method, X
-        )  # a corrected one predicts better than its model
+        # An error estimator may correct its model's predictions, so it is asked in place of the model.
+        return ask_chosen(self.error_estimators_, choice, method, X)
 
 
 class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
-    """Classifier that uses, for each row, the model with the least estimated error there.
+    """Classifier that uses, for each row, the model with the lowest estimated error.
 
-    Every model is wrapped in an `IndividualErrorClassifier`, which learns from held-out rows how
-    probably it is wrong on a row. A row goes to the model that is least probably wrong, provided that it is so
-    by more than `advantage_`; otherwise to the one that is best on average. How much is enough is learned
-    from held-out rows too: where the errors saved by switching, less their standard error, are most. Without
-    such evidence the best model is used everywhere.
+    Every model is wrapped in an `IndividualErrorClassifier`, which learns from held-out rows the probability
+    that the model is wrong on a row. The model that is best on average is the default. A row goes to another model
+    if the estimated error of that model is lower by more than `advantage_`. This threshold is also learned from
+    held-out rows: it maximises the errors saved minus their standard error. If that is never above zero,
+    the default model is used for all rows.
 
     Parameters
     ----------
@@ -111,11 +110,11 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorClassifier` is used with its own settings, but for the loss.
     error_estimator : classifier, default=None
-        What learns the errors of every model; see `IndividualErrorClassifier`.
+        Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out.
     random_state : int, RandomState or None, default=None
-        What the error estimation draws.
+        Seed of the error estimation.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -126,23 +125,23 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     estimators_ : list of classifiers
         The models, fitted on all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The models by name.
     error_estimators_ : list of IndividualErrorClassifier
-        What estimates the error of each.
+        Error estimator of each model.
     held_out_ : HeldOutErrors
-        Predictions, errors and estimated errors of the training rows out of fold, one column a model.
+        Predictions, errors and estimated errors of the training rows out of fold, one column for each model.
     best_name_ : str
         Name of the model that is best on average, out of fold.
     advantage_ : float
-        By how much the estimated error of another must be less; inf if it is never chosen.
+        How much lower the estimated error of another model must be for it to be chosen; inf if it never is.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     See Also
     --------
-    surefoot.ensemble.TrustWeightedClassifier : Lets all models vote, each with its trust in the row.
+    surefoot.ensemble.TrustWeightedClassifier : Lets all models vote, each weighted by its trust in the row.
 
     Examples
     --------
@@ -166,18 +165,18 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
 
     @available_if(_all_have_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities by the model that is chosen for each row."""
+        """Class probabilities of the chosen model for each row."""
         return self._ask("predict_proba", check_rows(self, X))
 
 
 class LocalSelectionRegressor(RegressorMixin, LocalSelection):
-    """Regressor that uses, for each row, the model with the least estimated error there.
+    """Regressor that uses, for each row, the model with the lowest estimated error.
 
-    Every model is wrapped in an `IndividualErrorRegressor`, which learns from held-out rows how
-    far it is off on a row. A row goes to the model that is least off, provided that it is so by more than
-    `advantage_`; otherwise to the one that is best on average. How much is enough is learned from
-    held-out rows too: where the loss saved by switching, less its standard error, is most. Without
-    such evidence the best model is used everywhere.
+    Every model is wrapped in an `IndividualErrorRegressor`, which learns from held-out rows the size
+    of the model's error on a row. The model that is best on average is the default. A row goes to another model
+    if the estimated error of that model is lower by more than `advantage_`. This threshold is also learned from
+    held-out rows: it maximises the loss saved minus its standard error. If that is never above zero,
+    the default model is used for all rows.
 
     Parameters
     ----------
@@ -186,13 +185,13 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
         model in `FrozenEstimator` is used as it is, and the rows given to `fit` must be new to it. An
         `IndividualErrorRegressor` is used with its own settings, but for the loss.
     error_estimator : regressor, default=None
-        What learns the errors of every model; see `IndividualErrorRegressor`.
+        Learner of each model's errors; see `IndividualErrorRegressor`.
     loss : {"absolute", "squared"}, default="squared"
-        The error that is to be small.
+        Error to minimise.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out.
     random_state : int, RandomState or None, default=None
-        What the error estimation draws.
+        Seed of the error estimation.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -201,19 +200,19 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     estimators_ : list of regressors
         The models, fitted on all rows.
     named_estimators_ : Bunch
-        The same by name.
+        The models by name.
     error_estimators_ : list of IndividualErrorRegressor
-        What estimates the error of each.
+        Error estimator of each model.
     held_out_ : HeldOutErrors
-        Predictions, errors and estimated errors of the training rows out of fold, one column a model.
+        Predictions, errors and estimated errors of the training rows out of fold, one column for each model.
     best_name_ : str
         Name of the model that is best on average, out of fold.
     advantage_ : float
-        By how much the estimated error of another must be less; inf if it is never chosen.
+        How much lower the estimated error of another model must be for it to be chosen; inf if it never is.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
+        Column names, if they are all strings.
 
     Examples
     --------

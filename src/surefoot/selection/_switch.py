@@ -1,4 +1,4 @@
-"""When an estimated advantage of one model over another is a real one."""
+"""Rule that chooses a model for each row, and how its threshold is learned."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from surefoot._typing import Floats, Ints
 
 
 class Switch(NamedTuple):
-    """Leave the model that is best on average where another one is estimated to be better by more than this."""
+    """Model that is best on average, and the estimated advantage above which another model is used instead."""
 
     best: int
     advantage: float
@@ -20,20 +20,21 @@ class Switch(NamedTuple):
 
 
 def learn_switch(errors: Floats, estimated_errors: Floats, weight: Floats) -> Switch:
-    """Learn from held-out rows, one column a model, by how much an estimate must be better to be believed.
+    """Learn from held-out rows the estimated advantage from which on another model is used.
 
-    Rows are taken in the order of the estimated advantage of the best model there over the model that
-    is best on average. The switch is set where the loss saved so far, less its standard error, is largest;
-    if that is never above zero, the model that is best on average is used everywhere.
+    The arrays have one column for each model. Rows are sorted by the estimated advantage: the estimated error of the
+    model that is best on average, minus the lowest estimated error in the row. The threshold is set where the
+    loss saved so far, minus its standard error, is largest; if that is never above zero, the model that is
+    best on average is used for all rows.
     """
     best = int(np.average(errors, axis=0, weights=weight).argmin())
     advantage = estimated_errors[:, best] - estimated_errors.min(axis=1)
     order = np.argsort(-advantage, kind="stable")
     chosen = errors[np.arange(len(errors)), estimated_errors.argmin(axis=1)]
     saved = (weight * (errors[:, best] - chosen))[order]
-    certain = np.cumsum(saved) - np.sqrt(np.cumsum(saved**2))
+    lower_bounds = np.cumsum(saved) - np.sqrt(np.cumsum(saved**2))
     ranked = advantage[order]
-    enough = np.append(ranked[1:], 0.0)  # what the next row has is not enough any more
-    certain[enough == ranked] = -np.inf  # equal advantages switch together
-    at = int(certain.argmax())
-    return Switch(best, float(enough[at]) if certain[at] > 0 else np.inf)
+    thresholds = np.append(ranked[1:], 0.0)  # the next row's advantage, which is not enough
+    lower_bounds[thresholds == ranked] = -np.inf  # rows of equal advantage switch together
+    at = int(lower_bounds.argmax())
+    return Switch(best, float(thresholds[at]) if lower_bounds[at] > 0 else np.inf)

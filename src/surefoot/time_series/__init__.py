@@ -1,4 +1,4 @@
-"""Classification of time series, with as many neighbours as suits each series."""
+"""Nearest-neighbour classification of time series, with a number of neighbours chosen for each series."""
 
 from surefoot.time_series._distance import dtw_distance
 from surefoot.time_series._kneighbors import KNeighborsDTWClassifier

@@ -17,9 +17,9 @@ from surefoot._search import (
 def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     """Dynamic time warping distance of two series; lower is more alike.
 
-    The square root of the least sum of squared gaps over all ways to walk through both series
-    from start to end. Series with channels are warped together (dependent DTW): a step's gap is
-    the Euclidean one over the channels.
+    The square root of the lowest sum of squared differences over all alignments of both series
+    from start to end. All channels are warped together (dependent DTW): the difference at a step is
+    the Euclidean distance over the channels.
 
     Parameters
     ----------

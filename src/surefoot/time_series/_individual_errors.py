@@ -1,4 +1,4 @@
-"""Error of each number of neighbours, on held-out training series and around a new one."""
+"""Errors of each number of neighbours on held-out training series, and their estimates for new series."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Search = Callable[[Ints, int], Lists]
 
 @dataclass(frozen=True)
 class Voting:
-    """Numbers of neighbours, trusts in their labels and vote weights that are compared."""
+    """Candidate numbers of neighbours, candidate trusts in their labels, and the weights of votes."""
 
     sizes: Ints
     trusts: tuple[float, ...]
@@ -23,7 +23,7 @@ class Voting:
 
     @property
     def largest(self) -> int:
-        """The largest number of neighbours, which a list must hold."""
+        """Largest number of neighbours: the length that lists need."""
         return int(self.sizes[-1])
 
     def occurrences(self, lists: Lists, codes: Ints, n_rows: int, n_classes: int) -> Floats:
@@ -41,9 +41,9 @@ class Voting:
         *,
         own: bool,
     ) -> Mask:
-        """Whether each trust and each size errs on each row: (rows, trusts, sizes).
+        """Mask of mistakes, of shape (rows, trusts, sizes).
 
-        `own` says that the rows are among those whose occurrences were counted.
+        `own` is True if the rows are among those whose occurrences were counted.
         """
         wrong = []
         for trust in self.trusts:
@@ -63,7 +63,7 @@ class Voting:
 def leave_one_out_errors(
     voting: Voting, lists: Lists, codes: Ints, n_classes: int
 ) -> tuple[Ints, Mask]:
-    """Rows, and the errors on each by its neighbours among all others."""
+    """Rows, and a mask of the mistakes on each, with neighbours among all other rows."""
     occurrences = voting.occurrences(lists, codes, len(codes), n_classes)
     errors = voting.errors(lists, codes, codes, occurrences, own=True)
     return np.arange(len(codes)), errors
@@ -78,13 +78,13 @@ def held_out_errors(
     splits: Iterable[tuple[Ints, Ints]],
     search_again: Search,
 ) -> tuple[Ints, Mask]:
-    """Rows that any split holds out, and the errors on each by its neighbours among the rest.
+    """Rows that any split holds out, and a mask of the mistakes on each, with neighbours in the training part.
 
-    All splits are read off the same lists; a list that a split leaves too short is searched again.
+    All splits use the same lists, without held-out neighbours; where too few remain, the search is repeated.
     """
     rows, errors = [], []
     for kept, held_out in splits:
-        check_enough(len(kept), voting.largest, "that cv leaves to learn from")
+        check_enough(len(kept), voting.largest, "in a training part of cv")
         allowed = np.zeros(len(codes), dtype=bool)
         allowed[kept] = True
 
@@ -106,7 +106,7 @@ def held_out_errors(
 
 
 def check_enough(available: int, wanted: int, which: str) -> None:
-    """Raise one sentence if there are fewer series than neighbours asked for."""
+    """Raise an error if there are fewer series than neighbours asked for."""
     if available < wanted:
         raise ValueError(
             f"n_neighbors={wanted} is more than the {available} series {which}: it may be at "
@@ -115,19 +115,19 @@ def check_enough(available: int, wanted: int, which: str) -> None:
 
 
 def mean_by_row(rows: Ints, errors: Mask, n_rows: int) -> tuple[Ints, Floats]:
-    """Rows in order, and the mean of the errors on each over the splits that held it out."""
+    """Held-out rows in order, and the mean errors on each over the splits that hold it out."""
     times = np.bincount(rows, minlength=n_rows)
     total = np.zeros((n_rows, *errors.shape[1:]))
     np.add.at(total, rows, errors)
-    seen = np.flatnonzero(times)
-    return seen, total[seen] / times[seen, None]
+    held_out_rows = np.flatnonzero(times)
+    return held_out_rows, total[held_out_rows] / times[held_out_rows, None]
 
 
 def shrunken_errors(errors: Floats, nearby: Ints, shrinkage: float) -> Floats:
-    """Estimated error of each size on new rows: (rows, sizes); lower is better.
+    """Estimated error of each number of neighbours on new rows, of shape (rows, sizes); lower is better.
 
-    The mean of the errors on the `nearby` training rows, with the mean over all training rows
-    counted `shrinkage` times beside them; infinite shrinkage leaves the latter alone.
+    The mean of the errors on the `nearby` training rows and of `shrinkage` further rows with the mean error of
+    all training rows; with infinite shrinkage it is that overall mean.
     """
     overall = errors.mean(axis=0)
     if np.isinf(shrinkage):
@@ -137,8 +137,8 @@ def shrunken_errors(errors: Floats, nearby: Ints, shrinkage: float) -> Floats:
 
 
 def least(estimates: Floats, *, last: bool) -> Ints:
-    """Position of the least estimate in each row; of several, the last or the first."""
-    rounded = estimates.round(12)  # equal means that were summed in another order
+    """Position of the lowest estimate in each row; of several equal ones, the last or the first."""
+    rounded = estimates.round(12)  # equal means may differ by rounding, after sums in another order
     if last:
         return estimates.shape[1] - 1 - rounded[:, ::-1].argmin(axis=1)
     return rounded.argmin(axis=1)

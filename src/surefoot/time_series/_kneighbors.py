@@ -27,8 +27,8 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         Weight of each vote: equal, 1 / r for the r-th neighbour, one over its distance, or a
         function from an array of distances to one of weights.
     neighbors : object, default=None
-        Another search with the methods `fit` and `kneighbors` of
-        :class:`~surefoot.neighborhoods.DTWNeighbors`, which None stands for.
+        Neighbour search with the methods `fit` and `kneighbors`; None is
+        :class:`~surefoot.neighborhoods.DTWNeighbors`.
     n_jobs : int, default=None
         Threads over the series to classify.
 

@@ -1,4 +1,4 @@
-"""Nearest-neighbour classification with as many neighbours as suits each series."""
+"""Nearest-neighbour classifier of series that chooses the number of neighbours for each series."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -29,45 +29,45 @@ from surefoot.time_series._votes import Weights, check_weights, votes_by_size
 
 
 class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
-    """Nearest-neighbour classifier of series that picks the number of neighbours for each.
+    """Nearest-neighbour classifier of series that chooses the number of neighbours for each series.
 
-    For each series, it estimates the error of every number of neighbours from how that number did
-    on the nearest training series, and lets the one with the least estimate vote (individualised
-    error estimation, Buza et al. 2010). `predict_error` gives that estimate; lower is better.
+    For each series, the error of every candidate number of neighbours is estimated on the nearest
+    training series, and the number with the lowest estimate is used (individualised
+    error estimation, Buza et al. 2010). `predict_error` returns that estimate; lower is better.
 
-    By default, two things are changed that cost the paper's recipe its gain. Errors on training
-    series are leave-one-out ones, free for nearest neighbours, and shrunk towards the overall
-    error, so that the many ties go to what works in general. And a neighbour votes for the classes
-    of those it has been a neighbour of, beside its own label, so that hubs with a wrong label do
-    little harm; how far labels are trusted is chosen by the same errors.
+    By default, two parts of the paper's method are changed, because it gains little without that. First, errors
+    on training series are leave-one-out errors, which need no further search, and are shrunk towards the
+    overall error, so that ties go to the number that is best overall. Second, a neighbour votes not only for its
+    own label but also for the classes of the series that it is a neighbour of, so that hubs with a wrong label do
+    little harm; the weight of the own label is chosen by the same errors.
 
     Parameters
     ----------
     n_neighbors : sequence of int, default=(1, 3, 5, 7, 9)
         Numbers of neighbours to choose from.
     error_neighbors : int, default=5
-        Nearest training series on which a number's error is estimated.
+        Number of nearest training series on which the error of each candidate is estimated.
     cv : "loo" or splitter, default="loo"
-        How errors on training series are estimated: each by all others, or by the training part of
-        each split, such as `HoldoutSplit(4 / 9)`. Everything is read off one search.
+        How errors on training series are measured: with neighbours among all other series, or in the training
+        part of each split, such as `HoldoutSplit(4 / 9)`. Either needs one neighbour search.
     shrinkage : float, default=5.0
-        How many series the overall error counts for beside the nearby ones. 0 uses these alone;
-        inf gives every series the overall best number.
+        Weight of the overall error, as a number of series beside the nearby ones. 0 uses the nearby series alone;
+        inf gives every series the number that is best overall.
     label_trust : float or sequence of float, default=(1.0, 3.0, inf)
-        How many times a neighbour's own label counts beside the classes it is the nearest
-        neighbour of (a second neighbour counting 1/2, a third 1/3 and so on). inf counts the label
-        alone, the ordinary vote. Of several, the one with the least error is kept.
+        Weight of a neighbour's own label in its vote. Beside it, each training series counts for its class: 1 if the
+        voter is its nearest neighbour, 1/2 if its second, 1/3 if its third and so on. inf counts the own label
+        alone, the ordinary vote. Of several values, the one with the lowest error is kept.
     weights : {"rank", "uniform", "distance"} or callable, default="rank"
         Weight of each vote: 1 / r for the r-th neighbour, equal, one over its distance, or a
         function from an array of distances to one of weights.
     tie_break : {"largest", "smallest"}, default="largest"
-        Which of several numbers with the same least estimate is taken.
+        Which number is taken if several have the lowest estimate.
     window : int, float or None, default=None
         Sakoe-Chiba radius in steps (int), or as a fraction of the longest training series (float);
         None sets no limit. See :class:`~surefoot.neighborhoods.DTWNeighbors`.
     neighbors : object, default=None
-        Another search with the methods `fit` and `kneighbors` of
-        :class:`~surefoot.neighborhoods.DTWNeighbors`, which None stands for.
+        Neighbour search with the methods `fit` and `kneighbors`; None is
+        :class:`~surefoot.neighborhoods.DTWNeighbors`.
     n_jobs : int, default=None
         Threads over the series to search for.
 
@@ -76,11 +76,11 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_neighbors_ : ndarray of shape (n_candidates,)
-        The numbers to choose from, in order; n_candidates of them.
+        Candidate numbers of neighbours, ascending.
     errors_ : ndarray of shape (n_candidates,)
         Overall error of each number on held-out training series; lower is better.
     label_trust_ : float
-        The trust that was kept.
+        The value of `label_trust` with the lowest error.
     neighbors_ : DTWNeighbors
         The fitted search.
     n_features_in_ : int
@@ -88,7 +88,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
 
     Notes
     -----
-    The paper's own rule is ``LocalKNeighborsDTWClassifier(cv=HoldoutSplit(4 / 9), shrinkage=0,
+    The paper's method is ``LocalKNeighborsDTWClassifier(cv=HoldoutSplit(4 / 9), shrinkage=0,
     label_trust=np.inf, weights="uniform", tie_break="smallest")``.
 
     Examples
@@ -129,7 +129,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Search the training series' neighbours and estimate the error of each number of them.
+        """Search the neighbours of the training series, and measure the error of each number of neighbours.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         return self
 
     def _check_parameters(self) -> Voting:
-        """The votes to compare; one sentence for a wrong parameter."""
+        """Candidates to compare; raise an error for a wrong parameter."""
         check_scalar(self.error_neighbors, "error_neighbors", Integral, min_val=1)
         check_number(self.shrinkage, "shrinkage", min_val=0)
         check_option(self.tie_break, "tie_break", ("largest", "smallest"))
@@ -179,13 +179,13 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         return self.neighbors_.kneighbors(n_neighbors=length)
 
     def _held_out_errors(self, X: Any, voting: Voting, lists: Lists) -> tuple[Ints, Mask]:
-        """Held-out rows, and whether each trust and each number of neighbours errs on them."""
+        """Held-out rows, and a mask of the mistakes on each by trust and number of neighbours."""
         n_classes = len(self.classes_)
         if self.cv == "loo":
             return leave_one_out_errors(voting, lists, self._codes, n_classes)
 
         def search_again(rows: Ints, length: int) -> Lists:
-            # One more than wanted, because each finds itself.
+            # One more than wanted, because each series is its own nearest neighbour.
             lists = self._search(take_rows(X, rows), length + 1)
             return drop_own(*lists, rows)
 
@@ -199,7 +199,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         return self.neighbors_.kneighbors(X, n_neighbors=min(length, len(self._codes)))
 
     def _set_errors(self, rows: Ints, errors: Mask, voting: Voting) -> None:
-        """Keep the label trust with the least error, and the errors of each number of neighbours with it."""
+        """Keep the label trust with the lowest error, and the errors of each number of neighbours with that trust."""
         overall = errors.mean(axis=0)
         kept = int(overall.min(axis=1).argmin())
         self.n_neighbors_ = voting.sizes
@@ -207,7 +207,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         self.errors_ = overall[kept]
         self._error_rows, self._errors = mean_by_row(rows, errors[:, kept], len(self._codes))
 
-    def _consult(self, X: Any) -> tuple[Lists, Floats]:
+    def _estimate_errors(self, X: Any) -> tuple[Lists, Floats]:
         """Neighbours of each series, and the estimated error of each number of neighbours."""
         check_is_fitted(self)
         n_rows = len(self._codes)
@@ -226,11 +226,11 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         return lists, shrunken_errors(self._errors, place[nearby], self.shrinkage)
 
     def _chosen(self, estimates: Floats) -> Ints:
-        """Position, in `n_neighbors_`, of the number chosen for each series."""
+        """Position in `n_neighbors_` of the number chosen for each series."""
         return least(estimates, last=self.tie_break == "largest")
 
     def _vote(self, X: Any) -> Floats:
-        lists, estimates = self._consult(X)
+        lists, estimates = self._estimate_errors(X)
         votes = votes_by_size(
             lists,
             self._codes,
@@ -254,11 +254,11 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         ndarray of shape (n_series,)
             One of `n_neighbors_` each.
         """
-        estimates = self._consult(X)[1]
+        estimates = self._estimate_errors(X)[1]
         return self.n_neighbors_[self._chosen(estimates)]
 
     def predict_error(self, X: Any) -> Floats:
-        """Estimated chance that the chosen number of neighbours errs; lower is better.
+        """Estimated probability that the prediction is wrong; lower is better.
 
         Parameters
         ----------
@@ -268,6 +268,6 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         Returns
         -------
         ndarray of shape (n_series,)
-            From 0 to 1. The least of several estimates, and so a little low on average.
+            From 0 to 1. It is the lowest of several estimates, and therefore a little too low on average.
         """
-        return self._consult(X)[1].min(axis=1)
+        return self._estimate_errors(X)[1].min(axis=1)

@@ -1,4 +1,4 @@
-"""Checked candidates of the local choice: numbers of neighbours, and trusts in labels."""
+"""Checks of the candidates to choose from: numbers of neighbours, and trusts in labels."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def check_sizes(n_neighbors: Any) -> list[int]:
-    """Numbers of neighbours as a list; one sentence if one is no positive int."""
+    """Numbers of neighbours as a list; raise an error if one is no positive int."""
     sizes: list[Any] = [n_neighbors] if np.isscalar(n_neighbors) else list(n_neighbors)
     if not sizes or not all(_is_count(size) for size in sizes):
         raise ValueError(
@@ -21,7 +21,7 @@ def _is_count(size: Any) -> bool:
 
 
 def check_trusts(label_trust: Any) -> tuple[float, ...]:
-    """Trusts as a tuple; one sentence if one is not above 0."""
+    """Trusts as a tuple; raise an error if one is not above 0."""
     trusts = (label_trust,) if np.isscalar(label_trust) else tuple(label_trust)
     if not trusts or not all(isinstance(trust, Real) and float(trust) > 0 for trust in trusts):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The neighbour search inside a classifier of series, and the labels beside it."""
+"""Neighbour search and labels of the training series, for classifiers of series."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from surefoot.neighborhoods import DTWNeighbors
 
 
 def encode_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], Ints]:
-    """Classes in order, and each row's position among them; one sentence for labels that are none."""
+    """Classes in order, and the position of each label among them; raise an error for invalid labels."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -26,7 +26,7 @@ def encode_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], Ints]:
 
 
 def fit_neighbors(estimator: Any, X: Any, n_labels: int) -> Any:
-    """The estimator's `neighbors`, or a DTW search with its window and threads, fitted to X."""
+    """Neighbour search fitted to X: a clone of the estimator's `neighbors`, or `DTWNeighbors` with its settings."""
     if estimator.neighbors is None:
         search = DTWNeighbors(window=estimator.window, n_jobs=estimator.n_jobs)
     else:

@@ -1,4 +1,4 @@
-"""What classifiers of series share: the training series, and the class with the most votes."""
+"""Base class of the nearest-neighbour classifiers of series."""
 
 from abc import abstractmethod
 from typing import Any
@@ -43,7 +43,7 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         return self._vote(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes; the first in `classes_` where several have as many.
+        """Class with the most votes; of several with equal votes, the first in `classes_`.
 
         Parameters
         ----------

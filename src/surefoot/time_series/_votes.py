@@ -1,4 +1,4 @@
-"""Votes of neighbours for their own labels, or for the classes they have been neighbours of."""
+"""Votes of neighbours for their own labels, and for the classes of the series that they are neighbours of."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,13 +13,13 @@ Weights = str | Callable[[Floats], Floats]
 
 
 def check_weights(weights: Any) -> None:
-    """Raise one sentence unless `weights` names a weighting or is a function."""
+    """Raise an error unless `weights` names a weighting or is a function."""
     if not callable(weights):
         check_option(weights, "weights", ("uniform", "rank", "distance"))
 
 
 def vote_weights(distances: Floats, weights: Weights) -> Floats:
-    """Weight of each neighbour's vote, of the shape of `distances`.
+    """Weights of the neighbours' votes, of the shape of `distances`.
 
     `"rank"` gives the r-th neighbour 1 / r; `"distance"` the inverse of its distance, where
     neighbours at distance zero outvote all others, as in scikit-learn.
@@ -36,7 +36,7 @@ def vote_weights(distances: Floats, weights: Weights) -> Floats:
 
 
 def class_occurrences(indices: Ints, codes: Ints, n_rows: int, n_classes: int) -> Floats:
-    """How often each row is a neighbour of each class, the r-th neighbour counted as 1 / r.
+    """Counts of how often each row is a neighbour of a row of each class; an r-th neighbour counts 1 / r.
 
     `indices` are the neighbours, among `n_rows` rows, of rows of classes `codes`.
     """
@@ -55,10 +55,10 @@ def ballots(
 ) -> Floats:
     """Share of each neighbour's vote that goes to each class, of shape (rows, neighbours, classes).
 
-    A neighbour votes for the classes whose members it has been a neighbour of (hubness-aware
-    fuzzy nearest neighbours, Tomasev et al. 2014), its own label counted `trust` times beside
-    them; infinite trust leaves its label alone. For rows that are among those counted, whose
-    labels are `own_codes`, what they themselves added is taken out again.
+    A neighbour votes for the classes of the rows that it is a neighbour of (hubness-aware
+    fuzzy nearest neighbours, Tomasev et al. 2014), and for its own label with weight `trust`;
+    with infinite trust only for its own label. If the rows are among those counted, `own_codes` has their
+    labels, and the counts that a row itself added are subtracted.
     """
     rows, places = np.ogrid[: len(indices), : indices.shape[1]]
     if np.isinf(trust):
@@ -74,7 +74,7 @@ def ballots(
 
 
 def running_votes(shares: Floats, weights: Floats, sizes: Ints) -> Floats:
-    """Votes for each class among the first `sizes` neighbours: (rows, sizes, classes), sum 1."""
+    """Shares of the votes among the first `sizes` neighbours, of shape (rows, sizes, classes); sum 1."""
     votes = np.cumsum(shares * weights[:, :, None], axis=1)[:, sizes - 1]
     return votes / votes.sum(axis=2, keepdims=True)
 
@@ -89,7 +89,7 @@ def votes_by_size(
     sizes: Ints,
     own_codes: Ints | None = None,
 ) -> Floats:
-    """Votes of the neighbours in `lists` for every number of neighbours in `sizes`, in batches."""
+    """Shares of the votes for every number of neighbours in `sizes`, computed in batches."""
     distances, indices = lists[0][:, : sizes[-1]], lists[1][:, : sizes[-1]]
     n_classes = occurrences.shape[1]
     out = np.empty((len(indices), len(sizes), n_classes))

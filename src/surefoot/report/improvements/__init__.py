@@ -1,4 +1,4 @@
-"""What would help a model, each with the gain measured on rows that nothing was fitted on."""
+"""Section "What would help": possible improvements of a model, each with its gain on test rows."""
 
 from surefoot.report.improvements._find import MOST_ROWS, find_improvements
 

@@ -1,4 +1,4 @@
-"""The attempts at a better model: other models, labels, more rows, averaging."""
+"""Attempts to improve a model: other models, more labels, more rows, averaging."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -18,23 +18,23 @@ from surefoot.report.improvements._trial import SMALLEST_PART, Trial
 from surefoot.resampling import BiasVarianceResult, bias_variance
 from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
 
-Found = dict[str, Any]
+Improvement = dict[str, Any]
 
-# Labels to add, as a share of those there are, and the least to start from.
+# Labels to add, as a share of the first ones, and the fewest labels to start from.
 MORE_LABELS = 0.25
 LEAST_LABELS = 20
 
-# Fits on parts of the rows. Learning errors takes many, and a large table takes long: there are fewer then.
+# Numbers of repeated fits on parts of the rows; fewer for regression and for large tables, where a fit takes long.
 N_LABELLINGS, N_LABELLINGS_OF_REGRESSION = 3, 2
 N_PAIRS_OF_HALVES, N_PAIRS_OF_LARGE_HALVES = 3, 2
 N_AVERAGED = 9
 
-# Folds to estimate errors with, for rows to be labelled.
+# Folds of the error estimator that chooses rows to label.
 FOLDS = 3
 
 
 class Choice(NamedTuple):
-    """Losses on the test rows of local selection, and of the other model that is best out of fold."""
+    """Losses of local selection on the test rows, and those of the other model that is best out of fold."""
 
     local: Floats
     other: Floats
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
 
 class Attempts:
-    """What is tried on one trial; what more than one attempt needs is computed once."""
+    """Attempts to improve the model of one trial; results that several attempts need are computed once."""
 
     LABELS = "Labels for the most doubtful rows"
 
@@ -52,7 +52,7 @@ class Attempts:
 
     @classmethod
     def names(cls, task: str) -> list[str]:
-        """What is tried, in the order of `steps`."""
+        """Names of the attempts, in the order of `steps`."""
         classifies = task == "classification"
         return [
             "Another model where it is better",
@@ -63,12 +63,12 @@ class Attempts:
             "Another kind of model everywhere",
         ]
 
-    def steps(self) -> list[Callable[[], Found]]:
-        """One function for each name."""
+    def steps(self) -> list[Callable[[], Improvement]]:
+        """Functions that make the attempts, one for each name."""
         return [self.choose, self.put_right, self.label, self.grow, self.average, self.enrich]
 
-    def choose(self) -> Found:
-        """Local selection between the model and two others, or a plain swap if that is as good."""
+    def choose(self) -> Improvement:
+        """Try local selection between the model and two others, or one of the others alone if that is as good."""
         trial, choice = self.trial, self.choice
         local, swap = trial.gain(trial.loss, choice.local), trial.gain(trial.loss, choice.other)
         beyond = trial.gain(choice.other, choice.local)
@@ -83,12 +83,12 @@ class Attempts:
         alone = "" if local == swap else f"; {choice.name} alone would {trial.change(swap)}"
         return trial.describe(local, f"{head}{alone}.{trial.size_note}")
 
-    def put_right(self) -> Found:
-        """Probabilities recalibrated, or predictions corrected."""
+    def put_right(self) -> Improvement:
+        """Try recalibrated probabilities, or for a regressor corrected predictions."""
         return recalibrate(self.trial) if self.trial.classifies else correct(self.trial)
 
-    def label(self) -> Found:
-        """A quarter more labels where the model is most in doubt, and as many at random."""
+    def label(self) -> Improvement:
+        """Try 25 % more labels for the most doubtful rows, and as many for random rows."""
         trial = self.trial
         self._refuse_frozen("the gain from more labels")
         n_start = round(SMALLEST_PART * len(trial.learn))
@@ -108,8 +108,8 @@ class Attempts:
             f"This was measured starting from {n_start:,} labels{less}.",
         )
 
-    def grow(self) -> Found:
-        """All rows against half of them."""
+    def grow(self) -> Improvement:
+        """Compare fits on all rows with fits on half of them."""
         trial = self.trial
         self._refuse_frozen("the gain from more rows")
         n_rows, halves, whole = trial.grow(N_PAIRS_OF_HALVES, N_PAIRS_OF_LARGE_HALVES)
@@ -120,8 +120,8 @@ class Attempts:
             "twice as many rows would gain at most about as much, if this trend continues.",
         )
 
-    def average(self) -> Found:
-        """A vote, or the mean, of fits on halves of the rows."""
+    def average(self) -> Improvement:
+        """Try a vote, or the mean, of fits on halves of the rows."""
         trial = self.trial
         self._refuse_frozen("how much it varies between fits")
         gain = trial.gain(trial.loss, trial.cost(self.parts.main_prediction))
@@ -132,25 +132,25 @@ class Attempts:
             f"makes up {percent(self.variance_share)} of its error.{trial.size_note}",
         )
 
-    def enrich(self) -> Found:
-        """Another kind of model everywhere, beside the share of the error that more rows cannot mend."""
+    def enrich(self) -> Improvement:
+        """Try another kind of model for all rows, and say which share of the error is bias and noise."""
         trial, choice = self.trial, self.choice
         gain = trial.gain(trial.loss, choice.other)
-        found = trial.describe(
+        improvement = trial.describe(
             gain,
             f"{_capital(choice.name)} in its place would {trial.change(gain)}.{trial.size_note}",
         )
         if not trial.frozen and self.parts.mean_error > 0:
-            found["sentence"] = (
-                f"Bias and noise make up {percent(1 - self.variance_share)} of its error. {found['sentence']}"
+            improvement["sentence"] = (
+                f"Bias and noise make up {percent(1 - self.variance_share)} of its error. {improvement['sentence']}"
             )
-        if found["verdict"] == "would not help" and trial.relevant > 0:
-            found["sentence"] += " The rest of the error may be noise, or need other columns."
-        return found
+        if improvement["verdict"] == "would not help" and trial.relevant > 0:
+            improvement["sentence"] += " The rest of the error may be noise, or need other columns."
+        return improvement
 
     @cached_property
     def choice(self) -> Choice:
-        """Local selection, fitted on the learning rows, and the best of the other models."""
+        """Test losses of local selection, fitted on the learning rows, and of the best other model."""
         trial = self.trial
         self._check_choice()
         settings: dict[str, Any] = {
@@ -171,7 +171,7 @@ class Attempts:
 
     @cached_property
     def parts(self) -> BiasVarianceResult:
-        """Bias and variance on the test rows of fits on halves of the learning rows."""
+        """Bias and variance on the test rows, of fits on halves of the learning rows."""
         trial = self.trial
 
         def draw(_: Any) -> tuple[Any, NDArray[Any]]:
@@ -193,7 +193,7 @@ class Attempts:
 
     @property
     def variance_share(self) -> float:
-        """Share of the error that fits on other rows would make otherwise."""
+        """Share of the error that is variance: it differs between fits on different rows."""
         error = self.parts.mean_error
         return float(np.clip(self.parts.net_variance.mean() / error, 0.0, 1.0)) if error else 0.0
 
@@ -204,7 +204,7 @@ class Attempts:
             )
 
     def _check_choice(self) -> None:
-        """Other models learn from the classes of the learning rows, which must be all that a frozen one knows."""
+        """Raise an error if a frozen model knows classes that other models cannot learn from the learning rows."""
         trial = self.trial
         if not trial.classifies:
             return
@@ -218,7 +218,7 @@ class Attempts:
             )
 
     def _label_once(self) -> Floats:
-        """Losses with some labels, with more for the most doubtful rows, and with as many drawn at random."""
+        """Losses with a third of the labels, with more for the most doubtful rows, and with more for random rows."""
         trial = self.trial
         start, rest = trial.table.divide(
             trial.learn, 1 - SMALLEST_PART, trial.random, whole_groups=False
@@ -250,9 +250,11 @@ class Attempts:
 def expected_errors(
     estimator: Any, X: Any, y: Any, X_new: Any, *, random_state: Any, n_jobs: int | None
 ) -> Floats:
-    """How far off a regressor is expected to be on each new row."""
-    sure = IndividualErrorRegressor(estimator, cv=FOLDS, random_state=random_state, n_jobs=n_jobs)
-    return sure.fit(X, y).predict_error(X_new)
+    """Estimated error of a regressor on each new row."""
+    error_estimator = IndividualErrorRegressor(
+        estimator, cv=FOLDS, random_state=random_state, n_jobs=n_jobs
+    )
+    return error_estimator.fit(X, y).predict_error(X_new)
 
 
 def _capital(words: str) -> str:

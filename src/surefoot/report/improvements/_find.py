@@ -1,4 +1,4 @@
-"""What would help a model, each with the gain measured on rows that nothing was fitted on."""
+"""Search for improvements of a model; the gain of each is measured on test rows."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,7 +13,7 @@ from surefoot.report.improvements._attempts import Attempts
 from surefoot.report.improvements._gain import NotMeasurableError
 from surefoot.report.improvements._trial import Trial
 
-# Rows to ask about next.
+# Number of rows that are proposed to be labelled next.
 N_NEXT = 10
 
 MOST_ROWS = {"classification": 4000, "regression": 1500}
@@ -29,19 +29,19 @@ def find_improvements(
     task: str,
     groups: Any = None,
     X_unlabelled: Any = None,
-    sure: Any = None,
+    error_estimator: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_rows: int | None = None,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Try what may help a model, and measure each gain on the same held-out rows; higher is better.
+    """Try improvements of a model, and measure the gain of each on the same test rows; higher is better.
 
     At most `max_rows` rows are drawn, 60 % of them to learn from and 40 % to test on. An improvement "helps"
-    where the 95 % interval of its gain lies above 0; it "would not help" where the interval stays below a tenth of the
+    if the 95 % interval of its gain lies above 0; it "would not help" if the interval lies below a tenth of the
     model's error (for recalibration: below a Brier score of 0.0025, the cost of probabilities that are 5 points off);
-    otherwise the verdict is "cannot tell". The intervals are for new rows, and where several draws of the
-    learning rows were made, for new ones of these as well.
+    otherwise the verdict is "cannot tell". The intervals account for new test rows and, where several draws of the
+    learning rows were made, also for new learning rows.
 
     Parameters
     ----------
@@ -52,23 +52,23 @@ def find_improvements(
     y : array-like of shape (n_rows,)
         Targets.
     task : {"classification", "regression"}
-        What the targets are.
+        Kind of the targets: classes or numbers.
     groups : array-like of shape (n_rows,), default=None
-        Rows of one group are either learned from or tested on, and count as one for the intervals.
+        Rows of one group are either learned from or tested on, and count as one unit for the intervals.
     X_unlabelled : array-like, CSR or frame, default=None
-        Rows without a target, of which some may be asked about next.
-    sure : fitted IndividualErrorClassifier or IndividualErrorRegressor, default=None
-        Error estimator around the model, fitted on the rows: it chooses the rows to ask about. Without one none are
+        Rows without a target, some of which are proposed to be labelled next.
+    error_estimator : fitted IndividualErrorClassifier or IndividualErrorRegressor, default=None
+        Error estimator around the model, fitted on the rows: it chooses the rows to label next. Without one, none is
         chosen.
     random_state : int, RandomState or None, default=0
-        Draws the rows.
+        Seed of the random draws.
     n_jobs : int, default=None
         Parallel fits.
     max_rows : int, default=None
-        Most rows to work on; None is 4,000 for classification and 1,500 for regression, where errors take more
-        fits to estimate, and fewer rows to measure. Only whether more rows help is measured on all there are.
+        Most rows to use; None is 4,000 for classification and 1,500 for regression, which needs more fits to
+        estimate errors, and fewer rows to measure them. Only the attempt "More rows" uses all rows.
     progress : callable, default=None
-        Called with the items of a loop, `total` and `label`; passes the items on.
+        Called as `progress(items, total=, label=)`; returns an iterable over the items.
 
     Returns
     -------
@@ -77,20 +77,21 @@ def find_improvements(
 
     Examples
     --------
-    A line through a circle; a forest in its place would be wrong far less often:
+    A linear model cannot separate a circle; a forest in its place would be wrong far less often:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
     >>> from surefoot.report.improvements import find_improvements
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
     >>> y = (X**2).sum(axis=1) < 0.6
-    >>> found = find_improvements(LogisticRegression(), X, y, task="classification", random_state=0)
-    >>> {improvement["name"]: improvement["verdict"] for improvement in found}["Another kind of model everywhere"]
+    >>> improvements = find_improvements(LogisticRegression(), X, y, task="classification", random_state=0)
+    >>> verdicts = {improvement["name"]: improvement["verdict"] for improvement in improvements}
+    >>> verdicts["Another kind of model everywhere"]
     'helps'
     """
     random = check_random_state(random_state)
     max_rows = MOST_ROWS[task] if max_rows is None else max_rows
-    next_rows = _next_rows(sure, X_unlabelled, random, n_jobs)
+    next_rows = _next_rows(error_estimator, X_unlabelled, random, n_jobs)
     try:
         trial = Trial(
             estimator,
@@ -113,7 +114,7 @@ def find_improvements(
 
 
 def _try(name: str, step: Callable[[], dict[str, Any]], next_rows: list[int]) -> dict[str, Any]:
-    """What one attempt found, or why it found nothing."""
+    """Improvement measured by one attempt, or the reason why it cannot be measured."""
     try:
         return {"name": name, **step(), "rows": next_rows if name == Attempts.LABELS else []}
     except NotMeasurableError as reason:
@@ -133,14 +134,21 @@ def _unknown(name: str, reason: NotMeasurableError, next_rows: list[int]) -> dic
     }
 
 
-def _next_rows(sure: Any, X_unlabelled: Any, random: Any, n_jobs: int | None) -> list[int]:
-    """Positions of the unlabelled rows to ask about next, the most wanted first."""
-    if sure is None or X_unlabelled is None or count_rows(X_unlabelled) == 0:
+def _next_rows(
+    error_estimator: Any, X_unlabelled: Any, random: Any, n_jobs: int | None
+) -> list[int]:
+    """Positions of the unlabelled rows to label next, the most useful first."""
+    if error_estimator is None or X_unlabelled is None or count_rows(X_unlabelled) == 0:
         return []
-    if is_classifier(sure):
+    if is_classifier(error_estimator):
         chosen = query(
-            "confidence", sure.estimator_, X_unlabelled, N_NEXT, random_state=random, n_jobs=n_jobs
+            "confidence",
+            error_estimator.estimator_,
+            X_unlabelled,
+            N_NEXT,
+            random_state=random,
+            n_jobs=n_jobs,
         )
     else:
-        chosen = np.argsort(-sure.predict_error(X_unlabelled), kind="stable")[:N_NEXT]
+        chosen = np.argsort(-error_estimator.predict_error(X_unlabelled), kind="stable")[:N_NEXT]
     return [int(row) for row in chosen]

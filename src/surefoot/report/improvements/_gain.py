@@ -1,4 +1,4 @@
-"""What a change of the model gains, with an interval, in figures and in words."""
+"""Gain of a change of the model, with an interval, as figures and as text."""
 
 from typing import Any, NamedTuple
 
@@ -10,31 +10,31 @@ from surefoot._typing import Floats, Ints
 
 
 class NotMeasurableError(Exception):
-    """Something that a measurement needs is not there; the message says what, as one sentence."""
+    """Error for a gain that cannot be measured; its message is a sentence that says why."""
 
 
 class Gain(NamedTuple):
-    """How much a mean loss falls, and its 95 % interval; higher is better."""
+    """Decrease of a mean loss, and its 95 % interval; higher is better."""
 
     value: float
     low: float
     high: float
 
     def verdict(self, relevant: float) -> str:
-        """Whether it is a gain, and if not, whether it can be one that matters; nothing can if `relevant` is 0."""
+        """Verdict "helps", "would not help" (the gain is below `relevant`, or that is 0) or "cannot tell"."""
         if self.low > 0:
             return "helps"
         return "would not help" if self.high < relevant or relevant == 0 else "cannot tell"
 
     def words(self, digits: int | None = None) -> tuple[str, str]:
-        """Its size, and its interval in the same direction: more, if it is a loss."""
+        """Texts of the absolute gain and of its interval, with signs such that the value is positive."""
         sign = 1 if self.value >= 0 else -1
         low, high = sorted((sign * self.low, sign * self.high))
         if digits is None:  # three figures of the largest
             largest = max(abs(self.value), abs(low), abs(high))
             digits = max(0, 2 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
-        size, low_told, high_told = (_number(x, digits) for x in (abs(self.value), low, high))
-        return size, f"({low_told} to {high_told})"
+        size, low_end, high_end = (_number(x, digits) for x in (abs(self.value), low, high))
+        return size, f"({low_end} to {high_end})"
 
 
 def paired_gain(
@@ -45,19 +45,19 @@ def paired_gain(
     counts: bool = False,
     shared: bool = False,
 ) -> Gain:
-    """The mean loss before less that after, with a 95 % interval for rows, and fits, like these.
+    """Mean loss before minus mean loss after, with a 95 % interval that accounts for new rows and new fits.
 
     Parameters
     ----------
     before, after : ndarray of shape (n_rows,) or (n_draws, n_rows)
-        Losses of the same rows, by models of one or several draws of the learning rows.
+        Losses of the same rows, by models fitted on one or several draws of the learning rows.
     units : ndarray of shape (n_rows,), default=None
-        Groups, whose rows are not independent of each other; None is each row by itself.
+        Groups whose rows are not independent of each other; None treats each row as independent.
     counts : bool, default=False
-        Whether losses are 0 or 1. The interval then has one row more for either side, so that a few rows
-        that changed are not taken for certainty (Bonett and Price 2012).
+        Whether losses are 0 or 1. Then two rows are added, one gained and one lost, so that the interval is not
+        too narrow if few rows changed (Bonett and Price 2012).
     shared : bool, default=False
-        Whether all draws are compared with one fit on twice the rows, which then varies half as much.
+        Whether all draws are compared with one and the same fit on twice the rows, whose variance is half as large.
     """
     draws = np.atleast_2d(before - after)
     n_draws, n_rows = draws.shape
@@ -77,7 +77,7 @@ def paired_gain(
 
 
 def _half_width(variances: Floats, freedom: Ints) -> float:
-    """Half of a 95 % interval from independent parts of the variance (Satterthwaite 1946)."""
+    """Half width of a 95 % interval, from independent parts of the variance (Satterthwaite 1946)."""
     total = float(variances.sum())
     if total == 0:
         return 0.0
@@ -93,7 +93,7 @@ def _number(value: float, digits: int) -> str:
 def describe(
     gain: Gain, relevant: float, unit: str, sentence: str, *, why_not: str, n_rows: int
 ) -> dict[str, Any]:
-    """An improvement as the report has it; a sentence is added on why there is no gain, or none to be told."""
+    """Improvement as a dict of the report; its sentence also says why there is no gain, or none that is certain."""
     verdict = gain.verdict(relevant)
     if verdict == "cannot tell":
         sentence += f" {n_rows:,} test rows are too few to tell."

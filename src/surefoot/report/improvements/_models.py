@@ -1,4 +1,4 @@
-"""Models of other kinds than the one reported on, on the same columns."""
+"""Models of other kinds than the reported one, on the same columns."""
 
 from typing import Any, Self
 
@@ -18,12 +18,12 @@ from surefoot._typing import Ints
 
 N_TREES = 50
 
-# A third of the rows must do for nearest neighbours, as measuring fits on so few.
+# Few neighbours, because some fits use only a third of the rows.
 N_NEIGHBORS = 5
 
 
 class AnyTable(TransformerMixin, BaseEstimator):
-    """Any table as complete, scaled numbers; a sparse one is left as it is.
+    """Transformer of any table to complete, scaled numbers; a sparse table is unchanged.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class AnyTable(TransformerMixin, BaseEstimator):
     vectorizer_: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn which columns are numbers, and what they look like."""
+        """Learn which columns are numeric, their scales and their categories."""
         table = as_table(X)
         self.vectorizer_ = None
         if not issparse(table):
@@ -42,7 +42,7 @@ class AnyTable(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The rows as numbers."""
+        """Rows as numbers."""
         table = as_table(X)
         return table if self.vectorizer_ is None else self.vectorizer_.transform(table)
 
@@ -50,29 +50,29 @@ class AnyTable(TransformerMixin, BaseEstimator):
 def transform_once(
     estimator: Any, X: Any, y: NDArray[Any], learn: Ints, random: Any
 ) -> dict[str, Any]:
-    """The last step of a pipeline, and the rows as it sees them, by transformers fitted on the learning rows.
+    """Last step of a pipeline, and the rows transformed for it by steps that are fitted on the learning rows.
 
-    Transformers that depend on the targets, or that draw, stay with the model, so that whatever is fitted on
-    part of the rows knows no other targets; so does everything of a model that is no pipeline.
+    Transformers that depend on the targets, or that draw random numbers, stay with the model: a model fitted on
+    part of the rows must not know other targets. A model that is no pipeline is returned unchanged.
     """
     transformers, predictor = split_model(estimator)
     if isinstance(estimator, FrozenEstimator):
         for step in transformers:
             X = step.transform(X)
         return {"estimator": FrozenEstimator(predictor), "X": as_table(X)}
-    as_it_is = {"estimator": estimator, "X": as_table(X)}
+    unchanged = {"estimator": estimator, "X": as_table(X)}
     if not isinstance(estimator, Pipeline) or len(transformers) != 1:
-        return as_it_is
+        return unchanged
     rows, targets = take_rows(X, learn), y[learn]
     tables = [
         clone(transformers[0]).fit(rows, labels).transform(X)
         for labels in (targets, random.permutation(targets))
     ]
-    return {"estimator": predictor, "X": as_table(tables[0])} if same_table(*tables) else as_it_is
+    return {"estimator": predictor, "X": as_table(tables[0])} if same_table(*tables) else unchanged
 
 
 def other_models(estimator: Any, task: str, seed: int) -> dict[str, Any]:
-    """Two models of other kinds by the name a reader knows, behind the same preprocessing."""
+    """Two models of other kinds, by their names in sentences, after the same preprocessing."""
     transformers, predictor = split_model(estimator)
     own = _kind(predictor)
     chosen = [pair for kind, pair in _candidates(task, seed).items() if kind != own][:2]
@@ -83,7 +83,7 @@ def other_models(estimator: Any, task: str, seed: int) -> dict[str, Any]:
 
 
 def _candidates(task: str, seed: int) -> dict[str, tuple[str, Any]]:
-    """The kinds of model to try, the most promising first."""
+    """Models to try by kind, with their names in sentences; the most promising first."""
     if task == "classification":
         return {
             "forest": (
@@ -104,7 +104,7 @@ def _candidates(task: str, seed: int) -> dict[str, tuple[str, Any]]:
 
 
 def _kind(predictor: Any) -> str:
-    """Which of the candidates the model itself is of the kind of, or "other"."""
+    """Kind of the model itself among those of `_candidates`, or "other"."""
     while hasattr(predictor, "estimator"):  # a search, or a model around another
         predictor = predictor.estimator
     name, module = type(predictor).__name__, type(predictor).__module__

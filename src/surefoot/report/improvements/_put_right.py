@@ -1,4 +1,4 @@
-"""What a model says put right by what came of it: recalibrated probabilities, corrected predictions."""
+"""Attempts to correct the model's output: recalibrated probabilities, corrected predictions."""
 
 from typing import Any
 
@@ -13,26 +13,27 @@ from surefoot.report._probabilities import as_forecast, brier_scores
 from surefoot.report.improvements._gain import NotMeasurableError, describe, paired_gain
 from surefoot.report.improvements._trial import Trial
 
-# What probabilities that are 5 points off gain in Brier score by being put right.
+# Gain in Brier score if probabilities that are 5 points off are corrected.
 RELEVANT_BRIER = 0.05**2
 
 
 def recalibrate(trial: Trial) -> dict[str, Any]:
-    """Gain of recalibrated probabilities, by the score alone or also by how stable each prediction is."""
+    """Gain of recalibration, by the score alone or also by the stability of each prediction."""
     if not hasattr(trial.model, "predict_proba"):
         raise NotMeasurableError("The model gives no probabilities to recalibrate.")
     own = np.asarray(trial.model.predict_proba(trial.test_rows))
-    plain, local = (_recalibrated(trial, what) for what in (None, LocalSensitivity()))
-    before, after, stable = (
-        brier_scores(told, trial.test_targets, trial.model.classes_) for told in (own, plain, local)
+    plain, local = (_recalibrated(trial, indicators) for indicators in (None, LocalSensitivity()))
+    before, after, after_local = (
+        brier_scores(probabilities, trial.test_targets, trial.model.classes_)
+        for probabilities in (own, plain, local)
     )
     units = trial.table.groups_of(trial.test)
-    gain, name, chances = paired_gain(before, after, units), "Recalibration", plain
-    if paired_gain(after, stable, units).low > 0:
-        gain, chances = paired_gain(before, stable, units), local
+    gain, name, recalibrated = paired_gain(before, after, units), "Recalibration", plain
+    if paired_gain(after, after_local, units).low > 0:
+        gain, recalibrated = paired_gain(before, after_local, units), local
         name = "Recalibration that also uses the stability of each prediction"
     size, interval = gain.words(digits=4)
-    errors = [f"{_calibration_error(trial, told):.3f}" for told in (own, chances)]
+    errors = [f"{_calibration_error(trial, each):.3f}" for each in (own, recalibrated)]
     return describe(
         gain,
         RELEVANT_BRIER,
@@ -45,7 +46,7 @@ def recalibrate(trial: Trial) -> dict[str, Any]:
 
 
 def correct(trial: Trial) -> dict[str, Any]:
-    """Gain of predictions corrected by the residual that is expected of them."""
+    """Gain of predictions corrected by their expected residual."""
     corrected = IndividualErrorRegressor(
         trial.table.estimator,
         corrected=True,
@@ -68,6 +69,6 @@ def _recalibrated(trial: Trial, indicators: Any) -> Floats:
     return model.predict_proba(trial.test_rows)
 
 
-def _calibration_error(trial: Trial, chances: Floats) -> float:
-    chance, came = as_forecast(chances, trial.test_targets, trial.model.classes_)
-    return smooth_calibration_error(came, chance)
+def _calibration_error(trial: Trial, probabilities: Floats) -> float:
+    forecast, outcomes = as_forecast(probabilities, trial.test_targets, trial.model.classes_)
+    return smooth_calibration_error(outcomes, forecast)

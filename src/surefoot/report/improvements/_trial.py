@@ -1,4 +1,4 @@
-"""Rows to learn from and rows to test on, the same for all that is tried."""
+"""Learning rows and test rows that all attempts share."""
 
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -26,13 +26,13 @@ LEAST_LEARN, LEAST_TEST = 15, 10
 LEAST_OF_A_CLASS = 5
 LEAST_GROUPS = 4
 
-# The smallest part of the learning rows that anything is fitted on.
+# Smallest part of the learning rows that a model is fitted on.
 SMALLEST_PART = 1 / 3
 
-# Times that a division is drawn until both sides have two classes.
+# Most draws of a division until both sides have two classes.
 MOST_DRAWS = 10
 
-# More folds where they are cheap; regressors are fitted anew for each pair of folds.
+# More folds for few rows; regressors get few folds, because each pair of folds needs another fit.
 FEW_ROWS, MANY_FOLDS, FEW_FOLDS = 1000, 5, 3
 
 # A gain below this share of the model's error is not worth the change.
@@ -40,7 +40,7 @@ RELEVANT_SHARE = 0.1
 
 
 class Table(NamedTuple):
-    """A model, and labelled rows; `labels` are the targets where these are classes, else None."""
+    """A model, and labelled rows; `labels` are the targets if these are classes, else None."""
 
     estimator: Any
     X: Any
@@ -57,13 +57,13 @@ class Table(NamedTuple):
         return None if self.groups is None else self.groups[part]
 
     def take(self, part: Ints) -> "Table":
-        """A part of the rows as a table of its own."""
+        """Table of a part of the rows."""
         X, y = self.rows(part)
         labels = None if self.labels is None else y
         return Table(self.estimator, X, y, labels, self.groups_of(part))
 
     def fitted(self, part: Ints) -> Any:
-        """A clone of the model fitted on a part of the rows, or the frozen one as it is."""
+        """Clone of the model fitted on a part of the rows, or the frozen model itself."""
         if isinstance(self.estimator, FrozenEstimator):
             return self.estimator
         return clone(self.estimator).fit(*self.rows(part))
@@ -71,7 +71,7 @@ class Table(NamedTuple):
     def divide(
         self, part: Ints, share: float, random: Any, *, whole_groups: bool = True
     ) -> tuple[Ints, Ints]:
-        """A part cut in two at random, the second with a share of the rows; both have two classes."""
+        """Two random parts of `part`, the second with the share `share` of its rows; both have two classes."""
         labels = None if self.labels is None else self.labels[part]
         groups = self.groups_of(part) if whole_groups else None
         for _ in range(MOST_DRAWS):  # whole groups may lack a class by chance
@@ -84,24 +84,24 @@ class Table(NamedTuple):
 
 
 class Trial:
-    """A model, rows to learn from and rows to test on, drawn once for all that is tried.
+    """A model, learning rows and test rows, drawn once for all attempts.
 
-    The transformers of a pipeline are fitted once, on the learning rows, where the targets do not matter to them.
+    The transformers of a pipeline are fitted once, on the learning rows, if they do not depend on the targets.
 
     Parameters
     ----------
     estimator : estimator
-        The model; fitted on the learning rows, or as it is if frozen.
+        The model; fitted on the learning rows, or used as it is if frozen.
     X, y : table and targets
         All labelled rows; of a frozen model, rows that are new to it.
     task : {"classification", "regression"}
-        What the targets are.
+        Kind of the targets: classes or numbers.
     groups : array-like or None
         Rows of one group are either learned from or tested on.
     max_rows : int
-        Most rows to learn from and to test on together.
+        Most learning rows and test rows together.
     random_state : int, RandomState or None
-        Draws the rows.
+        Seed of the drawn rows.
     n_jobs : int or None
         Parallel fits.
     """
@@ -137,12 +137,12 @@ class Trial:
 
     @cached_property
     def test_rows(self) -> Any:
-        """The rows to test on."""
+        """Test rows."""
         return self.table.rows(self.test)[0]
 
     @property
     def test_targets(self) -> NDArray[Any]:
-        """Their targets."""
+        """Targets of the test rows."""
         return self.table.y[self.test]
 
     @cached_property
@@ -157,34 +157,34 @@ class Trial:
 
     @property
     def relevant(self) -> float:
-        """The least gain in the loss that is worth a change."""
+        """Smallest decrease of the loss that is worth a change."""
         return RELEVANT_SHARE * float(self.loss.mean())
 
     def loss_of(self, model: Any) -> Floats:
-        """What a model's predictions of the test rows cost: 1 if wrong, or how far off they are."""
+        """Losses of a model on the test rows: 1 if wrong, or the size of the error."""
         return self.cost(np.asarray(model.predict(self.test_rows)))
 
     def cost(self, predictions: NDArray[Any]) -> Floats:
-        """What predictions of the test rows cost."""
+        """Losses of predictions for the test rows."""
         if self.classifies:
             return np.asarray(predictions != self.test_targets, dtype=np.float64)
         return np.abs(predictions.astype(np.float64) - self.test_targets.astype(np.float64))
 
     def gain(self, before: Floats, after: Floats, *, shared: bool = False) -> Gain:
-        """What a change from losses to others on the test rows gains."""
+        """Gain of a change, from the losses on the test rows before and after it."""
         units = self.table.groups_of(self.test)
         return paired_gain(before, after, units, counts=self.classifies, shared=shared)
 
     @property
     def size_note(self) -> str:
-        """A sentence on how many rows were learned from, if these are not all that could be."""
+        """Sentence that says how many rows were learned from, if not all were; else empty."""
         n_all = len(self.everything.y)
         if n_all == len(self.drawn):
             return ""
         return f" This was measured with {len(self.learn):,} training rows; with all {n_all:,} it may differ."
 
     def describe(self, gain: Gain, sentence: str) -> dict[str, Any]:
-        """A gain in the loss as the report has it."""
+        """Improvement as a dict of the report, from a gain in the loss."""
         unit = "share of rows" if self.classifies else "unit of the target"
         why_not = "Even at best, the gain is below a tenth of its error."
         if self.relevant == 0:
@@ -193,7 +193,7 @@ class Trial:
         return describe(gain, self.relevant, unit, sentence, why_not=why_not, n_rows=n_rows)
 
     def change(self, gain: Gain) -> str:
-        """What a gain in the loss means to the user."""
+        """Words of a sentence that say what a gain in the loss changes for the user."""
         better = gain.value >= 0
         if not self.classifies:
             size, interval = gain.words()
@@ -206,17 +206,17 @@ class Trial:
         )
 
     def grow(self, n_pairs: int, n_large_pairs: int) -> tuple[int, Floats, Floats]:
-        """How many rows there are to learn from at most, and losses by halves and by all of them."""
+        """Number of all rows that can be learned from, losses with halves of them, and losses with all of them."""
         if len(self.drawn) == len(self.everything.y):
             halves = self._halves(self.table, self.learn, n_pairs)
             losses = [self.loss_of(self.table.fitted(half)) for half in halves]
             return len(self.learn), np.stack(losses), self.loss
-        table, tested = self.everything, self.drawn[self.test]
-        free = np.ones(len(table.y), dtype=bool)
-        free[tested] = False
+        table, test = self.everything, self.drawn[self.test]
+        may_learn = np.ones(len(table.y), dtype=bool)
+        may_learn[test] = False
         if table.groups is not None:
-            free = ~np.isin(table.groups, table.groups[tested])
-        rows, (X_test, _) = np.flatnonzero(free), table.rows(tested)
+            may_learn = ~np.isin(table.groups, table.groups[test])
+        rows, (X_test, _) = np.flatnonzero(may_learn), table.rows(test)
         parts = [*self._halves(table, rows, n_large_pairs), rows]
         costs = [self.cost(np.asarray(table.fitted(part).predict(X_test))) for part in parts]
         return len(rows), np.stack(costs[:-1]), costs[-1]
@@ -234,7 +234,7 @@ class Trial:
         return drawn
 
     def _split(self, table: Table) -> tuple[Ints, Ints]:
-        """Rows to learn from, without classes that are too rare for it, and rows to test on."""
+        """Learning rows, without classes that are too rare to learn, and test rows."""
         n_rows = len(table.y)
         if n_rows < LEAST_LEARN + LEAST_TEST:
             raise NotMeasurableError(f"{n_rows} rows are too few to fit a model and to measure it.")
@@ -254,7 +254,7 @@ class Trial:
         return learn, test
 
     def _fold(self) -> list[tuple[Ints, Ints]]:
-        """Folds of the learning rows, the same for all that cross-fits."""
+        """Folds of the learning rows, which all attempts with cross-fitting share."""
         labels, groups = self.table.y[self.learn], self.table.groups_of(self.learn)
         n_folds = MANY_FOLDS if self.classifies and len(self.learn) <= FEW_ROWS else FEW_FOLDS
         if groups is None:
@@ -274,7 +274,7 @@ class Trial:
         return folds
 
     def _check_smallest_part(self) -> None:
-        """Some models take no less than so many rows, which only they know."""
+        """Raise an error if the model cannot be fitted on the smallest part of the rows."""
         if self.frozen:
             return
         part, _ = self.table.divide(self.learn, 1 - SMALLEST_PART, self.random, whole_groups=False)

@@ -1,4 +1,4 @@
-"""The page: a summary becomes one file that opens offline."""
+"""Page of the report: one HTML file, made from the summary, that opens offline."""
 
 from surefoot.report.page._render import render
 

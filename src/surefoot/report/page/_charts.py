@@ -1,4 +1,4 @@
-"""The charts of the page: a Vega-Lite specification each, with the same figures in words and as a table."""
+"""Charts of the page: each is a Vega-Lite specification with a description, a table and a legend."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -52,13 +52,13 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
 def _risk(answer: dict[str, Any], show: Show) -> Chart:
     curves = {name: values for name, values in answer["risk"].items() if values}
     name, coverage = answer["risk_name"], answer["coverage"]
-    # The first few rows answered say little, and would stretch the axis.
+    # The risk of the first few rows is very uncertain, and would stretch the axis.
     settled = np.asarray(list(curves.values()))[:, np.asarray(coverage) >= 0.05]
     x = alt.X(**axis("x", "share of rows answered", domain=[0, 1]))
     y = alt.Y(**axis("y", name, show, domain=[0, float(settled.max()) * 1.08 or 1.0]))
     return figure(
-        f"{name[:1].upper()}{name[1:]}, by how many rows are answered",
-        f"The {name} of the rows answered, against the share of rows answered.",
+        f"{name[:1].upper()}{name[1:]}, by share of rows answered",
+        f"The {name} among the answered rows (selective risk), against the share of rows answered (coverage).",
         _at_slider(alt.layer(*_curves(coverage, curves, x, y, "at"))),
         _tenths(coverage, curves, "Rows answered", show),
         _legend(curves),
@@ -70,13 +70,13 @@ def _caught(answer: dict[str, Any], task: str) -> Chart:
     curves = {name: values[::-1] for name, values in answer["caught"].items() if values}
     checked = [round(1 - coverage, 9) for coverage in reversed(answer["coverage"])]
     x = alt.X(**axis("x", "share of rows checked by a person", domain=[0, 1]))
-    y = alt.Y(**axis("y", f"share of {what} met", domain=[0, 1]))
+    y = alt.Y(**axis("y", f"share of {what} caught", domain=[0, 1]))
     return figure(
-        f"Share of {what} met, by how many rows are checked",
-        f"The share of {what} that a person meets who checks the rows not answered.",
+        f"Share of {what} caught, by share of rows checked",
+        f"The share of {what} that a person catches by checking the rows that are not answered.",
         _at_slider(alt.layer(diagonal(), *_curves(checked, curves, x, y, "1 - at"))),
         _tenths(checked, curves, "Rows checked", percent),
-        [*_legend(curves), {"class": "line best", "label": "rows picked by chance"}],
+        [*_legend(curves), {"class": "line best", "label": "rows chosen at random"}],
     )
 
 
@@ -107,14 +107,14 @@ def _legend(curves: dict[str, Any]) -> list[dict[str, str]]:
 def _tenths(
     x: Sequence[float], curves: dict[str, Sequence[float]], name: str, show: Show
 ) -> dict[str, Any]:
-    """Read the curves off at every tenth."""
+    """Table of the curves at every tenth of x."""
     at = [int(np.argmin(np.abs(np.asarray(x) - tenth / 10))) for tenth in range(1, 11)]
     rows = [[percent(x[i]), *(show(values[i]) for values in curves.values())] for i in at]
     return {"head": [name, *(SERIES[curve] for curve in curves)], "rows": rows}
 
 
 def _errors(answer: dict[str, Any], show: Show) -> Chart:
-    """Show how estimated errors are spread: the limits at even steps of coverage are their quantiles."""
+    """Histogram of the estimated errors, from their quantiles: the limits at equal steps of coverage."""
     limits = np.asarray(answer["limit"], dtype="float64")
     ends = (min(0.0, float(limits.min())), float(limits.max()) or 1.0)
     counts, edges = np.histogram(limits, bins=24, range=ends)
@@ -132,9 +132,9 @@ def _errors(answer: dict[str, Any], show: Show) -> Chart:
     limit = alt.param(name="limit", value=ends[1])
     rows = zip(low, high, share, strict=True)
     return figure(
-        "How the estimated errors are spread",
-        "The share of rows by their estimated error. Rows left of the line are answered, "
-        "those right of it are for a person.",
+        "Distribution of the estimated errors",
+        "The share of rows by their estimated error. Rows left of the line are answered; "
+        "rows right of it are left to a person.",
         (bars + rule_at("limit")).add_params(limit),
         {
             "head": ["Estimated error", "Share of rows"],

@@ -1,4 +1,4 @@
-"""The map: rows as points, similar ones near each other, coloured by estimated error."""
+"""Map of the rows: points, similar rows close together, coloured by estimated error."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,10 +17,10 @@ def map_chart(points: dict[str, Any], show: Show) -> Chart:
     names = _shade_names(limits, show)
     legend = [{"class": f"dot shade-{i}", "label": name} for i, name in enumerate(names)]
     if points["wrong"]:
-        legend.append({"class": "cross", "label": "a cross: wrong"})
+        legend.append({"class": "cross", "label": "wrong prediction"})
     return figure(
-        "A map of the rows, by estimated error",
-        "Rows as points, similar rows near each other; the stronger the colour, "
+        "Map of the rows, coloured by estimated error",
+        "Each point is a row; similar rows are close together. The stronger the colour, "
         "the higher the estimated error.",
         _spec(points, limits, show),
         _table(points, limits, names),
@@ -30,7 +30,7 @@ def map_chart(points: dict[str, Any], show: Show) -> Chart:
 
 
 def shade_limits(errors: Sequence[float]) -> list[float]:
-    """Place the limits between shades at quantiles, closer to each other where errors are high.
+    """Limits between the shades, at quantiles that are closer together for high errors.
 
     Examples
     --------
@@ -62,17 +62,17 @@ def _spec(points: dict[str, Any], limits: Sequence[float], show: Show) -> alt.Ch
 
 
 def _records(points: dict[str, Any], show: Show) -> alt.InlineData:
-    assessment = zip(points["row"], points["error"], strict=True)
-    about = [f"Row {row}: estimated error {show(error)}" for row, error in assessment]
+    errors_of_rows = zip(points["row"], points["error"], strict=True)
+    about = [f"Row {row}: estimated error {show(error)}" for row, error in errors_of_rows]
     names = {"x": "first", "y": "second", "error": "error", "row": "row", "wrong": "wrong"}
     columns = {new: _rounded(points[old]) for old, new in names.items() if points[old]}
     records = data(**columns, about=about)
-    records.name = "points"  # the page asks for them by this name
+    records.name = "points"  # charts.js reads them by this name
     return records
 
 
 def _rounded(values: Sequence[Any]) -> list[Any]:
-    """Keep the digits that a screen can show."""
+    """Values rounded to the digits that a screen can show."""
     return [float(f"{value:.5g}") if isinstance(value, float) else value for value in values]
 
 
@@ -80,7 +80,7 @@ def _axis(name: str, explained: float) -> dict[str, Any]:
     return {
         "field": name,
         "type": "quantitative",
-        "title": f"{name} axis: {percent(explained)} of the spread",
+        "title": f"{name} axis: {percent(explained)} of the variance",
         "axis": alt.Axis(labels=False, ticks=False, grid=False, domain=False),
         "scale": alt.Scale(zero=False, padding=8),
     }
@@ -92,7 +92,7 @@ def _shade_names(limits: Sequence[float], show: Show) -> list[str]:
 
 
 def _table(points: dict[str, Any], limits: Sequence[float], names: Sequence[str]) -> dict[str, Any]:
-    """Count the points of every shade and, where it is known, those of them that are wrong."""
+    """Table of the number of points of every shade and, for a classifier, the share of wrong ones."""
     shade = np.searchsorted(limits, points["error"], side="right")
     rows = [[name, number(int((shade == i).sum()))] for i, name in enumerate(names)]
     if not points["wrong"]:

@@ -1,4 +1,4 @@
-"""Charts of promises against what came true: probabilities, intervals."""
+"""Charts of calibration: probabilities and intervals against what was observed."""
 
 from typing import Any
 
@@ -19,59 +19,65 @@ from surefoot.report.page._drawing import (
 
 
 def reliability_chart(bins: dict[str, Any], when: str) -> Chart:
-    """Draw the share observed against the probability given, before or after recalibration."""
+    """Draw the observed share against the predicted probability, before or after recalibration."""
     names = ("predicted", "observed", "low", "high", "n_rows")
     rows = [
-        [percent(given), percent(seen), write_range(low, high), number(n)]
-        for given, seen, low, high, n in zip(*(bins[name] for name in names), strict=True)
+        [percent(predicted), percent(observed), write_range(low, high), number(n)]
+        for predicted, observed, low, high, n in zip(*(bins[name] for name in names), strict=True)
     ]
-    about = [f"{n} rows: {given} given, {seen} observed" for given, seen, _, n in rows]
+    about = [
+        f"{n} rows: {predicted} predicted, {observed} observed"
+        for predicted, observed, _, n in rows
+    ]
     color = "own" if when == "before" else "surefoot"
     points = dots(
         data(**{name: bins[name] for name in names}, about=about),
-        axis("predicted", "probability given", domain=[0, 1]),
-        axis("observed", "share observed", domain=[0, 1]),
+        axis("predicted", "predicted probability", domain=[0, 1]),
+        axis("observed", "observed share", domain=[0, 1]),
         color,
     )
     return figure(
         f"{when.capitalize()} recalibration",
-        f"{when.capitalize()} recalibration: how often what was given a probability came true. "
-        "On the diagonal, probabilities are true.",
+        f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability. "
+        "On the diagonal, probabilities are calibrated.",
         diagonal() + points,
-        {"head": ["Probability given", "Share observed", "95 % interval", "Rows"], "rows": rows},
+        {
+            "head": ["Predicted probability", "Observed share", "95 % interval", "Rows"],
+            "rows": rows,
+        },
         [{"class": f"dot {color}", "label": "observed, with its 95 % interval"}],
         height=300,
     )
 
 
 def held_chart(intervals: dict[str, Any]) -> Chart:
-    """Draw the share of rows inside their interval against the share promised."""
+    """Draw the observed coverage of the intervals against the promised coverage."""
     names = ("confidence", "coverage", "low", "high")
     ends = [max(0.0, min(*intervals["low"], *intervals["confidence"]) - 0.05), 1.0]
     rows = [
-        [percent(promised), percent(held), write_range(low, high)]
-        for promised, held, low, high in zip(*(intervals[name] for name in names), strict=True)
+        [percent(promised), percent(observed), write_range(low, high)]
+        for promised, observed, low, high in zip(*(intervals[name] for name in names), strict=True)
     ]
-    about = [f"{promised} promised, {held} held" for promised, held, _ in rows]
-    told = percent(intervals["interval_confidence"])
+    about = [f"{promised} promised, {observed} observed" for promised, observed, _ in rows]
+    confidence = percent(intervals["interval_confidence"])
     points = dots(
         data(**{name: intervals[name] for name in names}, about=about),
-        axis("confidence", "promised", domain=ends),
-        axis("coverage", "held", domain=ends),
+        axis("confidence", "promised coverage", domain=ends),
+        axis("coverage", "observed coverage", domain=ends),
         "surefoot",
     )
     return figure(
-        "What intervals promise, and hold",
-        "The share of rows whose value lies in their interval, against the share promised. "
+        "Coverage of the intervals",
+        "The share of rows whose true value lies in their interval (coverage), against the promised share. "
         "On the diagonal, the promise is kept.",
         diagonal(ends[0]) + points,
-        {"head": ["Promised", "Held", f"{told} interval"], "rows": rows},
-        [{"class": "dot surefoot", "label": f"held, with its {told} interval"}],
+        {"head": ["Promised", "Observed", f"{confidence} interval"], "rows": rows},
+        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
     )
 
 
 def width_chart(intervals: dict[str, Any]) -> Chart:
-    """Draw the mean width of intervals, and the one width that would do for all rows."""
+    """Draw the mean width of the intervals, and the width that all rows would need if it were the same."""
     promised, own, constant = (
         intervals[name] for name in ("confidence", "width", "constant_width")
     )
@@ -79,15 +85,15 @@ def width_chart(intervals: dict[str, Any]) -> Chart:
     lines = alt.Chart(data(x=promised, surefoot=own, own=constant))
     lines = lines.transform_fold(list(labels), as_=["by", "y"])
     spec = lines.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=45)).encode(
-        x=alt.X(**axis("x", "promised", zero=False)),
+        x=alt.X(**axis("x", "promised coverage", zero=False)),
         y=alt.Y(**axis("y", "mean width", number)),
         **by_series(list(labels)),
     )
     rows = zip(promised, own, constant, strict=True)
     return figure(
-        "How wide they are",
-        "The mean width of intervals against the share promised, "
-        "and the width that would be needed for all rows alike.",
+        "Mean width of the intervals",
+        "The mean width of the intervals against the promised coverage, "
+        "and the width that would be needed if it were the same for all rows.",
         spec,
         {
             "head": ["Promised", *(label.capitalize() for label in labels.values())],
@@ -98,28 +104,31 @@ def width_chart(intervals: dict[str, Any]) -> Chart:
 
 
 def width_fifths_chart(fifths: list[dict[str, Any]]) -> Chart:
-    """Draw how often 90 % intervals hold, from the narrowest fifth of them to the widest."""
-    held = [fifth["coverage"] for fifth in fifths]
+    """Draw the coverage of 90 % intervals, from the narrowest fifth of them to the widest."""
+    coverages = [fifth["coverage"] for fifth in fifths]
     rows = [[number(f["width"]), percent(f["coverage"]), number(f["n_rows"])] for f in fifths]
     points = data(
         place=range(1, len(fifths) + 1),
-        held=held,
-        about=[f"{row[2]} rows: {row[1]} held" for row in rows],
+        coverage=coverages,
+        about=[f"{row[2]} rows: {row[1]} coverage" for row in rows],
     )
-    scale = alt.Scale(domain=[max(0.0, min(0.5, *(share - 0.05 for share in held))), 1.0])
+    scale = alt.Scale(domain=[max(0.0, min(0.5, *(share - 0.05 for share in coverages))), 1.0])
     marks = alt.Chart(points).mark_point(filled=True, size=80, opacity=1, color="var(--surefoot)")
     spec = alt.Chart(data(y=[0.9])).mark_rule(**GUIDE).encode(
         y=alt.Y("y:Q", scale=scale)
     ) + marks.encode(
         x=alt.X("place:O", title="fifth of the rows, narrowest first", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y(**axis("held", "held, 90\u00a0% promised"), scale=scale),
+        y=alt.Y(**axis("coverage", "observed coverage, 90\u00a0% promised"), scale=scale),
         tooltip="about:N",
     )
     return figure(
-        "Narrow or wide, does the promise hold?",
-        "The share of rows whose value lies in their 90 % interval, "
+        "Coverage of narrow and wide intervals",
+        "The share of rows whose true value lies in their 90 % interval, "
         "in fifths of the rows from the narrowest intervals to the widest.",
         spec,
-        {"head": ["Mean width", "Held", "Rows"], "rows": rows},
-        [{"class": "dot surefoot", "label": "held"}, {"class": "line best", "label": "promised"}],
+        {"head": ["Mean width", "Observed coverage", "Rows"], "rows": rows},
+        [
+            {"class": "dot surefoot", "label": "observed"},
+            {"class": "line best", "label": "promised"},
+        ],
     )

@@ -1,4 +1,4 @@
-"""What the charts have in common: a look that follows the page, axes, curves, points with intervals."""
+"""Parts that the charts share: theme, axes, curves, points with intervals."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ Chart = dict[str, Any]
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
 Show = Callable[[float | None], str]
 
-# Colours are the names that style.css gives them: charts turn dark, or into print, with the page.
+# Colours are variables of style.css, so that charts follow the page to dark mode and to print.
 THEME: dict[str, Any] = {
-    "aria": False,  # the page has its own words and a table for every chart
+    "aria": False,  # the page has a description and a table for every chart
     "background": "transparent",
     "font": "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif",
     "view": {"stroke": None},
@@ -46,7 +46,7 @@ def figure(
     legend: Sequence[dict[str, str]] = (),
     height: int = 260,
 ) -> Chart:
-    """Put a chart together with its words, its table and its legend."""
+    """Chart with its title, description, table and legend."""
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     spec = spec.properties(width="container", height=height, autosize=fit)
     words = {"title": title, "description": description}
@@ -54,14 +54,14 @@ def figure(
 
 
 def data(**columns: Iterable[Any]) -> alt.InlineData:
-    """Turn columns into the records that Vega reads."""
+    """Records for Vega, from columns."""
     names = list(columns)
     records = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return alt.InlineData(values=records)
 
 
 def axis(field: str, title: str, show: Show = percent, **scale: Any) -> dict[str, Any]:
-    """Describe a numeric axis whose labels are written as in the text."""
+    """Settings of a numeric axis whose labels are formatted as in the text."""
     labels = "format(datum.value * 100, '~g') + '\u00a0%'" if show is percent else alt.Undefined
     form = alt.Undefined if show is percent else ",f"
     options = {"scale": alt.Scale(**scale)} if scale else {}
@@ -75,7 +75,7 @@ def axis(field: str, title: str, show: Show = percent, **scale: Any) -> dict[str
 
 
 def by_series(names: Sequence[str]) -> dict[str, Any]:
-    """Colour and dash for the curves of `names`, so that they are told apart without colour."""
+    """Colours and dashes of the curves in `names`; dashes distinguish them without colour."""
     colors = alt.Scale(domain=list(names), range=[f"var(--{name})" for name in names])
     dashes = alt.Scale(domain=list(names), range=[DASHES[name] for name in names])
     return {
@@ -85,13 +85,13 @@ def by_series(names: Sequence[str]) -> dict[str, Any]:
 
 
 def rule_at(expression: str) -> alt.Chart:
-    """Draw an upright line where the slider stands."""
+    """Draw a vertical line at the value of an expression, such as the position of the slider."""
     line = alt.Chart(data(_=[0])).mark_rule(color="var(--ink)", strokeWidth=1, opacity=0.6)
     return line.encode(x=alt.XDatum(alt.ExprRef(expression), type="quantitative"))
 
 
 def diagonal(low: float = 0.0) -> alt.Chart:
-    """Draw the line on which y is x."""
+    """Draw the line y = x."""
     scale = alt.Scale(domain=[low, 1])
     line = alt.Chart(data(x=[low, 1], y=[low, 1])).mark_line(**GUIDE)
     return line.encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))

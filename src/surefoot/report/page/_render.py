@@ -1,4 +1,4 @@
-"""The page: the summary, its charts and the templates become one file that needs no other."""
+"""Rendering of the page: summary, charts and templates become one file that needs no other."""
 
 import json
 from base64 import b64encode
@@ -14,13 +14,13 @@ from markupsafe import Markup
 from surefoot.report._figures import number, percent
 from surefoot.report.page._charts import make_charts
 from surefoot.report.page._drawing import THEME
-from surefoot.report.page._rows import listed_rows, packed
+from surefoot.report.page._listed_rows import listed_rows, packed
 
 SCRIPTS = ("elements.js", "charts.js", "answer.js", "detail.js", "rows.js", "csv.js", "page.js")
 
 
 def render(summary: dict[str, Any]) -> str:
-    """Make the page of a summary: HTML that opens offline and asks nothing of anyone."""
+    """HTML page of a summary, which opens offline and loads nothing from the network."""
     charts = make_charts(summary)
     answer = _answer(summary["answer"], percent if summary["task"] == "classification" else number)
     rows = listed_rows(summary["rows"], summary["task"])
@@ -66,7 +66,7 @@ def _environment() -> Environment:
 
 
 def _keep_together(value: Any) -> Any:
-    """Let no line break part a figure from its sign."""
+    """Put a non-breaking space between a number and its percent sign."""
     plain = isinstance(value, str) and not isinstance(value, Markup)
     return value.replace(" %", "\u00a0%") if plain else value
 
@@ -78,12 +78,12 @@ def _asset(name: str) -> str:
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script; the page's own code finds `vegaEmbed` in the window."""
+    """Script with Vega, Vega-Lite and Vega-Embed; it sets `window.vegaEmbed`."""
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def _policy(code: dict[str, str]) -> str:
-    """Let nothing run or load but what stands in the page, known by its hash."""
+    """Content security policy that allows only the page's own scripts and style, by their hashes."""
     digests = {
         name: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
         for name, text in code.items()
@@ -95,7 +95,7 @@ def _policy(code: dict[str, str]) -> str:
 
 
 def _as_script(data: dict[str, Any]) -> str:
-    """JSON that cannot end the script element it stands in."""
+    """JSON for a script element, escaped so that it cannot end the element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -109,7 +109,7 @@ def _figure(value: Any) -> str:
 
 
 def _answer(answer: dict[str, Any], show: Any) -> dict[str, Any]:
-    """Write every figure that the slider may show, and where it stands first."""
+    """Section "answer" with the texts for every position of the slider, and its first position."""
     promises = [
         {**promise, "at": _at(answer["coverage"], promise["coverage"])}
         for promise in answer["promises"]
@@ -121,7 +121,7 @@ def _answer(answer: dict[str, Any], show: Any) -> dict[str, Any]:
 
 
 def _at(grid: list[float], coverage: float) -> int:
-    """Find the last point of the grid up to `coverage`: a promise kept there is kept."""
+    """Position of the last point of the grid up to `coverage`, where the promise still holds."""
     return max(0, sum(point <= coverage + 1e-9 for point in grid) - 1)
 
 
@@ -143,7 +143,7 @@ def _texts(answer: dict[str, Any], i: int, show: Any) -> dict[str, str]:
 
 
 def _gauge(gain: float, low: float, high: float) -> dict[str, float]:
-    """Place an interval on a line from 0 to 300 with zero in its middle."""
+    """Positions of a gain and its interval on a line from 0 to 300 with zero in its middle."""
     widest = 1.15 * max(abs(gain), abs(low), abs(high)) or 1.0
     return {
         name: round(150 + 150 * value / widest, 1)

@@ -1,4 +1,4 @@
-// The slider: every figure it may show was written when the report was made.
+// The slider: the texts for each of its positions are in the page already.
 
 const slider = find("coverage");
 const promises = [...document.querySelectorAll("input[name=promise]")];

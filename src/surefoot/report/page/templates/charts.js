@@ -1,4 +1,4 @@
-// Charts: drawn once; the page tells them where the slider stands, the map tells which rows are selected.
+// Charts: drawn once. The slider moves their lines, and the rectangle on the map selects rows of the table.
 
 const views = new Map();
 const tip = el("div", { class: "tip", hidden: "" });

@@ -15,7 +15,7 @@ const KINDS = {
 
 const items = report.rows.items.map(unpacked);
 
-// What items have in common is written once: their fields, and the reasons that speak against them.
+// The names of fields and of reasons are written only once in the page: put them back into each item.
 function unpacked(line) {
   const item = Object.fromEntries(report.rows.fields.map((field, i) => [field, line[i]]));
   item.against = item.against.map(([i, effect, text]) => ({ name: report.rows.reasons[i], effect, text }));

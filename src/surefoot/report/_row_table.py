@@ -1,4 +1,4 @@
-"""The rows, the least trustworthy first, with what speaks against each."""
+"""Table of the held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -23,7 +23,7 @@ from surefoot.error_estimation import Judgement
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
 
-# Rows that the page holds: of a larger table the least trustworthy, and a sample of the others.
+# Most rows on the page: of a larger table, the least trustworthy ones and a sample of the others.
 MOST_DOUBTFUL = 500
 MOST_SAMPLED = 1000
 
@@ -31,7 +31,7 @@ MOST_COLUMNS = 30
 N_NEAR = 3
 MOST_REASONS = 3
 
-# Columns of the table of rows that the page holds, under the same names.
+# Columns of `row_table` that each item of the page has, under the same names.
 ITEM = (
     "row",
     "truth",
@@ -46,7 +46,7 @@ ITEM = (
 
 
 def choose_rows(assessment: Assessment) -> tuple[Ints, int]:
-    """Positions, among the held-out rows, of those to show, and how many of them are a sample of the rest."""
+    """Positions of the rows to show among the held-out rows, and how many of them are a random sample."""
     order = np.argsort(-assessment.estimated, kind="stable")
     if len(order) <= MOST_DOUBTFUL + MOST_SAMPLED:
         return order, 0
@@ -58,20 +58,20 @@ def choose_rows(assessment: Assessment) -> tuple[Ints, int]:
 
 
 def row_table(assessment: Assessment) -> dict[str, NDArray[Any]]:
-    """Columns of the report's table of held-out rows: those of a judgement, and what is known of the truth."""
+    """Columns of the table of held-out rows: those of `Judgement`, the truth and the losses."""
     judgement: Judgement = assessment.held_out
     if assessment.promise.kept:
         judgement = assessment.promise.apply(judgement)
     table = {"row": assessment.labels[assessment.rows], "truth": assessment.truth}
     table |= judgement.to_arrays()
     table["loss"] = assessment.losses
-    if judgement.probabilities is not None and assessment.own is not None:
-        table["own_error"] = assessment.own
+    if judgement.probabilities is not None and assessment.own_doubt is not None:
+        table["own_error"] = assessment.own_doubt
     return table
 
 
 def describe_rows(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
-    """Everything that is known of each row shown."""
+    """Section "The rows": one item for each row shown, with its judgement, reasons and nearest rows."""
     rows = assessment.rows[shown]
     names, values = _table(assessment.X, rows)
     table = {name: column[shown] for name, column in row_table(assessment).items()}
@@ -97,7 +97,7 @@ def describe_rows(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[s
 
 
 def _nearest_rows(assessment: Assessment, rows: Ints) -> list[list[dict[str, Any]]]:
-    """Labelled rows nearest to each row, with their targets and values."""
+    """Nearest labelled rows of each row, with their targets and values."""
     near = _nearest(assessment, rows)
     values = _table(assessment.X, near.ravel())[1]
     return [
@@ -115,10 +115,10 @@ def _nearest_rows(assessment: Assessment, rows: Ints) -> list[list[dict[str, Any
 
 
 def stability_band(assessment: Assessment) -> Floats:
-    """Lower end, middle and upper end of the model's output within each row's cell, shape (n_rows, 3).
+    """Lower end, middle and upper end of the model's output within each row's Voronoi cell, shape (n_rows, 3).
 
-    Mean and two standard deviations of its predictions there; for a classifier the probability of the
-    predicted class against the runner-up.
+    The mean, and two standard deviations below and above it; for a classifier the output is the probability of the
+    predicted class against the second one.
     """
     held_out = assessment.held_out
     now = assessment.lead if assessment.is_classifier else held_out.scores[:, 0]
@@ -128,26 +128,26 @@ def stability_band(assessment: Assessment) -> Floats:
 
 
 def _reasons(assessment: Assessment) -> Callable[[int], list[dict[str, Any]]]:
-    """A function that lists what raises the estimated error of a row, most first."""
-    effects = assessment.sure.explain_error()
-    doubts = list(assessment.sure.describe_indicators().values())
+    """Function that lists the reasons that raise the estimated error of a row, strongest first."""
+    effects = assessment.error_estimator.explain_error()
+    descriptions = list(assessment.error_estimator.describe_indicators().values())
     least = 0.01 * max(float(assessment.estimated.mean()), 1e-12)
 
-    def of(place: int) -> list[dict[str, Any]]:
+    def reasons_of(place: int) -> list[dict[str, Any]]:
         ranked = np.argsort(-effects[place], kind="stable")[:MOST_REASONS]
         return [
-            {"name": doubts[i], "effect": float(effects[place, i])}
+            {"name": descriptions[i], "effect": float(effects[place, i])}
             for i in ranked
             if effects[place, i] > least
         ]
 
-    return of
+    return reasons_of
 
 
 def _nearest(assessment: Assessment, rows: Ints) -> Ints:
-    """Positions of the labelled rows nearest to each but itself, shape (n_rows, N_NEAR); −1 where there is none."""
-    wanted = min(N_NEAR + 1, len(assessment.sure.reference_rows_))
-    near = assessment.sure.kneighbors(take_rows(assessment.X, rows), wanted)[1]
+    """Positions of the nearest other labelled rows of each row, shape (n_rows, N_NEAR); −1 if there are fewer."""
+    wanted = min(N_NEAR + 1, len(assessment.error_estimator.reference_rows_))
+    near = assessment.error_estimator.kneighbors(take_rows(assessment.X, rows), wanted)[1]
     nearest = np.full((len(rows), N_NEAR), -1)
     for i, (row, others) in enumerate(zip(rows, near, strict=True)):
         kept = [other for other in others if other != row][:N_NEAR]
@@ -156,7 +156,7 @@ def _nearest(assessment: Assessment, rows: Ints) -> Ints:
 
 
 def _table(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
-    """Names of the first columns, and their values in some rows, as texts and numbers."""
+    """Names of the first columns, and their values in the given rows, as texts and numbers."""
     part = take_rows(X, np.maximum(rows, 0))
     if issparse(part) or len(column_names(part)) == 0:
         return [], [[] for _ in rows]
@@ -167,7 +167,7 @@ def _table(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
 
 
 def plain(value: Any) -> Any:
-    """Value as JSON knows it: a number, a text, a truth value, or None for a gap or an infinite number."""
+    """Value for JSON: a number, a text, a boolean, or None for a missing value or an infinite number."""
     if is_missing(value):
         return None
     if isinstance(value, (bool, np.bool_)):

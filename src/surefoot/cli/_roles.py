@@ -1,4 +1,4 @@
-"""A table taken apart into what a model sees, what it is to predict, and what stays together."""
+"""Roles of a table's columns: inputs, target and groups."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,14 +10,14 @@ from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._tables import read_table
-from surefoot.cli._target import as_labels, as_numbers, check_enough, choose_task
+from surefoot.cli._target import as_labels, as_target_numbers, check_enough, choose_task
 
-# skrub looks at each column on its own, and takes over a minute for 10,000, in each of dozens of fits.
+# skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
 
 
 class Rows(NamedTuple):
-    """Rows with a known target, and those without one; the index of X is their place in the table."""
+    """Rows with a known target, and rows without one; the index of X is the position in the table."""
 
     name: str
     target: str
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(path: Path, target: str | None, task: str, groups: str | None = None) -> Rows:
-    """Read a table, and take it apart."""
+    """Read a table, and split it by the roles of its columns."""
     table = read_table(path)
     if target is None:
         raise Mistake(
@@ -39,7 +39,7 @@ def read_rows(path: Path, target: str | None, task: str, groups: str | None = No
 
 
 def take_apart(table: Any, target: str, task: str, groups: str | None, name: str) -> Rows:
-    """Split a table by the role of its columns, and say what was decided."""
+    """Split a table by the roles of its columns, and print what was decided."""
     for column in (target, groups):
         if column is not None and column not in table.columns:
             raise unknown_column(column, table.columns, name)
@@ -47,42 +47,42 @@ def take_apart(table: Any, target: str, task: str, groups: str | None, name: str
         raise Mistake(f"Column {target!r} cannot be both --target and --groups.")
     check_kind(table[target], target)
     known = table[target].notna()
-    found = table.loc[known, target].infer_objects()
-    check_enough(len(found), target)
-    chosen = choose_task(found, task)
-    y = as_numbers(found, target) if chosen == "regression" else as_labels(found, target)
+    values = table.loc[known, target].infer_objects()
+    check_enough(len(values), target)
+    chosen = choose_task(values, task)
+    y = as_target_numbers(values, target) if chosen == "regression" else as_labels(values, target)
     if task == "auto":
-        remark(how_taken(target, chosen))
+        remark(chosen_task_sentence(target, chosen))
     X = usable_columns(table.drop(columns=[target] + ([] if groups is None else [groups])), name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
-    kept = None if groups is None else take_groups(table.loc[known, groups], groups)
+    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
     return Rows(
         name,
         target,
         chosen,
         X[known],
         y,
-        kept,
+        group_codes,
         None if known.all() else X[~known],
     )
 
 
 def usable_columns(X: Any, name: str) -> Any:
-    """The columns that a model can use; one sentence if there are none, or too many."""
+    """Columns that a model can use; a `Mistake` if there are none, or too many."""
     if X.shape[1] > MOST_COLUMNS:
         raise Mistake(
             f"{name} has {X.shape[1]:,} input columns, and more than {MOST_COLUMNS:,} would take hours to "
             "prepare: keep those that matter."
         )
-    found = leave_out_useless(X)
-    if found.shape[1] == 0:
+    useful = leave_out_useless(X)
+    if useful.shape[1] == 0:
         raise Mistake(f"{name} has no column that a model can use.")
-    return without_infinities(found)
+    return without_infinities(useful)
 
 
 def check_kind(column: Any, name: str) -> None:
-    """Raise one sentence for a target that is a date, a span of time, or a list."""
+    """Raise a `Mistake` if the target holds dates or times."""
     if column.dtype.kind in "mM":
         raise Mistake(
             f"Column {name!r} holds dates or times: convert them to numbers or classes first."
@@ -90,7 +90,7 @@ def check_kind(column: Any, name: str) -> None:
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
-    """What stays together when rows are held out; one sentence if that leaves nothing to hold out."""
+    """Number of each row's group; a `Mistake` if one is missing or if there are too few groups."""
     if column.isna().any():
         raise Mistake(f"Column {name!r} of --groups has missing values: every row needs a group.")
     if column.nunique() < 5:
@@ -100,15 +100,15 @@ def take_groups(column: Any, name: str) -> NDArray[Any]:
     return column.factorize()[0]
 
 
-def how_taken(target: str, task: str) -> str:
-    """Say how the target was understood, and what to do if that is wrong."""
+def chosen_task_sentence(target: str, task: str) -> str:
+    """Sentence that says which task was chosen, and which option changes it."""
     if task == "regression":
         return f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
     return f"Predicting {target!r} as a class. If it is a number, pass --task regression."
 
 
 def check_risk(max_risk: float | None, task: str) -> None:
-    """Raise one sentence for a risk that cannot be kept or need not be."""
+    """Raise a `Mistake` for a risk outside its range."""
     if max_risk is None:
         return
     if task == "classification" and not 0 < max_risk < 1:
@@ -120,7 +120,7 @@ def check_risk(max_risk: float | None, task: str) -> None:
 
 
 def check_confidence(confidence: float) -> None:
-    """Raise one sentence unless this is a share above 0 and below 1."""
+    """Raise a `Mistake` unless the confidence is above 0 and below 1."""
     if not 0 < confidence < 1:
         raise Mistake(
             f"--confidence {confidence:g} is not a probability: it must be above 0 and below 1."

@@ -1,4 +1,4 @@
-"""The rows as the page holds them: every cell once, every figure written, and never more than fits."""
+"""Rows listed on the page: each cell once, figures formatted as text, and limited in size."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from surefoot.report._figures import number, percent
 
 BUDGET = 1_680_000  # bytes; with Vega, the charts and the texts the page stays below 3 MB
 
-# Digits of a number and characters of a text that a cell may have; the next are tried if the rows are too many.
+# Most digits of a number and most characters of a text in a cell; the next pair is tried if the rows take too much.
 CELLS = ((6, 200), (6, 60), (4, 60), (4, 20))
 
 KEPT = (
@@ -24,7 +24,7 @@ WRITTEN = ("estimated_error", "own_error")
 
 
 def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[str, Any]:
-    """Shorten the cells, then leave out the rows listed last, until the rest fits the budget."""
+    """Rows for the page: cells are shortened, then the last rows left out, until the size fits the budget."""
     n_items = len(rows["items"])
     for digits, longest in CELLS:
         listed = _listed(rows, task, n_items, digits, longest)
@@ -37,12 +37,12 @@ def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[s
 
 
 def size_of(listed: dict[str, Any]) -> int:
-    """Count the bytes that the rows take in the page."""
+    """Number of bytes that the rows take in the page."""
     return len(json.dumps(packed(listed), ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def packed(listed: dict[str, Any]) -> dict[str, Any]:
-    """Write what items have in common once: their names, and the reasons that speak against them.
+    """Rows in a compact form: the names of fields and of reasons are written only once.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _listed(
 
 
 def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
-    """List what the report says of every row; the table's own columns follow it."""
+    """Columns of the report's results; the table's own columns follow them."""
     is_number = task == "regression"
     columns = [
         {"key": "row", "label": "Row", "number": True},
@@ -104,7 +104,7 @@ def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
 
 
 def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
-    """Keep what the page shows of a row, with its figures as they are written."""
+    """Values of a row that the page shows, with its figures formatted as text."""
     show = percent if task == "classification" else number
     shown = {key: _cell(item[key], 6, longest) for key in KEPT}
     shown |= {f"{key}_text": show(item[key]) for key in WRITTEN}
@@ -129,7 +129,7 @@ def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
 
 
 def _range(items: list[dict[str, Any]], task: str) -> list[float]:
-    """Ends of the axis on which the stability bands are drawn: that of all rows listed."""
+    """Ends of the axis of the stability bands, which all listed rows share."""
     if task == "classification":
         return [0.0, 1.0]
     values = [end for item in items for end in item["band"]]
@@ -142,7 +142,7 @@ def _is_number(items: list[dict[str, Any]], i: int) -> bool:
 
 
 def _cell(value: Any, digits: int, longest: int) -> Any:
-    """Keep the first digits of a number with a fraction, and the first characters of a text."""
+    """Value of a cell: a number rounded to `digits` digits, or a text cut to `longest` characters."""
     if isinstance(value, float) and value != round(value):
         return float(f"{value:.{digits}g}") if abs(value) < 10**digits else float(round(value))
     if isinstance(value, str) and len(value) > longest:
