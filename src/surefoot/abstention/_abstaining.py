@@ -16,7 +16,7 @@ from surefoot._models import check_model
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
-from surefoot.abstention._risk_bound import risk_bound
+from surefoot.abstention._risk_bound import no_threshold_sentence, risk_bound
 from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
 from surefoot.abstention._scored_model import (
     check_indicator,

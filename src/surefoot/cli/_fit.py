@@ -9,8 +9,8 @@ import numpy as np
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._model_files import model_content
 from surefoot.cli._console import working
-from surefoot.cli._given_model import rows_and_model
-from surefoot.cli._output import check_output, write_output
+from surefoot.cli._given_model import model_file, rows_and_model
+from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import read_rows
 from surefoot.cli._threads import threads_for
 
@@ -28,6 +28,7 @@ def run_fit(
 ) -> None:
     """Fit a model to a table, save it, and print its held-out error."""
     check_output(out, ".skops")
+    check_outputs([out], [data, model_file(estimator)])
     with working(f"Reading {data}"):
         find_rows = partial(read_rows, data, target, groups=groups)
         rows, chosen = rows_and_model(find_rows, estimator, task, random_state)

@@ -20,7 +20,7 @@ from surefoot.cli._roles import Rows
 
 
 def rows_and_model(
-    find_rows: Callable[[str], Rows], estimator: str, task: str, random_state: int
+    find_rows: Callable[..., Rows], estimator: str, task: str, random_state: int
 ) -> tuple[Rows, Any]:
     """Rows for the task, and the model with the name or file `estimator`."""
     if not estimator.endswith(".skops"):
@@ -28,7 +28,12 @@ def rows_and_model(
         return rows, build_model(estimator, rows.task, random_state)
     path = Path(estimator)
     model, task = load_given(path, task)
-    return match_rows(model, find_rows(task), path)
+    return match_rows(model, find_rows(task, every=is_fitted(model)), path)
+
+
+def model_file(estimator: str) -> Path | None:
+    """File that --estimator names; None for the name of a model."""
+    return Path(estimator) if estimator.endswith(".skops") else None
 
 
 def load_file(path: Path) -> Any:
@@ -43,8 +48,8 @@ def load_given(path: Path, task: str) -> tuple[Any, str]:
     """Model from a skops file, without surefoot's error estimator around it, and its task."""
     model = load_file(path)
     if isinstance(model, (IndividualErrorClassifier, IndividualErrorRegressor)):
-        model = model.estimator_
-    if not (is_classifier(model) or is_regressor(model)):
+        model = model.estimator_ if is_fitted(model) else model.estimator
+    if not hasattr(model, "__sklearn_tags__") or not (is_classifier(model) or is_regressor(model)):
         raise Mistake(
             f"{path} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
         )

@@ -9,6 +9,9 @@ import typer
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._models import MODELS
 
+# More processes than any machine that this is meant for has cores.
+MOST_JOBS = 1024
+
 
 class Task(StrEnum):
     """Kind of the target: classes, numbers, or chosen automatically."""
@@ -25,8 +28,10 @@ def complete_models(start: str) -> list[str]:
 
 def check_jobs(jobs: int) -> int:
     """Number of processes; a `Mistake` if it is 0."""
-    if jobs == 0:
-        raise Mistake("--jobs 0 is not allowed: pass -1 for all cores, or a number of processes.")
+    if jobs == 0 or abs(jobs) > MOST_JOBS:
+        raise Mistake(
+            f"--jobs {jobs} is not allowed: pass -1 for all cores, or a number of processes up to {MOST_JOBS}."
+        )
     return jobs
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import typer
 
 from surefoot.cli._console import progress_bar, working
-from surefoot.cli._given_model import rows_and_model
-from surefoot.cli._output import check_output, not_written, write_output
+from surefoot.cli._given_model import model_file, rows_and_model
+from surefoot.cli._output import check_output, check_outputs, not_written, write_output
 from surefoot.cli._roles import Rows, check_risk, read_rows, take_apart
 from surefoot.cli._tables import table_bytes
 from surefoot.cli._threads import threads_for
@@ -42,8 +42,9 @@ class Results(NamedTuple):
 
 def run_report(request: Request, results: Results) -> None:
     """Evaluate the model, write the requested files, and print the verdict."""
-    check_output(results.page)
+    check_output(results.page, ".html", ".htm")
     check_output(results.scores, ".csv", ".parquet")
+    check_outputs([results.page, results.scores], [request.data, model_file(request.estimator)])
     with working(f"Reading {request.data or 'an example'}"):
         report = prepare(request)
     with threads_for(len(report.y)):
@@ -79,16 +80,18 @@ def prepare(request: Request) -> ReliabilityReport:
     )
 
 
-def find_rows(request: Request, task: str) -> Rows:
+def find_rows(request: Request, task: str, *, every: bool = False) -> Rows:
     """Rows of the user's table, or of an example."""
     if request.data is not None:
-        return read_rows(request.data, request.target, task, request.groups)
+        return read_rows(request.data, request.target, task, request.groups, every=every)
     X, y = make_subscriptions(random_state=0)
     table = X.assign(**{str(y.name): y})
     if request.target is None:
         example_task = "classification" if task == "auto" else task
-        return take_apart(table, str(y.name), example_task, request.groups, "the example")
-    return take_apart(table, request.target, task, request.groups, "the example")
+        return take_apart(
+            table, str(y.name), example_task, request.groups, "the example", every=every
+        )
+    return take_apart(table, request.target, task, request.groups, "the example", every=every)
 
 
 def write_page(report: ReliabilityReport, page: Path) -> None:

@@ -1,8 +1,11 @@
 """Roles of a table's columns: inputs, target and groups."""
 
+from datetime import date, datetime, time, timedelta
+from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._words import listed, plural
@@ -14,6 +17,9 @@ from surefoot.cli._target import as_labels, as_target_numbers, check_enough, cho
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
+
+
+TIMES = (date, datetime, time, timedelta)
 
 
 class Rows(NamedTuple):
@@ -28,17 +34,21 @@ class Rows(NamedTuple):
     unlabelled: Any
 
 
-def read_rows(path: Path, target: str | None, task: str, groups: str | None = None) -> Rows:
-    """Read a table, and split it by the roles of its columns."""
+def read_rows(
+    path: Path, target: str | None, task: str, groups: str | None = None, *, every: bool = False
+) -> Rows:
+    """Read a table, and split it by the roles of its columns; `every` column is kept for a fitted model."""
     table = read_table(path)
     if target is None:
         raise Mistake(
             f"Pass --target with the column to predict: {path} has {listed(table.columns)}."
         )
-    return take_apart(table, target, task, groups, path.name)
+    return take_apart(table, target, task, groups, path.name, every=every)
 
 
-def take_apart(table: Any, target: str, task: str, groups: str | None, name: str) -> Rows:
+def take_apart(
+    table: Any, target: str, task: str, groups: str | None, name: str, *, every: bool = False
+) -> Rows:
     """Split a table by the roles of its columns, and print what was decided."""
     for column in (target, groups):
         if column is not None and column not in table.columns:
@@ -53,10 +63,13 @@ def take_apart(table: Any, target: str, task: str, groups: str | None, name: str
     y = as_target_numbers(values, target) if chosen == "regression" else as_labels(values, target)
     if task == "auto":
         remark(chosen_task_sentence(target, chosen))
-    X = usable_columns(table.drop(columns=[target] + ([] if groups is None else [groups])), name)
+    X = table.drop(columns=[target] + ([] if groups is None else [groups]))
+    X = without_infinities(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
     group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
+    if group_codes is not None and chosen == "classification":
+        check_classes_in_groups(y, group_codes, target)
     return Rows(
         name,
         target,
@@ -82,11 +95,27 @@ def usable_columns(X: Any, name: str) -> Any:
 
 
 def check_kind(column: Any, name: str) -> None:
-    """Raise a `Mistake` if the target holds dates or times."""
-    if column.dtype.kind in "mM":
+    """Raise a `Mistake` unless the target holds numbers, texts or truth values."""
+    is_plain = column.dtype.kind in "biuf" or hasattr(column, "cat")
+    known = column.dropna()
+    if is_plain or known.map(lambda value: isinstance(value, (str, bool, Number, np.bool_))).all():
+        return
+    if column.dtype.kind in "mM" or known.map(lambda value: isinstance(value, TIMES)).any():
         raise Mistake(
             f"Column {name!r} holds dates or times: convert them to numbers or classes first."
         )
+    kind = type(known.iloc[0]).__name__
+    raise Mistake(f"Column {name!r} holds values of type {kind}: a target holds numbers or texts.")
+
+
+def check_classes_in_groups(labels: NDArray[Any], groups: NDArray[Any], target: str) -> None:
+    """Raise a `Mistake` if all rows of a class are of one group: then none can be held out."""
+    for label in np.unique(labels):
+        if len(np.unique(groups[labels == label])) == 1:
+            raise Mistake(
+                f"All rows with {target!r} = {label} are of one group, so that none can be held out: leave out "
+                "the class, or --groups."
+            )
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
@@ -115,7 +144,7 @@ def check_risk(max_risk: float | None, task: str) -> None:
         raise Mistake(
             f"--max-risk {max_risk:g} is not a share of wrong answers: it must be above 0 and below 1."
         )
-    if max_risk <= 0:
+    if not max_risk > 0:
         raise Mistake(f"--max-risk {max_risk:g} is not a mean error: it must be above 0.")
 
 

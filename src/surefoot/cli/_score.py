@@ -15,13 +15,31 @@ from surefoot._words import plural
 from surefoot.abstention import Promise, promise_for
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
-from surefoot.cli._given_model import known_columns, load_file
+from surefoot.cli._given_model import is_fitted, known_columns, load_file
 from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
-from surefoot.cli._output import check_output, write_output
+from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import check_confidence, check_risk
 from surefoot.cli._tables import read_table, table_bytes
 
 Sure = IndividualErrorClassifier | IndividualErrorRegressor
+
+# Columns of the file besides the probabilities.
+WRITTEN = frozenset(
+    [
+        "row",
+        "prediction",
+        "estimated_error",
+        "low",
+        "high",
+        "residual",
+        "shift",
+        "spread",
+        "worst",
+        "flips",
+        "novel",
+        "trust",
+    ]
+)
 
 # Rows that are judged at a time, so that there is progress to see.
 CHUNK = 10_000
@@ -38,6 +56,7 @@ def run_score(
 ) -> None:
     """Judge every row of a table, write that, and say how many can be trusted."""
     check_output(out, ".csv", ".parquet")
+    check_outputs([out], [model, data])
     check_confidence(confidence)
     with working(f"Reading {model} and {data}"):
         sure = load_sure(model)
@@ -69,15 +88,19 @@ def load_sure(path: Path) -> Sure:
     model = load_file(path)
     if not isinstance(model, (IndividualErrorClassifier, IndividualErrorRegressor)):
         raise Mistake(f"{path} holds a {type(model).__name__}, not what `surefoot fit` saves.")
+    if not is_fitted(model):
+        raise Mistake(f"{path} holds a {type(model).__name__} that is not fitted.")
     return model
 
 
 def kept_columns(table: pd.DataFrame, keep: Sequence[str], name: str) -> pd.DataFrame:
-    """Columns to be carried over; one sentence for one that is not there."""
+    """Columns to be carried over, each once; one sentence for one that is not there, or that would be there twice."""
     for column in keep:
         if column not in table.columns:
             raise unknown_column(column, table.columns, name)
-    return table[list(keep)]
+        if column in WRITTEN or column.startswith("probability_"):
+            raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
+    return table[list(dict.fromkeys(keep))]
 
 
 def check_numbers(sure: Sure, X: pd.DataFrame, name: str) -> None:

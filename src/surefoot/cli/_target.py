@@ -13,6 +13,9 @@ from surefoot.cli._mistakes import Mistake
 LEAST_PER_CLASS = 5
 LEAST_ROWS = 20
 
+# Models take numbers of 32 bits.
+LARGEST = 1e38
+
 # Up to 5 different numbers are always classes; more than 20 are never class codes.
 FEW_VALUES, MANY_VALUES = 5, 20
 
@@ -57,8 +60,12 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     """Classes of the target as an array; a `Mistake` if they cannot be learned."""
     numeric = target.dtype.kind in "biuf"
     labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
-    if labels.dtype.kind == "f" and are_whole(labels):
-        labels = labels.astype(np.int64)  # missing values had made them floats
+    if labels.dtype.kind == "f":
+        check_finite(labels, name)
+        # Missing values make whole numbers floats; a class of any other float has its digits for a name.
+        labels = (
+            labels.astype(np.int64) if are_whole(labels) else labels.astype(str).astype(np.str_)
+        )
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) == 1:
         raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
@@ -84,13 +91,23 @@ def as_target_numbers(target: Any, name: str) -> Floats:
             f"Column {name!r} holds {str(target.iloc[0])!r}, which is not a number: regression needs numbers."
         )
     values = np.asarray(target, dtype=np.float64)
-    if not np.isfinite(values).all():
-        raise Mistake(f"Column {name!r} holds infinite values, which no model can learn.")
+    check_finite(values, name)
+    if np.abs(values).max() >= LARGEST:
+        raise Mistake(
+            f"Column {name!r} holds {np.abs(values).max():.0e}, and models take no numbers above {LARGEST:.0e}: "
+            "divide it."
+        )
     if np.ptp(values) == 0:
         raise Mistake(
             f"Column {name!r} is {values[0]:g} in every row: there is nothing to predict."
         )
     return values
+
+
+def check_finite(values: Floats, name: str) -> None:
+    """Raise a `Mistake` if a target is infinite."""
+    if not np.isfinite(values).all():
+        raise Mistake(f"Column {name!r} holds infinite values, which no model can learn.")
 
 
 def check_enough(n_rows: int, name: str) -> None:
