@@ -62,7 +62,11 @@ def _check_place(path: Path) -> None:
 def _is_device(path: Path) -> bool:
     """Whether a path, or what it links to, lies among the system's devices."""
     places = (Path(os.path.abspath(path)), path.resolve())  # noqa: PTH100 - with links as they are
-    return any(str(place).startswith(f"{folder}/") for place in places for folder in DEVICES)
+    return any(
+        str(place).startswith(f"{folder}/") and not str(place).startswith("/dev/shm/")  # noqa: S108
+        for place in places
+        for folder in DEVICES
+    )
 
 
 def write_output(path: Path, content: bytes) -> None:

@@ -49,6 +49,8 @@ def regular_file(path: Path) -> Iterator[Path]:
             yield Path(copy.name)
     except OSError as error:
         raise Mistake(f"{path} cannot be read: {reason(error)}.") from error
+    except ValueError as error:  # a zero byte in the name
+        raise Mistake(f"{str(path)!r} cannot be read: it is no name of a file.") from error
 
 
 def table_bytes(table: Any, suffix: str) -> bytes:
