@@ -207,7 +207,10 @@ def test_lists_of_unequal_lengths():
         ({"error_neighbors": 13}, "13 is more than the 12 series with a known error"),
         ({"error_neighbors": 0}, "error_neighbors"),
         ({"cv": 5}, "cv=5 is not known: it may be 'loo' or a splitter"),
-        ({"cv": HoldoutSplit(0.5)}, "n_neighbors=9 is more than the 6 series in a training part of cv"),
+        (
+            {"cv": HoldoutSplit(0.5)},
+            "n_neighbors=9 is more than the 6 series in a training part of cv",
+        ),
         ({"label_trust": 0}, "label_trust=0 is not known: it may be a float above 0"),
         ({"shrinkage": -1}, "shrinkage"),
         ({"tie_break": "first"}, "tie_break='first' is not known"),
