@@ -110,5 +110,5 @@ def group_codes(groups: Any) -> Ints:
 
 
 def has_large_groups(groups: Any) -> bool:
-    """Whether any group has more than one row: if none has, rows are independent."""
+    """True if any group has more than one row; if none has, rows are independent."""
     return groups is not None and bool(np.bincount(group_codes(groups)).max() > 1)

@@ -28,7 +28,7 @@ class Round(Protocol):
 
     @property
     def learner(self) -> WeakLearner:
-        """The learner."""
+        """Fitted learner of the round."""
 
     def __call__(self, X: Any) -> Floats:
         """Terms to add to the rows' scores, of shape (n,), for SAMME (n, n_classes)."""

@@ -232,7 +232,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         return columns[:, :, self._chosen]
 
     def decision_function(self, X: Any) -> Floats:
-        """Score of the metaclassifier less the threshold; above 0 speaks for a topic or class.
+        """Score of the metaclassifier minus the threshold; a value above 0 assigns the topic or class.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         Returns
         -------
         scores : ndarray of shape (n_rows,) for two classes, else (n_rows, n_topics)
-            One column a topic, in the order of `classes_`.
+            One column for each topic, in the order of `classes_`.
         """
         X = check_rows(self, X)
         columns, passed = self.meta_columns(X), X if self.passthrough else None

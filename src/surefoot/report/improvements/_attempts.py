@@ -11,9 +11,9 @@ from surefoot._typing import Floats
 from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.report._figures import percent
+from surefoot.report.improvements._correct_output import correct, recalibrate
 from surefoot.report.improvements._gain import NotMeasurableError
 from surefoot.report.improvements._models import other_models
-from surefoot.report.improvements._put_right import correct, recalibrate
 from surefoot.report.improvements._trial import SMALLEST_PART, Trial
 from surefoot.resampling import BiasVarianceResult, bias_variance
 from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
@@ -65,7 +65,7 @@ class Attempts:
 
     def steps(self) -> list[Callable[[], Improvement]]:
         """Functions that make the attempts, one for each name."""
-        return [self.choose, self.put_right, self.label, self.grow, self.average, self.enrich]
+        return [self.choose, self.correct_output, self.label, self.grow, self.average, self.enrich]
 
     def choose(self) -> Improvement:
         """Try local selection between the model and two others, or one of the others alone if that is as good."""
@@ -83,7 +83,7 @@ class Attempts:
         alone = "" if local == swap else f"; {choice.name} alone would {trial.change(swap)}"
         return trial.describe(local, f"{head}{alone}.{trial.size_note}")
 
-    def put_right(self) -> Improvement:
+    def correct_output(self) -> Improvement:
         """Try recalibrated probabilities, or for a regressor corrected predictions."""
         return recalibrate(self.trial) if self.trial.classifies else correct(self.trial)
 
