@@ -106,7 +106,9 @@ def snapshot(folder):
     """A function that tells the names and contents of all files in the folder."""
 
     def take():
-        paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        paths = sorted(
+            path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()
+        )
         return {path.name: path.read_bytes() for path in paths}
 
     return take

@@ -18,7 +18,16 @@ SHARED_OPTIONS = {
     "--random-state": (("-1", "4294967296", "x", "1.5", "", "nan"), "random-state"),
     "--task": (("class", "Regression", "", "1"), "task"),
     "--estimator": (
-        ("tree", "Boosting", "", "lightgbm.txt", "model.pkl", "model.json", "model.cbm", "model.ubj"),
+        (
+            "tree",
+            "Boosting",
+            "",
+            "lightgbm.txt",
+            "model.pkl",
+            "model.json",
+            "model.cbm",
+            "model.ubj",
+        ),
         "estimator",
     ),
 }
@@ -43,7 +52,7 @@ def cases():
 
 def tables():
     named = {name: sentence for name, (_, sentence) in bad_tables(good_table()).items()}
-    named |= {"missing.csv": "no such file", "a-folder": "is a folder", "\0.csv": "cannot be read"}
+    named |= {"missing.csv": "no such file", "a-folder": "is a folder", "\0.csv": "null byte"}
     for name, sentence in named.items():
         for kind, command in COMMANDS.items():
             yield f"{kind} {name!r}", replaced(command, "good.csv", name), sentence
@@ -119,19 +128,8 @@ def outputs():
 
 
 def options():
-    for kind in ("fit", "report"):
-        for option, (values, sentence) in SHARED_OPTIONS.items():
-            for value in values:
-                yield f"{kind} {option} {value!r}", [*COMMANDS[kind], option, value], sentence
-        for column, sentence in GROUPS.items():
-            yield f"{kind} --groups {column}", [*COMMANDS[kind], "--groups", column], sentence
-    for kind in ("report", "score"):
-        for risk in ("0", "1", "-0.5", "7", "nan", "inf", "x", "", "5%"):
-            yield f"{kind} --max-risk {risk!r}", [*COMMANDS[kind], "--max-risk", risk], "max-risk"
-    for confidence in ("0", "1", "2", "-1", "nan", "inf", "x", "95%"):
-        yield f"score --confidence {confidence!r}", [*SCORE, "--confidence", confidence], "confidence"
-    for column in ("nothing", "X", ""):
-        yield f"score --keep {column!r}", [*SCORE, "--keep", column], "column"
+    yield from shared_options()
+    yield from options_of_score()
     for kind, command in COMMANDS.items():
         for extra in (["--nonsense"], ["more.csv"], ["--out"]):
             yield f"{kind} {extra}", [*command, *extra], ""
@@ -139,6 +137,29 @@ def options():
         yield f"{command} alone", command, ""
     yield "report without a target", ["report", "good.csv", "--out", "new.html"], "--target"
     yield "reproduce nonsense", ["reproduce", "nonsense"], ""
+
+
+def shared_options():
+    for kind in ("fit", "report"):
+        for option, (values, sentence) in SHARED_OPTIONS.items():
+            for value in values:
+                yield f"{kind} {option} {value!r}", [*COMMANDS[kind], option, value], sentence
+        for column, sentence in GROUPS.items():
+            yield f"{kind} --groups {column}", [*COMMANDS[kind], "--groups", column], sentence
+
+
+def options_of_score():
+    for kind in ("report", "score"):
+        for risk in ("0", "1", "-0.5", "7", "nan", "inf", "x", "", "5%"):
+            yield f"{kind} --max-risk {risk!r}", [*COMMANDS[kind], "--max-risk", risk], "max-risk"
+    for confidence in ("0", "1", "2", "-1", "nan", "inf", "x", "95%"):
+        yield (
+            f"score --confidence {confidence!r}",
+            [*SCORE, "--confidence", confidence],
+            "confidence",
+        )
+    for column in ("nothing", "X", ""):
+        yield f"score --keep {column!r}", [*SCORE, "--keep", column], "column"
 
 
 def models():

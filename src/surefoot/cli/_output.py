@@ -8,7 +8,11 @@ from surefoot._words import reason
 from surefoot.cli._mistakes import Mistake
 
 # Folders of the system whose entries are no files, even where a link makes them look like one.
-DEVICES = ("/dev", "/proc", "/sys")
+DEVICES = ("/dev/", "/proc/", "/sys/")
+SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - a folder as any other
+
+# Links after which a path is thought to lead in a circle.
+MOST_LINKS = 40
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
@@ -60,13 +64,15 @@ def _check_place(path: Path) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path, or what it links to, lies among the system's devices."""
-    places = (Path(os.path.abspath(path)), path.resolve())  # noqa: PTH100 - with links as they are
-    return any(
-        str(place).startswith(f"{folder}/") and not str(place).startswith("/dev/shm/")  # noqa: S108
-        for place in places
-        for folder in DEVICES
-    )
+    """Whether a path, or anything that it links to, lies among the system's devices."""
+    for _ in range(MOST_LINKS):
+        path = path.parent.resolve() / path.name
+        if str(path).startswith(DEVICES) and not str(path).startswith(SHARED_MEMORY):
+            return True
+        if not path.is_symlink():
+            return False
+        path = path.parent / path.readlink()
+    return True
 
 
 def write_output(path: Path, content: bytes) -> None:
