@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from surefoot._models import check_model
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
@@ -251,6 +252,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self._generator
 
     def _check_parameters(self) -> None:
+        check_model(self.estimator)
         if not is_classifier(self.estimator):
             raise TypeError(f"estimator={self.estimator!r} is no classifier.")
         check_strategy(self.strategy)

@@ -131,10 +131,11 @@ def remark_on_slips(table: Any) -> None:
         is_text = pd.to_numeric(known, errors="coerce").isna()
         share = 1 - is_text.mean() if len(known) else 0
         if MOSTLY_NUMBERS <= share < 1:
-            slip = str(known[is_text].iloc[0])
+            slip, n_slips = str(known[is_text].iloc[0]), int(is_text.sum())
+            which = "is no number" if n_slips == 1 else "are no numbers"
             remark(
-                f"Column {name!r} is read as texts: {plural(int(is_text.sum()), 'value')} of "
-                f"{len(known):,}, such as {slip!r}, is no number."
+                f"Column {name!r} is read as texts: {plural(n_slips, 'value')} of {len(known):,}, such as {slip!r}, "
+                f"{which}."
             )
 
 

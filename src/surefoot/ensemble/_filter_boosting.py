@@ -196,6 +196,8 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         validate_data(self, X, y, skip_check_array=True)  # the components check their own input
         X, y = as_table(X), column_or_1d(y, warn=True)
         check_consistent_length(X, y)
+        if len(y) == 0:
+            raise ValueError("X and y have no rows: a minimum of two is required.")
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
