@@ -16,6 +16,7 @@ def read_parquet(file: Path, path: Path) -> Any:
     try:
         check_names(parquet.read_schema(file).names, path)
         table = parquet.read_table(file)
+        table.validate(full=True)  # texts that are no UTF-8, offsets out of range
     except (OSError, ValueError, pa.ArrowException) as error:
         raise Mistake(f"{path} is a broken Parquet file.") from error
     return as_frame(without_nested(table))
