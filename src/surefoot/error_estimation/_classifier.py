@@ -264,16 +264,12 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error = self._cost_factor * costs
         self._remember_strangeness(folds, held_out)
         return HeldOut(
-            **self._shared_fields(held_out),
+            **self._held_out_fields(folds, held_out),
             prediction=predictions,
             error=error,
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
-            rows=rows,
             losses=losses,
-            scores=held_out.scores,
-            splits=held_out.splits,
-            groups=None if folds.groups is None else folds.groups[rows],
         )
 
     def _n_own(self, held_out: CrossFit) -> int:

@@ -165,6 +165,16 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
+    def _held_out_fields(self, folds: CrossFitter, held_out: CrossFit) -> dict[str, Any]:
+        """Fields of the judgement of held-out rows that do not depend on the task."""
+        return {
+            **self._shared_fields(held_out),
+            "rows": held_out.rows,
+            "scores": held_out.scores,
+            "splits": held_out.splits,
+            "groups": None if folds.groups is None else folds.groups[held_out.rows],
+        }
+
     def _is_novel(self, output: PanelOutput | CrossFit) -> Mask:
         return output.columns[NOVELTY][:, 0] > self.novelty_threshold_
 

@@ -306,15 +306,11 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         sizes = np.abs(folds.y[held_out.rows] - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
         return HeldOut(
-            **self._shared_fields(held_out),
+            **self._held_out_fields(folds, held_out),
             prediction=prediction,
             error=error,
             interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
-            rows=held_out.rows,
             losses=sizes**2 if self.loss == "squared" else sizes,
-            scores=held_out.scores,
-            splits=splits,
-            groups=None if folds.groups is None else folds.groups[held_out.rows],
         )
 
     def _fit_size(
