@@ -206,3 +206,11 @@ def test_a_class_of_one_group_cannot_be_held_out(run, write, tmp_path):
     result = run("fit", data, "--target", "y", "--groups", "clinic", "--out", tmp_path / "m.skops")
     assert "All rows with 'y' = rare are of one group" in result.err
     assert result.code == 2
+
+
+def test_a_wide_table_is_announced_before_the_work_starts(capsys):
+    wide = pd.DataFrame({f"c{i}": numbers(i) for i in range(501)}).assign(y=["a", "b"] * 30)
+    take_apart(wide, "y", "auto", None, "wide.csv")
+    assert "wide.csv has 501 input columns" in capsys.readouterr().err
+    take_apart(wide.drop(columns="c0"), "y", "auto", None, "wide.csv")
+    assert "input columns" not in capsys.readouterr().err

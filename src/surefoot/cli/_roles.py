@@ -18,6 +18,9 @@ from surefoot.cli._target import as_labels, as_target_numbers, check_enough, cho
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
 
+# More columns take minutes, and the user is told before it starts.
+MANY_COLUMNS = 500
+
 
 TIMES = (date, datetime, time, timedelta)
 
@@ -91,6 +94,11 @@ def usable_columns(X: Any, name: str) -> Any:
     useful = leave_out_useless(X)
     if useful.shape[1] == 0:
         raise Mistake(f"{name} has no column that a model can use.")
+    if useful.shape[1] > MANY_COLUMNS:
+        remark(
+            f"{name} has {useful.shape[1]:,} input columns: skrub prepares each of them alone in every one of dozens "
+            "of fits, which takes minutes."
+        )
     return without_infinities(useful)
 
 
