@@ -101,7 +101,7 @@ def default_final(table: Any) -> Any:
     Dense columns are cut off where no held-out row was: a column that hardly varies there, for example
     at a bound that depends on the number of rows, would otherwise be blown up by its small spread.
     """
-    svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000)
+    svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000, random_state=0)
     if issparse(table):
         return make_pipeline(StandardScaler(with_mean=False), svm)
     return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)

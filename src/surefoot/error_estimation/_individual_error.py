@@ -300,7 +300,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             raise ValueError(
                 "There is nothing to learn from: indicators=[] needs passthrough=True."
             )
-        return [with_fixed_seed(indicator) for indicator in chosen]
+        return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
         """Check what is needed here; the model checks its own input, and gets it untouched."""

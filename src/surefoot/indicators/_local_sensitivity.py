@@ -120,7 +120,9 @@ class LocalSensitivity(Indicator):
         super().attach(index)
         self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)
-        self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
+        self._fractions: Floats | None = None
+        if self.sampling == "uniform":
+            self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
         return self
 
     def check_parameters(self) -> None:

@@ -22,7 +22,8 @@ def recalibrate(trial: Trial) -> dict[str, Any]:
     if not hasattr(trial.model, "predict_proba"):
         raise NotMeasurableError("The model gives no probabilities to recalibrate.")
     own = np.asarray(trial.model.predict_proba(trial.test_rows))
-    plain, local = (_recalibrated(trial, what) for what in (None, LocalSensitivity()))
+    stability = LocalSensitivity(random_state=trial.seed)
+    plain, local = (_recalibrated(trial, what) for what in (None, stability))
     before, after, stable = (
         brier_scores(told, trial.test_targets, trial.model.classes_) for told in (own, plain, local)
     )
