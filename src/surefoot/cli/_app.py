@@ -1,5 +1,6 @@
 """The commands: their options, and the call to what does the work, which is imported when a command runs."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -34,6 +35,9 @@ PAGE = Path("report.html")
 
 def run(arguments: list[str] | None = None) -> Any:
     """Run a command; a mistake of the user is one sentence and its exit code."""
+    # skrub makes a folder for data sets when it is imported, in the home that a service may not have. No command
+    # uses it: one that is there already serves as well.
+    os.environ.setdefault("SKB_DATA_DIRECTORY", str(Path(__file__).parent))
     try:
         with plain_warnings():
             return app(arguments, standalone_mode=False)
