@@ -60,8 +60,8 @@ class CrossFitter:
         Method of the model that the scores are made of.
     max_reference_rows : int, default=None
         Most rows in which neighbours are searched; of a larger part a random sample is taken.
-    random_state : int, RandomState or None, default=None
-        Seed of that sample.
+    random_state : int, RandomState or None, default=0
+        Seed of that sample, and of fresh folds.
     n_jobs : int, default=None
         Parallel fits and folds.
     """
@@ -81,7 +81,7 @@ class CrossFitter:
         sample_weight: Floats | None = None,
         response: str = "auto",
         max_reference_rows: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.indicators = named(indicators)

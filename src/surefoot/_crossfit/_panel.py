@@ -148,14 +148,17 @@ def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str
     return dict(zip(names, indicators, strict=True))
 
 
-def with_fixed_seed(indicator: Indicator) -> Indicator:
+def with_fixed_seed(indicator: Indicator, random_state: Any = None) -> Indicator:
     """Copy with an int as `random_state`, if it has that parameter: it then draws the same for every fold.
 
-    The other parameters are not copied, so that indicators with one space object still share a search.
+    An indicator without a seed gets one from `random_state`, that of the action around it. The other parameters are
+    not copied, so that indicators with one space object still share a search.
     """
     fixed = copy(indicator)
-    if "random_state" in fixed.get_params(deep=False):
-        random = check_random_state(fixed.get_params()["random_state"])
+    parameters = fixed.get_params(deep=False)
+    if "random_state" in parameters:
+        own = parameters["random_state"]
+        random = check_random_state(random_state if own is None else own)
         fixed.set_params(random_state=random.randint(np.iinfo(np.int32).max))
     return fixed
 

@@ -1,12 +1,12 @@
 """Loops over the neighbours of many dense queries: samples in the cell, and votes at them."""
 
 import numpy as np
-from numba import njit
 
+from surefoot._kernels._compile import kernel
 from surefoot._typing import Floats, Ints
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def points_between(rows: Floats, reference: Floats, near: Ints, steps: Floats) -> Floats:
     """Points x + β(n − x) between each row and its neighbours, one after another.
 
@@ -24,7 +24,7 @@ def points_between(rows: Floats, reference: Floats, near: Ints, steps: Floats) -
     return points
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _limit_of_smallest(values: Floats, k: int) -> tuple[float, int]:
     """Limit such that the k smallest values are those below it and the first few equal to it.
 
@@ -50,7 +50,7 @@ def _limit_of_smallest(values: Floats, k: int) -> tuple[float, int]:
     return limit, k - (values < limit).sum()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_votes(
     gram: Floats,
     squares: Floats,
@@ -92,7 +92,7 @@ def cell_votes(
     return votes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cosine_distances(
     products: Floats, squares: Floats, step: float, own_square: float, out: Floats
 ) -> None:

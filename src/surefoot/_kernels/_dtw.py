@@ -1,8 +1,8 @@
 """Squared DTW cost of two series, given up as soon as it must exceed a cutoff."""
 
 import numpy as np
-from numba import njit
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._dtw_simd import LANES, advance, advance_channels
 from surefoot._typing import Floats
 
@@ -13,7 +13,7 @@ SLACK = 1e-9
 _NOWHERE = 1 << 40
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reverse_channels(values: Floats, start: int, length: int, n_channels: int, out: Floats) -> None:
     """Copy one stored series into `out`, backwards in time, in the same padded layout."""
     stride = length + LANES
@@ -23,7 +23,7 @@ def reverse_channels(values: Floats, start: int, length: int, n_channels: int, o
             out[channel * stride + i] = values[at + length - 1 - i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cell_cost(
     x: Floats, x_at: int, x_stride: int, y: Floats, y_at: int, y_stride: int, n_channels: int
 ) -> float:
@@ -35,13 +35,13 @@ def cell_cost(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def n_cells(longest: int) -> int:
     """Length of the buffer that a recurrence needs for series of this length."""
     return 3 * (longest + 2 * LANES) + 256
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dtw_cost(
     reversed_x: Floats,
     n: int,

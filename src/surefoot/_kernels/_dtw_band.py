@@ -10,9 +10,10 @@ before that, always the same lane. Series are padded with values whose cost is i
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._vectors import ARRAY, VectorEmitter, vector_operation
 from surefoot._typing import Floats
 
@@ -84,7 +85,7 @@ _walk_8, _walk_16, _walk_32 = (
 )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pad_band(
     values: Floats, start: int, length: int, far: float, out: Floats, backwards: bool
 ) -> None:
@@ -98,7 +99,7 @@ def pad_band(
     out[PADDING + length : 2 * PADDING + length] = far
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def band_cost(
     reversed_x: Floats,
     n: int,

@@ -1,8 +1,8 @@
 """Lower bounds of the squared DTW cost, in time linear in the length."""
 
 import numpy as np
-from numba import njit
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._dtw import cell_cost
 from surefoot._kernels._dtw_simd import LANES
 from surefoot._typing import Floats, Ints
@@ -11,7 +11,7 @@ from surefoot._typing import Floats, Ints
 _REORDER = {"reassoc", "nsz", "contract"}
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def envelope(
     x: Floats, start: int, length: int, radius: int, lower: Floats, upper: Floats, at: int
 ) -> None:
@@ -43,7 +43,7 @@ def envelope(
             lower[at + center] = x[start + bottoms[bottom]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def envelopes(
     values: Floats,
     starts: Ints,
@@ -61,7 +61,7 @@ def envelopes(
             envelope(values, at, lengths[s], radius, lower, upper, at)
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@kernel(fastmath=_REORDER)
 def _gap_sum(x: Floats, lower: Floats, upper: Floats) -> float:
     """Sum of squared distances from `x` to the envelope."""
     total = 0.0
@@ -74,7 +74,7 @@ def _gap_sum(x: Floats, lower: Floats, upper: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_gaps(x: Floats, lower: Floats, upper: Floats, out: Floats) -> None:
     """Add the squared distance from each point of `x` to the envelope to `out`."""
     for i in range(len(x)):
@@ -85,7 +85,7 @@ def _add_gaps(x: Floats, lower: Floats, upper: Floats, out: Floats) -> None:
         out[i] += gap * gap
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def inner_gaps(
     x: Floats,
     x_at: int,
@@ -111,7 +111,7 @@ def inner_gaps(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def end_costs(
     x: Floats, x_at: int, n: int, y: Floats, y_at: int, m: int, n_channels: int
 ) -> tuple[float, float]:
@@ -123,7 +123,7 @@ def end_costs(
     return first, last if n + m > 2 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rest_of_rows(
     x: Floats,
     x_at: int,
@@ -153,7 +153,7 @@ def rest_of_rows(
         out[i] = total
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@kernel(fastmath=_REORDER)
 def aligned_cost(x: Floats, x_at: int, y: Floats, y_at: int, length: int, n_channels: int) -> float:
     """Squared Euclidean distance of two series of one length: never below the DTW cost."""
     size = n_channels * (length + LANES)  # the padding is zero in both

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._dtw import SLACK, dtw_cost, n_cells, reverse_channels
 from surefoot._kernels._dtw_band import PADDING, WIDEST, X_FAR, Y_FAR, band_cost, pad_band
 from surefoot._kernels._dtw_bounds import (
@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
     padded: Floats
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _insert(costs: Floats, neighbors: Ints, cost: float, index: int) -> None:
     """Keep the smallest costs in order, equal ones by index."""
     at = len(costs) - 1
@@ -69,7 +69,7 @@ def _insert(costs: Floats, neighbors: Ints, cost: float, index: int) -> None:
     neighbors[at] = index
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound_all(
     x: Query, stored: Stored, own: int, bounds: Floats, least: Floats, promising: Ints
 ) -> None:
@@ -89,7 +89,7 @@ def _bound_all(
             _insert(least, promising, bounds[s], s)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ceiling(x: Query, stored: Stored, promising: Ints) -> float:
     """Cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
     worst = 0.0
@@ -102,7 +102,7 @@ def _ceiling(x: Query, stored: Stored, promising: Ints) -> float:
     return worst
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _remaining(
     x: Query, stored: Stored, own: int, bounds: Floats, ceiling: float, order: Ints
 ) -> Ints:
@@ -127,7 +127,7 @@ def _remaining(
     return kept[np.argsort(bounds[kept])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _quickest(n_channels: int, radius: int, longest: int) -> int:
     """Recurrence to use: `BAND`, `STRIPS` or `ANY`."""
     if n_channels > 1:
@@ -137,7 +137,7 @@ def _quickest(n_channels: int, radius: int, longest: int) -> int:
     return STRIPS if radius >= longest - 1 else ANY
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cost(
     x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Scratch, way: int
 ) -> float:
@@ -166,7 +166,7 @@ def _cost(
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _prepare(x: Query, n_channels: int, radius: int, way: int) -> None:
     """Fill in a query's envelope, and the query backwards."""
     for channel in range(n_channels):
@@ -178,7 +178,7 @@ def _prepare(x: Query, n_channels: int, radius: int, way: int) -> None:
         reverse_channels(x.values, x.start, x.length, n_channels, x.backwards)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     queries: Floats,
     query_starts: Ints,

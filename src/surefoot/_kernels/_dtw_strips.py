@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._dtw_band import PADDING
 from surefoot._kernels._vectors import ARRAY, VectorEmitter, vector_operation
 from surefoot._typing import Floats
@@ -87,7 +88,7 @@ def walk_strip(
     return builder.load(done)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def strip_cost(
     reversed_x: Floats,
     n: int,

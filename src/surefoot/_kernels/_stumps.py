@@ -1,9 +1,9 @@
 """The best split of weighted classes over presorted columns: one pass a column, whatever the weights."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from surefoot._kernels._compile import kernel
 from surefoot._typing import Floats, Ints, Mask
 
 Order = NDArray[np.uint32]
@@ -19,7 +19,7 @@ DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def presort_columns(columns: Floats) -> tuple[Order, Mask]:
     """Rows of each column by ascending value, and whether the value at a place is below the next.
 
@@ -50,7 +50,7 @@ def presort_columns(columns: Floats) -> tuple[Order, Mask]:
     return order, cuts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort_by_digit(
     keys: NDArray[np.uint64], rows: Order, to_keys: NDArray[np.uint64], to_rows: Order, shift: int
 ) -> bool:
@@ -71,7 +71,7 @@ def _sort_by_digit(
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def two_class_gini_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
     """Column and place of the split that minimises weighted Gini impurity, (-1, -1) if none does.
 
@@ -98,7 +98,7 @@ def two_class_gini_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int,
     return best_column, best_place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def two_class_error_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
     """Column and place of the split that minimises the weighted error of the majorities, (-1, -1) if none does.
 
@@ -119,7 +119,7 @@ def two_class_error_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int
     return best_column, best_place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def many_class_split(
     order: Order, cuts: Mask, codes: Ints, weights: Floats, n_classes: int, by_error: bool
 ) -> tuple[int, int]:
@@ -159,7 +159,7 @@ def many_class_split(
     return best_column, best_place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def side_weights(
     values: Floats, threshold: float, codes: Ints, weights: Floats, n_classes: int
 ) -> Floats:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._lanes import (
     BLOCK,
     LANES,
@@ -28,7 +28,7 @@ ZERO_SQUARE = 1e-13
 N_HALVINGS = 9
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sparse_cell_steps(
     rows: Rows, reference: Rows, near: Ints, n_columns: int, unit: bool
 ) -> Floats:
@@ -49,7 +49,7 @@ def sparse_cell_steps(
     return steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sparse_cell_votes(
     rows: Rows,
     reference: Rows,
@@ -90,7 +90,7 @@ def sparse_cell_votes(
     return votes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _make_tables(rows: Rows, reference: Rows, near: Ints, n_first: int, n_columns: int) -> Tables:
     """Empty tables for one query: it and its first neighbours side by side in lanes, and their products."""
     n_queries, n_near = near.shape
@@ -107,7 +107,7 @@ def _make_tables(rows: Rows, reference: Rows, near: Ints, n_first: int, n_column
     return lanes, places, used, np.zeros((n_near, width))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_products(
     rows: Rows, reference: Rows, near: Ints, q: int, n_first: int, tables: Tables
 ) -> None:
@@ -138,7 +138,7 @@ def _fill_products(
         places[used[u]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_lanes(
     starts: Any,
     columns: Any,
@@ -168,7 +168,7 @@ def _fill_lanes(
     return n_used
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_steps(
     products: Floats, square: float, near_squares: Floats, n_first: int, unit: bool, steps: Floats
 ) -> None:
@@ -191,7 +191,7 @@ def _fill_steps(
         steps[i] = 1.0 / steps[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move_to_samples(
     products: Floats,
     square: float,
@@ -216,7 +216,7 @@ def _move_to_samples(
             products[j, i] = half - cross - steps[i] * (products[j, i] - cross)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill_limits(far: Floats, n_samples: int, n_neighbors: int, limits: Floats) -> None:
     """Set each sample's limit, which `n_neighbors` values are up to; others that equal it become infinite.
 
@@ -240,7 +240,7 @@ def _fill_limits(far: Floats, n_samples: int, n_neighbors: int, limits: Floats) 
             limits[i] = _limit_between(far, i, low[i], high[i], n_neighbors, between)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
     """Lower end, exclusive, and upper end of the range that holds the limit of each sample."""
     n_near, width = far.shape
@@ -258,7 +258,7 @@ def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _limit_between(
     far: Floats, i: int, low: float, high: float, n_neighbors: int, between: Floats
 ) -> float:
@@ -285,7 +285,7 @@ def _limit_between(
     return limit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _tally(
     far: Floats, limits: Floats, squares: Floats, gamma: float, codes: Ints, tally: Floats
 ) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from surefoot._kernels._compile import kernel
 from surefoot._kernels._lanes import LANES, add_scaled, any_above, raise_to
 from surefoot._typing import Floats, Ints
 
@@ -17,7 +17,7 @@ TILE = 10_000
 GROUP = 32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearest_rows(
     queries: Sparse, index: Sparse, offsets: Floats, n_columns: int, n_near: int
 ) -> tuple[Floats, Ints]:
@@ -49,7 +49,7 @@ def nearest_rows(
     return keys, nearest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _side_by_side(queries: Sparse, first: int, last: int, places: Ints) -> tuple[Ints, Floats]:
     """Columns that any of eight queries has, and for each the queries' values in eight lanes."""
     starts, all_columns, values = queries
@@ -68,7 +68,7 @@ def _side_by_side(queries: Sparse, first: int, last: int, places: Ints) -> tuple
     return columns[:n_used], weights
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_products(
     index: Sparse,
     columns: Ints,
@@ -94,7 +94,7 @@ def _add_products(
         cursors[u] = end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _collect(
     sums: Floats,
     start: int,
@@ -120,7 +120,7 @@ def _collect(
                 _put_row(sums, row, start, n_near, limits, counts, best, best_rows)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _raise_limits(largest: Floats, n_groups: int, n_near: int, limits: Floats) -> None:
     """Set limits just below the n_near-th of the groups' largest sums: no smaller one is among the nearest."""
     for lane in range(LANES):
@@ -128,7 +128,7 @@ def _raise_limits(largest: Floats, n_groups: int, n_near: int, limits: Floats) -
         limits[lane] = np.nextafter(of_lane[n_groups - n_near], -np.inf)
 
 
-@njit(cache=True, nogil=True, inline="always")  # a call would cost more than the work
+@kernel(inline="always")  # a call would cost more than the work
 def _put_row(
     sums: Floats,
     row: int,
@@ -150,13 +150,13 @@ def _put_row(
                 counts[lane], limits[lane] = n_near, best[lane, :n_near].min()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _before(key: float, row: int, other: float, other_row: int) -> bool:
     """Whether a key comes first: it is larger, or equal and of an earlier row."""
     return key > other or (key == other and row < other_row)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep_best(keys: Floats, rows: Ints, count: int, n_near: int) -> None:
     """Move the best `n_near` of `count` to the front, in any order (quickselect)."""
     low, high = 0, count - 1
@@ -180,7 +180,7 @@ def _keep_best(keys: Floats, rows: Ints, count: int, n_near: int) -> None:
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sort(keys: Floats, rows: Ints, count: int) -> None:
     """Sort the first few by insertion."""
     for k in range(1, count):

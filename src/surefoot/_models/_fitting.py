@@ -39,6 +39,14 @@ def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     return model.fit(X, y, **{name: sample_weight})
 
 
+def clone_with_seed(estimator: Any, random_state: Any) -> Any:
+    """Clone whose own `random_state`, where that is None, is that of the estimator around it."""
+    model = clone(estimator)
+    if model.get_params(deep=False).get("random_state", 0) is None:
+        model.set_params(random_state=random_state)
+    return model
+
+
 def weight_parameter(model: Any) -> str:
     """Name of the parameter of `model.fit` that takes weights; raises if there is none.
 

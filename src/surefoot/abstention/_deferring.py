@@ -149,6 +149,7 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
             cv=cv,
             groups=groups,
             sample_weight=sample_weight,
+            random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
         self._learn_value(folds)

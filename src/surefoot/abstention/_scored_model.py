@@ -2,12 +2,11 @@
 
 from typing import Any, NamedTuple
 
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
 
 from surefoot._crossfit import CrossFitter
-from surefoot._models import fit_model
+from surefoot._models import clone_with_seed, fit_model
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_share
 from surefoot.error_estimation import IndividualErrorClassifier
@@ -55,9 +54,12 @@ def fit_scored_model(
         if not isinstance(scorer, FrozenEstimator):
             metadata = {"sample_weight": sample_weight, "groups": groups}
             given = {name: value for name, value in metadata.items() if value is not None}
-            scorer = clone(scorer).fit(X, y, **given)
+            scorer = clone_with_seed(scorer, settings.get("random_state")).fit(X, y, **given)
         return ScoredModel(getattr(scorer, "estimator_", scorer), scorer)
-    if getattr(indicator, "needs_held_out_scores", False):
+    if isinstance(indicator, FrozenEstimator):
+        return ScoredModel(fit_model(estimator, X, y, sample_weight), indicator)
+    indicator = clone_with_seed(indicator, settings.get("random_state"))
+    if indicator.needs_held_out_scores:
         folds = CrossFitter(
             [indicator], estimator, X, y, cv=FOLDS, groups=groups, sample_weight=sample_weight
         )
@@ -65,10 +67,7 @@ def fit_scored_model(
         [scorer] = panel.indicators.values()
         return ScoredModel(folds.model(folds.everything), scorer)
     model = fit_model(estimator, X, y, sample_weight)
-    if isinstance(indicator, FrozenEstimator):
-        return ScoredModel(model, indicator)
-    scorer = clone(indicator).set_params(estimator=FrozenEstimator(model))
-    return ScoredModel(model, scorer.fit(X, y))
+    return ScoredModel(model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y))
 
 
 def check_indicator(indicator: Any, estimator: Any) -> None:

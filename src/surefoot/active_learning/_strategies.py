@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from surefoot._models import clone_with_seed
 from surefoot._refits import bootstrap_models
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats
@@ -57,7 +57,8 @@ class Situation:
     def fit_indicator(self, indicator: Indicator) -> Indicator:
         """Indicator fitted around the model, with neighbours among the labelled rows."""
         rows = self.X_pool if self.X is None else self.X
-        chosen = clone(indicator).set_params(estimator=FrozenEstimator(self.model))
+        chosen = clone_with_seed(indicator, self.random)
+        chosen.set_params(estimator=FrozenEstimator(self.model))
         return chosen.fit(rows, self.y)
 
     def labelled(self, strategy: str) -> tuple[Any, NDArray[Any]]:

@@ -1,5 +1,6 @@
 """Commands and their options; the module that does the work is imported when its command runs."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -34,6 +35,9 @@ PAGE = Path("report.html")
 
 def run(arguments: list[str] | None = None) -> Any:
     """Run a command; exit code for a user's mistake, which is printed as one sentence."""
+    # skrub makes a folder for data sets when it is imported, in the home that a service may not have. No command
+    # uses it: one that is there already serves as well.
+    os.environ.setdefault("SKB_DATA_DIRECTORY", str(Path(__file__).parent))
     try:
         with plain_warnings():
             return app(arguments, standalone_mode=False)

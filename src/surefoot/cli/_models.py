@@ -32,7 +32,6 @@ def build_model(name: str, task: str, random_state: int) -> Any:
             f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file."
         )
     package, _, kind = MODELS[name][task == "regression"].rpartition(".")
-    model = getattr(import_module(package), kind)(**MORE_STEPS.get(kind, {}))
-    if "random_state" in model.get_params():
-        model.set_params(random_state=random_state)
-    return tabular_pipeline(model)
+    model = tabular_pipeline(getattr(import_module(package), kind)(**MORE_STEPS.get(kind, {})))
+    seeded = [step for step in model.get_params() if step.endswith("random_state")]
+    return model.set_params(**dict.fromkeys(seeded, random_state))

@@ -101,7 +101,7 @@ def default_final(table: Any) -> Any:
     Dense columns are clipped to the range of the held-out rows: a column that hardly varies there, for example
     one at a bound that depends on the number of rows, would otherwise get a very large value on a new row.
     """
-    svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000)
+    svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000, random_state=0)
     if issparse(table):
         return make_pipeline(StandardScaler(with_mean=False), svm)
     return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)

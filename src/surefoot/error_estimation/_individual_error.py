@@ -311,7 +311,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             raise ValueError(
                 "There is nothing to learn from: indicators=[] needs passthrough=True."
             )
-        return [with_fixed_seed(indicator) for indicator in chosen]
+        return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
         """Checked rows, targets and weights; the model itself checks the values of the rows."""

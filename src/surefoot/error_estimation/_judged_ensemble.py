@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch
 from sklearn.utils.validation import validate_data
 
 from surefoot._crossfit import check_same_rows, common_classes
+from surefoot._models import clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
@@ -55,8 +56,9 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         """Unfitted error estimator of one model; one that is an error estimator keeps its settings except `loss`."""
         kind = IndividualErrorClassifier if is_classifier(self) else IndividualErrorRegressor
         if isinstance(model, kind):
-            # Errors are compared, so they must have one unit.
-            return clone(model).set_params(loss=self._error_estimator_settings().get("loss"))
+            # Errors are compared, and must have one unit.
+            unit = self._error_estimator_settings().get("loss")
+            return clone_with_seed(model, self.random_state).set_params(loss=unit)
         return kind(
             model,
             self.error_estimator,

@@ -88,7 +88,7 @@ class LocalSensitivity(Indicator):
     1   -0.4     3.2   -4.0    0.5
     """
 
-    _fractions: Floats
+    _fractions: Floats | None
     n_neighbors_: int
 
     doubt = "the prediction changes nearby"
@@ -121,7 +121,9 @@ class LocalSensitivity(Indicator):
         super().attach(index)
         self.check_parameters()
         self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)
-        self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
+        self._fractions = None
+        if self.sampling == "uniform":
+            self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
         return self
 
     def check_parameters(self) -> None:

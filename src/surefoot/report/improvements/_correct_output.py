@@ -22,7 +22,8 @@ def recalibrate(trial: Trial) -> dict[str, Any]:
     if not hasattr(trial.model, "predict_proba"):
         raise NotMeasurableError("The model gives no probabilities to recalibrate.")
     own = np.asarray(trial.model.predict_proba(trial.test_rows))
-    plain, local = (_recalibrated(trial, indicators) for indicators in (None, LocalSensitivity()))
+    stability = LocalSensitivity(random_state=trial.seed)
+    plain, local = (_recalibrated(trial, indicators) for indicators in (None, stability))
     before, after, after_local = (
         brier_scores(probabilities, trial.test_targets, trial.model.classes_)
         for probabilities in (own, plain, local)
