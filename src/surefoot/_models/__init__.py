@@ -1,6 +1,12 @@
 """A user's model: how it is fitted, what it takes, what it says, and how it is stored."""
 
-from surefoot._models._fitting import check_model, fit_model, smoothed_targets
+from surefoot._models._fitting import (
+    check_model,
+    clone_model,
+    fit_model,
+    predict_labels,
+    smoothed_targets,
+)
 from surefoot._models._model_input import (
     MixedInput,
     ModelInput,
@@ -20,11 +26,13 @@ __all__ = [
     "Response",
     "axis_samples",
     "check_model",
+    "clone_model",
     "default_vectorizer",
     "fit_model",
     "interpolate",
     "margin",
     "model_input",
+    "predict_labels",
     "preprocesses_inside",
     "smoothed_targets",
     "split_model",

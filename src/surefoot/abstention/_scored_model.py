@@ -7,7 +7,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
 
 from surefoot._crossfit import CrossFitter
-from surefoot._models import fit_model
+from surefoot._models import clone_model, fit_model
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_share
 from surefoot.error_estimation import IndividualErrorClassifier
@@ -55,7 +55,7 @@ def fit_scored_model(
         if not isinstance(scorer, FrozenEstimator):
             metadata = {"sample_weight": sample_weight, "groups": groups}
             given = {name: value for name, value in metadata.items() if value is not None}
-            scorer = clone(scorer).fit(X, y, **given)
+            scorer = clone_model(scorer).fit(X, y, **given)
         return ScoredModel(getattr(scorer, "estimator_", scorer), scorer)
     if getattr(indicator, "needs_held_out_scores", False):
         folds = CrossFitter(

@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
+from surefoot._models import predict_labels
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.report.improvements._gain import (
@@ -162,7 +163,7 @@ class Trial:
 
     def loss_of(self, model: Any) -> Floats:
         """What a model's predictions of the test rows cost: 1 if wrong, or how far off they are."""
-        return self.cost(np.asarray(model.predict(self.test_rows)))
+        return self.cost(predict_labels(model, self.test_rows))
 
     def cost(self, predictions: NDArray[Any]) -> Floats:
         """What predictions of the test rows cost."""
@@ -218,7 +219,7 @@ class Trial:
             free = ~np.isin(table.groups, table.groups[tested])
         rows, (X_test, _) = np.flatnonzero(free), table.rows(tested)
         parts = [*self._halves(table, rows, n_large_pairs), rows]
-        costs = [self.cost(np.asarray(table.fitted(part).predict(X_test))) for part in parts]
+        costs = [self.cost(predict_labels(table.fitted(part), X_test)) for part in parts]
         return len(rows), np.stack(costs[:-1]), costs[-1]
 
     def _halves(self, table: Table, part: Ints, n_pairs: int) -> list[Ints]:
