@@ -1,6 +1,7 @@
 """`surefoot report`: a page, every row, or JSON; and the old page is kept where a new one fails."""
 
 import json
+import pickle
 import resource
 import shutil
 import subprocess
@@ -118,6 +119,31 @@ def test_a_model_without_names_must_have_as_many_columns(run, fitted, tmp_path):
     dump(LogisticRegression().fit(np.eye(2), ["no", "yes"]), path)
     result = run("report", data, "--target", "leaves", "--estimator", path)
     assert result.sentence == "The model was fitted on 2 columns, but new.csv has 3."
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [("m.txt", "LightGBM"), ("m.json", "XGBoost"), ("m.UBJ", "XGBoost"), ("m.cbm", "CatBoost")],
+)
+@pytest.mark.parametrize("command", ["report", "fit"])
+def test_a_file_of_a_booster_is_refused_with_the_reason(run, table, write, name, library, command):
+    path = write(b"CBM1 or tree or {}", name)
+    out = path.with_name("out.html" if command == "report" else "out.skops")
+    result = run(command, table, "--target", "leaves", "--estimator", path, "--out", out)
+    assert not out.exists()
+    assert result.sentence == (
+        f"{path} is not loaded, as surefoot cannot check what the parser of {library} does with a harmful file: "
+        "load the model in Python, and pass it to surefoot.report.ReliabilityReport."
+    )
+
+
+@pytest.mark.parametrize("name", ["m.pkl", "m.pickle", "m.joblib"])
+def test_a_pickle_as_estimator_is_refused_with_the_reason(run, table, write, name):
+    path = write(pickle.dumps(LogisticRegression()), name)
+    result = run("report", table, "--target", "leaves", "--estimator", path)
+    assert result.sentence == (
+        f"{path} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
+    )
 
 
 def test_what_is_no_model_is_refused(run, table, tmp_path):

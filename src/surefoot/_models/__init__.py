@@ -1,6 +1,13 @@
 """A user's model: how it is fitted, the input that it takes, its scores, and how its rows are stored."""
 
-from surefoot._models._fitting import check_model, clone_with_seed, fit_model, smoothed_targets
+from surefoot._models._fitting import (
+    check_model,
+    clone_model,
+    clone_with_seed,
+    fit_model,
+    predict_labels,
+    smoothed_targets,
+)
 from surefoot._models._model_input import (
     MixedInput,
     ModelInput,
@@ -20,12 +27,14 @@ __all__ = [
     "Response",
     "axis_samples",
     "check_model",
+    "clone_model",
     "clone_with_seed",
     "default_vectorizer",
     "fit_model",
     "interpolate",
     "margin",
     "model_input",
+    "predict_labels",
     "preprocesses_inside",
     "smoothed_targets",
     "split_model",

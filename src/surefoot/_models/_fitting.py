@@ -1,9 +1,11 @@
-"""Fit a user's model: checked, cloned, with weights where it takes them."""
+"""Fitting and asking a user's model: checked, cloned, with weights where it takes them."""
 
+import re
 from inspect import signature
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -32,16 +34,42 @@ def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     if isinstance(estimator, FrozenEstimator):
         check_is_fitted(estimator.estimator)
         return estimator
-    model = clone(estimator)
+    model = clone_model(estimator)
     if sample_weight is None:
         return model.fit(X, y)
     name = weight_parameter(model)
     return model.fit(X, y, **{name: sample_weight})
 
 
+def clone_model(estimator: Any) -> Any:
+    """Unfitted copy of a model; one sentence if scikit-learn cannot make it, as of CatBoost with a list."""
+    try:
+        return clone(estimator)
+    except (
+        RuntimeError
+    ) as error:  # scikit-learn's, which names the model and the parameter at any depth
+        changed = re.search(
+            r"Cannot clone object '?(\w+).* parameter (\w+)$", str(error), re.DOTALL
+        )
+        if changed is None:
+            raise
+        model, parameter = changed.groups()
+        raise ValueError(
+            f"scikit-learn cannot clone {model}, which does not keep {parameter} as it was given: "
+            f"pass {parameter} as a tuple if it is a list, or pass a fitted model in FrozenEstimator."
+        ) from error
+
+
+def predict_labels(model: Any, X: Any) -> NDArray[Any]:
+    """Predictions, one a row; CatBoost gives those of three classes or more as a column."""
+    predictions = np.asarray(model.predict(X))
+    is_column = predictions.ndim == 2 and predictions.shape[1] == 1
+    return predictions[:, 0] if is_column else predictions
+
+
 def clone_with_seed(estimator: Any, random_state: Any) -> Any:
     """Clone whose own `random_state`, where that is None, is that of the estimator around it."""
-    model = clone(estimator)
+    model = clone_model(estimator)
     if model.get_params(deep=False).get("random_state", 0) is None:
         model.set_params(random_state=random_state)
     return model

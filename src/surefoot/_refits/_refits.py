@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
+from surefoot._models import clone_model
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
@@ -103,7 +104,7 @@ def _fit_and_predict(
     """Outputs of models, one for each set: of row positions in X and y, or, if X is None, of rows and targets."""
     return [
         output(
-            clone(estimator).fit(*(chosen if X is None else _rows(X, y, chosen))),
+            clone_model(estimator).fit(*(chosen if X is None else _rows(X, y, chosen))),
             X_test,
         )
         for chosen in sets
@@ -172,4 +173,4 @@ def bootstrap_models(
 
 
 def _fitted(estimator: Any, X: Any, y: NDArray[Any], rows: Ints) -> Any:
-    return clone(estimator).fit(*_rows(X, y, rows))
+    return clone_model(estimator).fit(*_rows(X, y, rows))

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from surefoot._crossfit import check_rows, check_training_rows
-from surefoot._models import check_model
+from surefoot._models import check_model, predict_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
@@ -190,7 +190,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
         rows = take_rows(X, aside)
-        wrong = self.estimator_.predict(rows) != y[aside]
+        wrong = predict_labels(self.estimator_, rows) != y[aside]
         groups_aside = None if groups is None else take_rows(groups, aside)
         self._choose_threshold(self._deployed.trust(rows), wrong, groups_aside)
         return self
@@ -198,7 +198,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row as predicted by the model, whether the row is answered or not."""
         X = check_rows(self, X)
-        return self.estimator_.predict(X)
+        return predict_labels(self.estimator_, X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Floats:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.utils import (
     assert_all_finite,
     check_consistent_length,
@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot._models import check_model
+from surefoot._models import check_model, clone_model, predict_labels
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
@@ -203,7 +203,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y has one class only so far, {labels.tolist()[0]!r}: teach another before fit."
             )
-        self.estimator_ = clone(self.estimator).fit(self._X, self._y)
+        self.estimator_ = clone_model(self.estimator).fit(self._X, self._y)
         self.classes_ = self.estimator_.classes_
         if self._watch is not None:
             self._watch.look(self.estimator_, self.n_labels_ - self._n_fitted)
@@ -229,7 +229,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row."""
-        return np.asarray(self._fitted(X).predict(X))
+        return predict_labels(self._fitted(X), X)
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:

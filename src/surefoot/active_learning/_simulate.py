@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
+from surefoot._models import clone_model
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
@@ -201,13 +202,13 @@ def _repeat(
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     start = with_two_classes(pool, y, sizes[0])
     X_test, y_test = take_rows(X, test), y[test]
-    full = clone(estimator).fit(take_rows(X, pool), y[pool]).score(X_test, y_test)
+    full = clone_model(estimator).fit(take_rows(X, pool), y[pool]).score(X_test, y_test)
     curves = {}
     for name, strategy in strategies.items():
         known, random, curve = start, np.random.RandomState(seed), []
         for size in [*sizes[1:], 0]:
             rows, labels = take_rows(X, known), y[known]
-            model = clone(estimator).fit(rows, labels)
+            model = clone_model(estimator).fit(rows, labels)
             curve.append(float(model.score(X_test, y_test)))
             left = np.setdiff1d(pool, known)
             n_wanted = min(size - len(known), len(left))

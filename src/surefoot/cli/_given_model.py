@@ -15,7 +15,7 @@ from surefoot._model_files import ModelFileError, load_model
 from surefoot._words import listed, plural
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, one_sentence_of
-from surefoot.cli._models import build_model
+from surefoot.cli._models import build_model, check_name
 from surefoot.cli._roles import Rows
 
 
@@ -24,6 +24,7 @@ def rows_and_model(
 ) -> tuple[Rows, Any]:
     """Rows for the task, and the model with the name or file `estimator`."""
     if not estimator.endswith(".skops"):
+        check_name(estimator)
         rows = find_rows(task)
         return rows, build_model(estimator, rows.task, random_state)
     path = Path(estimator)

@@ -1,6 +1,7 @@
 """Models that can be chosen by name, each behind skrub's preprocessing of any table."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from surefoot.cli._mistakes import Mistake
@@ -20,6 +21,10 @@ MODELS = {
     "knn": ("sklearn.neighbors.KNeighborsClassifier", "sklearn.neighbors.KNeighborsRegressor"),
 }
 
+# Endings of files that other libraries write, and which those are.
+FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
+PICKLED = (".pkl", ".pickle", ".joblib")
+
 MORE_STEPS = {"LogisticRegression": {"max_iter": 1000}}
 
 
@@ -27,11 +32,27 @@ def build_model(name: str, task: str, random_state: int) -> Any:
     """Unfitted pipeline that accepts any table: numbers, texts, categories, dates, missing values."""
     from skrub import tabular_pipeline  # noqa: PLC0415 - the names alone are for --help, which is fast
 
-    if name not in MODELS:
-        raise Mistake(
-            f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file."
-        )
+    check_name(name)
     package, _, kind = MODELS[name][task == "regression"].rpartition(".")
     model = tabular_pipeline(getattr(import_module(package), kind)(**MORE_STEPS.get(kind, {})))
     seeded = [step for step in model.get_params() if step.endswith("random_state")]
     return model.set_params(**dict.fromkeys(seeded, random_state))
+
+
+def check_name(name: str) -> None:
+    """Raise one sentence unless there is a model of that name."""
+    if name not in MODELS:
+        raise Mistake(why_not_used(name))
+
+
+def why_not_used(name: str) -> str:
+    """Sentence for what is neither the name of a model nor a skops file."""
+    ending = Path(name).suffix.lower()
+    if ending in PICKLED:
+        return f"{name} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
+    if ending in FOREIGN:
+        return (
+            f"{name} is not loaded, as surefoot cannot check what the parser of {FOREIGN[ending]} does with a "
+            "harmful file: load the model in Python, and pass it to surefoot.report.ReliabilityReport."
+        )
+    return f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file."

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, check_scalar
 
+from surefoot._optional import needed_for
+
 CONTRACTS = ("monthly", "yearly", "two years")
 PAYMENTS = ("bank transfer", "card", "cheque", "wallet")
 REGIONS = ("north", "south", "east", "west", "abroad")
@@ -42,7 +44,8 @@ def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tu
     >>> X.shape, sorted(y.unique())
     ((1000, 13), ['leaves', 'stays'])
     """
-    import pandas as pd  # noqa: PLC0415 - only this table is a frame by nature
+    with needed_for("make_subscriptions", "report"):
+        import pandas as pd  # noqa: PLC0415 - only this table is a frame by nature
 
     check_scalar(n_samples, "n_samples", Integral, min_val=1)
     draw = check_random_state(random_state)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from surefoot._optional import needed_for
+
 
 def pack(
     data: NDArray[Any],
@@ -44,12 +46,8 @@ def pack(
 
 def to_frame(data: NDArray[Any], target: NDArray[Any], names: list[str]) -> Any:
     """Frame (pandas) of the columns, floats or categories, and of the target."""
-    try:
+    with needed_for("A frame", "report", otherwise=", or pass as_frame=False"):
         pandas = import_module("pandas")
-    except ImportError as error:
-        raise ImportError(
-            "A frame needs pandas, which is not installed: install it, or pass as_frame=False."
-        ) from error
     columns = [as_column(column, pandas) for column in data.T]
     return pandas.DataFrame(dict(zip(names, [*columns, target], strict=True)))
 

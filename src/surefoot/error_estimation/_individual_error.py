@@ -21,7 +21,7 @@ from surefoot._crossfit import (
     named,
     with_fixed_seed,
 )
-from surefoot._models import check_model
+from surefoot._models import check_model, predict_labels
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._judgement import HeldOut, Judgement
@@ -181,7 +181,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
         X = check_rows(self, X)
-        return np.asarray(self.estimator_.predict(X))
+        return predict_labels(self.estimator_, X)
 
     def predict_novelty(self, X: Any) -> Mask:
         """Whether each row is out of distribution: further from training rows than they are from each other.

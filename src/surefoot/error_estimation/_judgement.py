@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
 
 
@@ -100,7 +101,8 @@ class Judgement:
             interval), residual, shift, spread, worst, flips, novel and trust, in this order, without those
             that are None.
         """
-        import pandas as pd  # noqa: PLC0415 - only this method needs it
+        with needed_for("to_frame", "report"):
+            import pandas as pd  # noqa: PLC0415 - only this method needs it
 
         return pd.DataFrame(self.to_arrays())
 

@@ -18,6 +18,7 @@ from surefoot._models import (
     Response,
     axis_samples,
     model_input,
+    predict_labels,
     split_model,
 )
 from surefoot._parallel import row_batches
@@ -294,7 +295,7 @@ class Neighborhood:
             return self.probabilities
         if self.index.response.is_regression:  # computed already
             return self.scores[:, 0]
-        return np.asarray(self.index.predictor.predict(self._as_fitted))
+        return predict_labels(self.index.predictor, self._as_fitted)
 
     def sample_scores(
         self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
+from surefoot._optional import needed_for
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -55,8 +57,6 @@ class LegendDisplay(Display, ABC):
 
 def _new_axes() -> Axes:
     """Axes of a new figure; an ImportError says how to install matplotlib."""
-    try:
+    with needed_for("A display", "plots"):
         import matplotlib.pyplot as plt  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError("Displays need matplotlib: pip install 'surefoot[plots]'.") from error
     return plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]

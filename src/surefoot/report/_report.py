@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from surefoot._files import write_whole
+from surefoot._optional import needed_for
 from surefoot._tables import count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
@@ -139,9 +140,7 @@ class ReliabilityReport:
         path : Path
             The file that was written.
         """
-        from surefoot.report.page import render  # noqa: PLC0415 - a summary needs no page
-
-        return write_whole(Path(path), render(self.summarize()).encode())
+        return write_whole(Path(path), self._page().encode())
 
     def to_frame(self) -> Any:
         """Table of every held-out row, in the order of the training table.
@@ -153,19 +152,25 @@ class ReliabilityReport:
             of `Judgement.to_frame` (with low and high of a regressor's 90 % interval, and trust where a risk can be
             promised), loss (the actual error of the prediction) and own_error (1 − the model's own probability).
         """
-        import pandas as pd  # noqa: PLC0415 - only this method needs it
+        with needed_for("to_frame", "report"):
+            import pandas as pd  # noqa: PLC0415 - only this method needs it
 
         return pd.DataFrame(row_table(self._assessment))
 
     def _repr_html_(self) -> str:
         """Page in an iframe, for a notebook."""
-        from surefoot.report.page import render  # noqa: PLC0415
-
-        page = escape(render(self.summarize()))
+        page = escape(self._page())
         return (
             f'<iframe srcdoc="{page}" title="surefoot report" '
             'style="width: 100%; height: 80vh; border: 0"></iframe>'
         )
+
+    def _page(self) -> str:
+        """HTML of the page; a missing package is noticed before the rows are judged."""
+        with needed_for("The page", "report"):
+            from surefoot.report.page import render  # noqa: PLC0415 - a summary needs no page
+
+        return render(self.summarize())
 
     @cached_property
     def _assessment(self) -> Assessment:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._models import predict_labels
 from surefoot._refits import Refits, RunningMoments
 from surefoot._tables import count_rows
 from surefoot._typing import Floats
@@ -250,7 +251,7 @@ def _labels(y: Any) -> list[Any]:
 
 
 def _predict(model: Any, X_test: Any) -> NDArray[Any]:
-    return np.asarray(model.predict(X_test))
+    return predict_labels(model, X_test)
 
 
 def _squared(outputs: Iterator[NDArray[Any]], target: _Target) -> BiasVarianceResult:

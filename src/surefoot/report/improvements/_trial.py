@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
+from surefoot._models import predict_labels
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.report.improvements._gain import (
@@ -162,7 +163,7 @@ class Trial:
 
     def loss_of(self, model: Any) -> Floats:
         """Losses of a model on the test rows: 1 if wrong, or the size of the error."""
-        return self.cost(np.asarray(model.predict(self.test_rows)))
+        return self.cost(predict_labels(model, self.test_rows))
 
     def cost(self, predictions: NDArray[Any]) -> Floats:
         """Losses of predictions for the test rows."""
@@ -218,7 +219,7 @@ class Trial:
             may_learn = ~np.isin(table.groups, table.groups[test])
         rows, (X_test, _) = np.flatnonzero(may_learn), table.rows(test)
         parts = [*self._halves(table, rows, n_large_pairs), rows]
-        costs = [self.cost(np.asarray(table.fitted(part).predict(X_test))) for part in parts]
+        costs = [self.cost(predict_labels(table.fitted(part), X_test)) for part in parts]
         return len(rows), np.stack(costs[:-1]), costs[-1]
 
     def _halves(self, table: Table, part: Ints, n_pairs: int) -> list[Ints]:
