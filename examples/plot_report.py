@@ -32,7 +32,7 @@ axes.legend()
 plt.show()
 
 # %%
-# The rows to check first, and what speaks against the prediction of the first one.
+# The rows to check first, and the reasons to doubt the prediction of the first one.
 
 frame = report.to_frame().sort_values("estimated_error", ascending=False)
 print(

@@ -50,9 +50,9 @@ TaskOption = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="classification, regression, or auto: classes are texts, true/false values, up to 5 different "
-        "numbers, and up to 20 different whole numbers unless their frequencies have a single peak, as school "
-        "marks do. All other numbers are for regression.",
+        help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
+        "to 5 different numbers. 6 to 20 different whole numbers are classes unless their frequencies have a single "
+        "peak, as those of school marks do. All other numbers are for regression.",
     ),
 ]
 Groups = Annotated[
@@ -66,8 +66,9 @@ MaxRisk = Annotated[
     float | None,
     typer.Option(
         metavar="RISK",
-        help="Highest share of wrong answers (regression: mean error) allowed among trusted rows. Default: of the "
-        "risks that can be promised, the one nearest to half of the model's error (regression report: 80 %).",
+        help="Highest share of wrong answers (regression: mean error) allowed among trusted rows. Default: a "
+        "round number near half of the model's error (regression: 80 % of it), or the next larger one that can be "
+        "promised.",
     ),
 ]
 Confidence = Annotated[

@@ -13,15 +13,16 @@ from surefoot.report._figures import number
 
 SEEN_BY_NONE = (
     "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
-    "its error is estimated from other rows. Exceptions: the nearest rows and what speaks against a row come from the "
-    "model fitted on all rows."
+    "its error is estimated from other rows. Exceptions: the nearest rows, and the reasons to doubt a prediction, are "
+    "found with all rows."
 )
 REFITTED = (
     "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures. A promised "
     "risk was set on the held-out rows of all folds together, whose models differ slightly from each other."
 )
 PROMISED = (
-    "A promised risk holds for new rows from the same source as these, each answered on its own."
+    "A promised risk holds for new rows from the same source as these, if only their estimated error decides which of "
+    "them are answered."
 )
 EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
 MODULES = {"scikit-learn": "sklearn"}
@@ -63,8 +64,8 @@ def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: 
         caveats.append(REFITTED)
     if not assessment.is_classifier:
         caveats.append(
-            "A promised mean error uses Student's t, or with groups a bet on the largest error seen; both are "
-            "approximate, more so if the errors have a heavy tail."
+            "The promise of a mean error uses Student's t; with groups, a test that takes the largest error seen as "
+            "the largest possible. Both are approximate, and worse if a few errors are very large."
         )
     if assessment.held_out.groups is not None:
         caveats.append(

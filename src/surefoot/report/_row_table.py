@@ -185,11 +185,11 @@ def plain(value: Any) -> Any:
 def _sentence(
     n_shown: int, n_sampled: int, n_total: int, assessment: Assessment, n_columns: int
 ) -> str:
-    sentence = f"All {number(n_total)} held-out rows, the least trustworthy first."
+    sentence = f"All {number(n_total)} held-out rows, the highest estimated error first."
     if n_shown < n_total:
         sentence = (
-            f"The {number(n_shown - n_sampled)} least trustworthy rows, then {number(n_sampled)} others drawn at "
-            f"random, of {number(n_total)}; --scores writes them all to a file."
+            f"The {number(n_shown - n_sampled)} rows with the highest estimated error, then {number(n_sampled)} others "
+            f"drawn at random, of {number(n_total)}; --scores writes them all to a file."
         )
     n_all = assessment.X.shape[1] if len(assessment.X.shape) == 2 else 0
     if 0 < n_columns < n_all:

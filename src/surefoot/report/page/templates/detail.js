@@ -1,4 +1,4 @@
-// Details of a row when it is opened: its stability, what speaks against it, and the nearest rows.
+// Details of a row when it is opened: its stability, the reasons to doubt its prediction, and the nearest rows.
 
 function detailRow(item, id) {
   const parts = el("div", { class: "detail" }, stability(item), against(item), nearest(item));
@@ -12,7 +12,7 @@ function part(title, ...children) {
 function stability(item) {
   if (item.band[0] === null) return part("How stable it is", el("p", {}, "Not known for this row."));
   const what = report.rows.task === "classification"
-    ? `the probability of “${shown(item.prediction)}” against the second class` : "the prediction";
+    ? `the probability of “${shown(item.prediction)}” rather than the second class` : "the prediction";
   const words = `Close to this row, ${what} is mostly between ${item.band_text[0]} and ${item.band_text[2]}, with ${item.band_text[1]} in the middle.`;
   return part("How stable it is", band(item), el("p", {}, words.replaceAll(" %", "\u00a0%")));
 }
@@ -31,7 +31,7 @@ function band(item) {
 }
 
 function against(item) {
-  const title = "What speaks against it";
+  const title = "Reasons to doubt it";
   if (!item.against.length) return part(title, el("p", {}, "Nothing in particular."));
   const most = Math.max(...item.against.map((reason) => Math.abs(reason.effect)));
   const lines = item.against.map((reason) => el(
