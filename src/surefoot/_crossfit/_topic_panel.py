@@ -172,7 +172,8 @@ class TopicPanel:
         """Scores of the models, and the columns of each indicator, for every row of X.
 
         Scores have one column for each kind and topic, kind by kind; an indicator has a block of columns
-        for each topic. Both are NaN for a topic without a model.
+        for each topic. Both are NaN for a topic without a model. All indicators are asked, and no other method:
+        the parameters of `Panel` are there for the fitter's sake.
         """
         scores = np.full((X.shape[0], len(self.models) * self.n_topics), np.nan)
         blocks: dict[tuple[int, int], list[Floats]] = {}

@@ -31,7 +31,7 @@ def query(
     Parameters
     ----------
     strategy : str, indicator or callable
-        Which rows are asked about first. "confidence": rows where the two most probable classes are close
+        Which rows are asked about first. "confidence": rows whose predicted class is least probable
         (uncertainty sampling). "votes": rows on which the members of an ensemble disagree, or those of a committee
         fitted to bootstraps of `X` and `y` (query by committee). "error": rows with a high estimated error.
         "sensitivity": rows whose prediction changes within their Voronoi cell. "random": any rows. An indicator:

@@ -76,7 +76,7 @@ def at_random(situation: Situation) -> Floats:
 
 
 def low_confidence(situation: Situation) -> Floats:
-    """Doubt that is higher the closer the two most probable classes are."""
+    """Doubt that is higher the less probable the predicted class is."""
     confidence = situation.fit_indicator(Confidence())
     return -confidence.transform(situation.X_pool)[:, 0]
 

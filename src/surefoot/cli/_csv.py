@@ -49,7 +49,7 @@ def read_csv(file: Path, path: Path) -> Any:
     """Frame from a CSV file, `path` to the user, after a look at every record: pandas fills up short ones."""
     import pandas as pd  # noqa: PLC0415 - keeps --help fast
 
-    check_kind(file, path)
+    check_is_table(file, path)
     encoding = find_encoding(file)
     delimiter = find_delimiter(file, path, encoding)
     codes = check_records(file, path, encoding, delimiter)
@@ -69,7 +69,7 @@ def read_csv(file: Path, path: Path) -> Any:
     return table
 
 
-def check_kind(file: Path, path: Path) -> None:
+def check_is_table(file: Path, path: Path) -> None:
     """Raise one sentence that says what a file is, if it is no table."""
     with file.open("rb") as content:
         start = content.read(4096)

@@ -58,7 +58,7 @@ def take_apart(
             raise unknown_column(column, table.columns, name)
     if groups == target:
         raise Mistake(f"Column {target!r} cannot be both --target and --groups.")
-    check_kind(table[target], target)
+    check_target_kind(table[target], target)
     known = table[target].notna()
     values = table.loc[known, target].infer_objects()
     check_enough(len(values), target)
@@ -102,7 +102,7 @@ def usable_columns(X: Any, name: str) -> Any:
     return without_infinities(useful)
 
 
-def check_kind(column: Any, name: str) -> None:
+def check_target_kind(column: Any, name: str) -> None:
     """Raise a `Mistake` unless the target holds numbers, texts or truth values."""
     is_plain = column.dtype.kind in "biuf" or hasattr(column, "cat")
     known = column.dropna()

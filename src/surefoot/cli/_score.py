@@ -65,9 +65,9 @@ def run_score(
         kept = kept_columns(table, keep, data.name)
         X = without_infinities(known_columns(sure, table, data.name))
         check_numbers(sure, X, data.name)
-    promise = make_promise(sure, max_risk, confidence)
+    promise = promise_or_remark(sure, max_risk, confidence)
     with one_sentence_of(f"{model} cannot judge the rows of {data.name}"):
-        judged = judge(sure, X, promise)
+        judged = judge_in_chunks(sure, X, promise)
     rows = pd.DataFrame({"row": np.arange(len(X))})
     write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
     summary = {
@@ -127,7 +127,7 @@ def first_step(model: Any) -> Any:
     return model[0] if isinstance(model, Pipeline) else model
 
 
-def make_promise(sure: Sure, max_risk: float | None, confidence: float) -> Promise:
+def promise_or_remark(sure: Sure, max_risk: float | None, confidence: float) -> Promise:
     """Promise for the risk that was asked for, or for the automatic one; a remark if none can be made."""
     held_out = sure.held_out_
     promise = promise_for(held_out, max_risk, confidence)
@@ -141,7 +141,7 @@ def make_promise(sure: Sure, max_risk: float | None, confidence: float) -> Promi
     return promise
 
 
-def judge(sure: Sure, X: pd.DataFrame, promise: Promise) -> pd.DataFrame:
+def judge_in_chunks(sure: Sure, X: pd.DataFrame, promise: Promise) -> pd.DataFrame:
     """Table of the judgement of each row, chunk by chunk."""
     parts = [X.iloc[start : start + CHUNK] for start in range(0, len(X), CHUNK)]
     shown = progress_bar(parts, total=len(parts), label="Judging")

@@ -117,7 +117,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             n_jobs=self.n_jobs,
         )
         self._panel = folds.panel()
-        folds.lay_out_like(self._panel)
+        folds.lay_out_like(self._panel)  # panels of folds get the columns of the deployed one
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
         self.reference_rows_ = folds.reference_rows()

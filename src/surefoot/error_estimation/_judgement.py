@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._optional import needed_for
@@ -37,7 +36,7 @@ class Judgement:
     interval : ndarray of shape (n_rows, 2), or None
         Conformal prediction interval of the true value; None for a classifier.
     residual : ndarray of shape (n_rows,), or None
-        Estimated truth minus prediction of the model; None for a classifier.
+        Estimated truth minus prediction of the model; None for a classifier, and for held-out rows.
     trust : ndarray of bool of shape (n_rows,), or None
         Whether the row is answered under a promise (selective prediction); None without a promise.
 
@@ -107,7 +106,7 @@ class Judgement:
         return pd.DataFrame(self.to_arrays())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class HeldOut(Judgement):
     """Out-of-fold judgement of training rows, by models, neighbours and error estimators that never saw them.
 
@@ -125,8 +124,8 @@ class HeldOut(Judgement):
         Group of each row, as given to `fit`.
     """
 
-    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    losses: Floats = field(default_factory=lambda: np.empty(0))
-    scores: Floats = field(default_factory=lambda: np.empty((0, 1)))
-    splits: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rows: Ints
+    losses: Floats
+    scores: Floats
+    splits: Ints
     groups: NDArray[Any] | None = None

@@ -119,7 +119,10 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
     """Out-of-fold error (0 or 1) or residual of each neighbour; the mean of all rows where there is none."""
     index = neighborhood.index
     if index.held_out_scores is None or index.labels is None:
-        return neighborhood.neighbor_scores[:, :, 0]  # raises an error that names what is missing
+        missing = "labels" if index.labels is None else "out-of-fold scores"
+        raise ValueError(
+            f"The neighbours have no {missing}: NeighborError needs them to know their errors."
+        )
     if neighborhood.index.response.is_regression:
         errors = index.labels - index.held_out_scores[:, 0]
     else:

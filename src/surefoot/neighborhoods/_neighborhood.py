@@ -79,11 +79,9 @@ class NeighborhoodIndex:
         self.held_out_scores = held_out_scores
         self.transformers, self.predictor = split_model(model)
         self.labels = None if y is None else np.asarray(y)
-        self.n_rows = int(X.shape[0])
-        self.n_jobs = n_jobs
+        self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), 0, n_jobs
         self.response = Response(self.predictor, response, self.n_rows)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
-        self.n_neighbors = 0
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
@@ -175,8 +173,8 @@ class NeighborhoodIndex:
         X = as_table(X)
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
-        n_scores = max(self.response.n_classes, 1)
-        per_sample = 16 * self.n_neighbors + 32 * n_scores + self.input.nbytes_per_sample()
+        of_scores = 32 * max(self.response.n_classes, 1)
+        per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
         batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(_apply)(function, self, X, batch) for batch in batches

@@ -10,7 +10,7 @@ from surefoot._models import MixedInput, ModelInput, default_vectorizer
 from surefoot._tables import as_numbers
 from surefoot._typing import Floats
 
-# Coordinates beyond it are no numbers of 32 bits, which trees take.
+# Largest coordinate: indicators hand coordinates to trees, which take numbers of 32 bits.
 LARGEST = 1e38
 
 
@@ -50,7 +50,7 @@ class NeighborSpace:
         return self.transformer is None and self.width is None
 
     def __call__(self, X: Any, inputs: Any) -> Any:
-        """Coordinates of the rows X, which the model sees as `inputs`; none is further out than can be squared."""
+        """Coordinates of the rows X, which the model sees as `inputs`, cut off at the largest that trees take."""
         rows = self._coordinates(X, inputs)
         return rows if issparse(rows) else np.clip(rows, -LARGEST, LARGEST)
 

@@ -76,8 +76,8 @@ def _curve(selection: Selection | None, name: str, grid: Floats) -> list[float] 
     return None if selection is None else getattr(selection, name)(grid).tolist()
 
 
-def _as_dict(promise: Promise) -> dict[str, float]:
-    limit = promise.limit if promise.kept else 0.0
+def _as_dict(promise: Promise) -> dict[str, float | None]:
+    limit = promise.limit if promise.kept else None
     return {"max_risk": promise.max_risk, "coverage": promise.coverage, "limit": limit}
 
 
