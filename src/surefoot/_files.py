@@ -6,8 +6,19 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file beside the one it replaces, then put it in its place: a full disk leaves the old one."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a file beside the one it replaces, then put it in its place: a full disk leaves the old one.
+
+    What the system refuses, it is said to refuse of `path`.
+    """
+    try:
+        _write_beside(path, content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    return path
+
+
+def _write_beside(path: Path, content: bytes) -> None:
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".surefoot-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -18,7 +29,6 @@ def write_whole(path: Path, content: bytes) -> Path:
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
-    return path
 
 
 def _umask() -> int:

@@ -1,7 +1,7 @@
 """Nearest-neighbour classification with as many neighbours as suits each series."""
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, isnan
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -157,6 +157,8 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         """The votes to compare; one sentence for a wrong parameter."""
         check_scalar(self.error_neighbors, "error_neighbors", Integral, min_val=1)
         check_scalar(self.shrinkage, "shrinkage", Real, min_val=0)
+        if isnan(self.shrinkage):
+            raise ValueError("shrinkage == nan, must be >= 0.")
         check_option(self.tie_break, "tie_break", ("largest", "smallest"))
         check_weights(self.weights)
         if self.cv != "loo" and not hasattr(self.cv, "split"):
