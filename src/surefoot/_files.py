@@ -6,8 +6,19 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file atomically and return its path: if writing fails, the old file stays."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a file atomically and return its path: if writing fails, the old file stays.
+
+    A link is kept, and what it points to is replaced. An error of the system names `path`.
+    """
+    try:
+        _write_beside(path.resolve(), content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    return path
+
+
+def _write_beside(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".surefoot-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -18,7 +29,6 @@ def write_whole(path: Path, content: bytes) -> Path:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    return path
 
 
 def _umask() -> int:

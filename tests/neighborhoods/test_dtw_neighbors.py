@@ -1,4 +1,5 @@
 import os
+import re
 
 import numpy as np
 import pandas as pd
@@ -149,13 +150,46 @@ def test_a_second_fit_forgets_the_first():
     assert not hasattr(model, "feature_names_in_")
 
 
-def test_costs_that_overflow_tie_by_index():
-    X = [[0.0, 1e200], [1e200, 0.0], [1e200, 1e200]]
+@pytest.mark.parametrize(
+    ("X", "size"),
+    [
+        ([[0.0, 1e200], [1e200, 0.0]], "1e+200"),
+        ([[0.0, 1.0], [-2.5e151, 0.0]], "2.5e+151"),
+        ([[0.0, 1.0], [3e300, 0.0, 1.0]], "3e+300"),
+        ([[[0.0, 1.0], [1e160, 0.0]]], "1e+160"),
+    ],
+)
+def test_values_whose_squares_overflow_are_refused(X, size):
+    sentence = f"X has a value of size {size}, whose square overflows: it may have values of size 1e+150 at most."
 
-    distances, indices = DTWNeighbors(3, window=1).fit(X).kneighbors([[-1e200, 0.0]])
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        DTWNeighbors(1).fit(X)
 
-    np.testing.assert_array_equal(indices, [[0, 1, 2]])
-    assert np.isinf(distances).all()
+
+def test_queries_whose_squares_overflow_are_refused():
+    neighbors = DTWNeighbors(1).fit([[0.0, 1.0], [1.0, 0.0]])
+
+    with pytest.raises(ValueError, match=r"X has a value of size 1e\+200, whose square overflows"):
+        neighbors.kneighbors([[0.0, -1e200]])
+
+
+def test_the_largest_values_have_distances():
+    X = np.array([[1.0, -1.0, 0.5], [-1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
+
+    small, large = (DTWNeighbors(2).fit(scale * X).kneighbors() for scale in (1.0, 1e150))
+
+    np.testing.assert_array_equal(large[1], small[1])
+    np.testing.assert_allclose(large[0], 1e150 * small[0])
+
+
+@pytest.mark.parametrize("window", [8, 2**63 - 1, 2**63, 10**30])
+def test_a_window_beyond_every_length_sets_no_limit(window):
+    X = np.random.default_rng(0).normal(size=(6, 8))
+
+    limited, free = (DTWNeighbors(3, window=w).fit(X).kneighbors() for w in (window, None))
+
+    np.testing.assert_array_equal(limited[0], free[0])
+    np.testing.assert_array_equal(limited[1], free[1])
 
 
 def test_series_of_length_one():

@@ -165,6 +165,31 @@ def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [old]  # and no litter
 
 
+def test_a_folder_that_is_missing_is_named_as_the_user_named_it(report, tmp_path):
+    page = tmp_path / "missing" / "page.html"
+    with pytest.raises(FileNotFoundError) as refused:
+        report.write_html(page)
+    assert str(refused.value) == f"[Errno 2] No such file or directory: '{page}'"
+
+
+def test_whatever_is_refused_is_refused_of_the_path_that_was_given(tmp_path):
+    (folder := tmp_path / "folder").mkdir()
+    long = tmp_path / ("n" * 300)
+    for path, kind, number in (
+        (folder, IsADirectoryError, errno.EISDIR),
+        (long, OSError, errno.ENAMETOOLONG),
+    ):
+        with pytest.raises(kind) as refused:
+            write_whole(path, b"new")
+        assert (refused.value.errno, refused.value.filename) == (number, str(path))
+    assert list(tmp_path.iterdir()) == [folder]  # and no litter
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
+    path = tmp_path / ("n" * 255)
+    assert write_whole(path, b"new").read_bytes() == b"new"
+
+
 def test_a_page_replaces_the_old_one_at_once(tmp_path):
     old = tmp_path / "report.html"
     old.write_bytes(b"old")

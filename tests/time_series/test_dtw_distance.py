@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -109,3 +111,35 @@ def test_nan_and_empty_series_are_refused():
 def test_series_of_one_point():
     assert dtw_distance([1], [4]) == 3
     assert dtw_distance([1], [2, 3]) == pytest.approx(5**0.5)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "sentence"),
+    [
+        (
+            [1, np.inf],
+            [1, 2],
+            "Input x contains infinity or a value too large for dtype('float64').",
+        ),
+        (
+            [1, 2],
+            [1, -np.inf],
+            "Input y contains infinity or a value too large for dtype('float64').",
+        ),
+        ([1, 2], [np.nan, 2], "Input y contains NaN."),
+        (
+            [1, 2],
+            [0, -1e155],
+            "y has a value of size 1e+155, whose square overflows: it may have values of size 1e+150 at most.",
+        ),
+    ],
+)
+def test_a_value_without_a_finite_square_is_refused_by_name(x, y, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        dtw_distance(x, y)
+
+
+def test_a_window_may_be_any_number_of_steps():
+    x, y = random_pair(1)
+
+    assert dtw_distance(x, y, window=10**30) == dtw_distance(x, y)

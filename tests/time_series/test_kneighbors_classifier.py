@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
@@ -8,7 +10,11 @@ from sklearn.preprocessing import FunctionTransformer
 from surefoot.datasets import make_cylinder_bell_funnel
 from surefoot.neighborhoods import DTWNeighbors
 from surefoot.resampling import HoldoutSplit
-from surefoot.time_series import KNeighborsDTWClassifier, dtw_distance
+from surefoot.time_series import (
+    KNeighborsDTWClassifier,
+    LocalKNeighborsDTWClassifier,
+    dtw_distance,
+)
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
@@ -83,3 +89,48 @@ def test_unknown_weights_are_refused():
 def test_as_many_labels_as_series():
     with pytest.raises(ValueError, match="X has 3 series and y has 2 labels"):
         KNeighborsDTWClassifier().fit(np.zeros((3, 5)), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        (
+            lambda d: 0 * d - 1.5,
+            "weights returned -1.5: it may return finite numbers of at least 0.",
+        ),
+        (lambda d: np.nan * d, "weights returned nan: it may return finite numbers of at least 0."),
+        (lambda d: d + np.inf, "weights returned inf: it may return finite numbers of at least 0."),
+        (
+            lambda d: 0 * d,
+            "weights returned 0 for the 2 nearest neighbours of a series: one of them must be above 0.",
+        ),
+        (
+            lambda d: d[:, :1],
+            (
+                "weights returned float64 of shape (1, 1) for distances of shape (1, 2): "
+                "it may return a number for each distance."
+            ),
+        ),
+        (
+            lambda d: d.astype(str),
+            (
+                "weights returned <U32 of shape (1, 2) for distances of shape (1, 2): "
+                "it may return a number for each distance."
+            ),
+        ),
+    ],
+    ids=["negative", "NaN", "infinite", "zero", "shape", "texts"],
+)
+def test_weights_that_are_none_are_refused(weights, sentence):
+    model = KNeighborsDTWClassifier(2, weights=weights).fit([[0, 1], [1, 0], [2, 2]], [0, 1, 0])
+
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        model.predict_proba([[0, 2]])
+
+
+def test_a_local_choice_refuses_weights_that_are_none():
+    X, y = make_cylinder_bell_funnel(24, random_state=0)
+
+    for weights, returned in ((lambda d: -1 - d, "-"), (lambda d: np.nan * d, "nan")):
+        with pytest.raises(ValueError, match=f"^weights returned {returned}"):
+            LocalKNeighborsDTWClassifier((1, 3), weights=weights).fit(X, y)

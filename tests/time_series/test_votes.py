@@ -28,7 +28,7 @@ def test_equal_series_outvote_all_others():
 
 
 def test_weights_may_be_a_function():
-    np.testing.assert_allclose(vote_weights(np.array([[1.0, 3.0]]), lambda d: 1 - d), [[0, -2]])
+    np.testing.assert_allclose(vote_weights(np.array([[1.0, 3.0]]), lambda d: d - 1), [[0, 2]])
 
 
 def test_occurrences_count_the_second_neighbor_half():

@@ -14,6 +14,9 @@ from surefoot._typing import Floats, Ints
 
 UNBOUNDED = 1 << 40
 
+# Largest size of a value: the squared gaps of two series stay finite, even summed over 40 million points.
+LARGEST_VALUE = 1e150
+
 
 @dataclass(frozen=True)
 class SeriesBatch:
@@ -35,22 +38,37 @@ class SeriesBatch:
         return SeriesBatch(self.values, self.starts[rows], self.lengths[rows], self.n_channels)
 
 
-def check_series(X: Any, estimator: Any = None, *, reset: bool = True) -> SeriesBatch:
-    """Batch of a collection of series, checked and laid out.
+def check_series(
+    X: Any, estimator: Any = None, *, reset: bool = True, name: str = "X"
+) -> SeriesBatch:
+    """Batch of a collection of series, checked and laid out; error messages call it `name`.
 
     The collection may be a 2-D array (cases, time), a 3-D array (cases, channels, time), or a list of series
     of unequal lengths, each 1-D or (channels, time).
     """
+    batch = _laid_out(X, estimator, reset, name)
+    largest = max(batch.values.max(), -batch.values.min())
+    if largest > LARGEST_VALUE:
+        raise ValueError(
+            f"{name} has a value of size {largest:.3g}, whose square overflows: it may have values of size "
+            f"{LARGEST_VALUE:g} at most."
+        )
+    return batch
+
+
+def _laid_out(X: Any, estimator: Any, reset: bool, name: str) -> SeriesBatch:
     ragged = is_ragged(X)
     is_table = not ragged and (not isinstance(X, np.ndarray | list | tuple) or np.ndim(X) < 3)
     if is_table and estimator is not None:
         return lay_out_array(validate_data(estimator, X, reset=reset, dtype=np.float64))
     if reset and estimator is not None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            vars(estimator).pop(name, None)  # left by an earlier fit on a table
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            vars(estimator).pop(attribute, None)  # of an earlier fit, to a table
     if ragged:
         return lay_out_list([_check_one(series, f"series {s} of X") for s, series in enumerate(X)])
-    return lay_out_array(check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator))
+    return lay_out_array(
+        check_array(X, allow_nd=True, dtype=np.float64, estimator=estimator, input_name=name)
+    )
 
 
 def is_ragged(X: Any) -> bool:
@@ -119,11 +137,14 @@ def check_same_channels(batch: SeriesBatch, n_channels: int) -> None:
 
 
 def window_radius(window: Any, longest: int) -> int | None:
-    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded."""
+    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded.
+
+    A window beyond every length, however large, is `UNBOUNDED`, which a kernel can add to.
+    """
     if window is None:
         return None
     if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
-        return int(window)
+        return min(int(window), UNBOUNDED)
     if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
         # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
         return floor(float(window) * longest + 1e-9)

@@ -23,6 +23,7 @@ from surefoot.cli._options import (
     Task,
     TaskOption,
 )
+from surefoot.cli._signals import stoppable
 
 app = typer.Typer(
     help="Know where your model stands: how far each single prediction can be trusted.",
@@ -39,7 +40,7 @@ def run(arguments: list[str] | None = None) -> Any:
     # uses it: one that is there already serves as well.
     os.environ.setdefault("SKB_DATA_DIRECTORY", str(Path(__file__).parent))
     try:
-        with plain_warnings():
+        with stoppable(), plain_warnings():
             return app(arguments, standalone_mode=False)
     except typer.TyperException as error:
         print(error.format_message(), file=sys.stderr)

@@ -47,7 +47,7 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     >>> dtw_distance([0, 0, 1, 2, 1], [0, 1, 2, 1, 1], window=0)  # the square root of 3
     1.7320508075688772
     """
-    first, second = (check_series([series]) for series in (x, y))
+    first, second = check_series([x], name="x"), check_series([y], name="y")
     check_same_channels(second, first.n_channels)
     n, m = int(first.lengths[0]), int(second.lengths[0])
     radius = window_radius(window, max(n, m))

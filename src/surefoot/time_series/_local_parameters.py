@@ -23,8 +23,12 @@ def _is_count(size: Any) -> bool:
 def check_trusts(label_trust: Any) -> tuple[float, ...]:
     """Trusts as a tuple; raise an error if one is not above 0."""
     trusts = (label_trust,) if np.isscalar(label_trust) else tuple(label_trust)
-    if not trusts or not all(isinstance(trust, Real) and float(trust) > 0 for trust in trusts):
+    if not trusts or not all(_is_trust(trust) for trust in trusts):
         raise ValueError(
             f"label_trust={label_trust!r} is not known: it may be a float above 0, or several."
         )
     return tuple(float(trust) for trust in trusts)
+
+
+def _is_trust(trust: Any) -> bool:
+    return type(trust) is not bool and isinstance(trust, Real) and float(trust) > 0

@@ -25,7 +25,7 @@ def vote_weights(distances: Floats, weights: Weights) -> Floats:
     neighbours at distance zero outvote all others, as in scikit-learn.
     """
     if callable(weights):
-        return np.asarray(weights(distances), dtype=np.float64)
+        return _returned_weights(weights(distances), distances)
     if weights == "uniform":
         return np.ones_like(distances)
     if weights == "rank":
@@ -33,6 +33,22 @@ def vote_weights(distances: Floats, weights: Weights) -> Floats:
     equal = distances == 0
     inverse = 1 / np.where(equal, 1.0, distances)
     return np.where(equal.any(axis=1, keepdims=True), equal, inverse)
+
+
+def _returned_weights(returned: Any, distances: Floats) -> Floats:
+    """Weights that a user's function returned for the distances, or one sentence."""
+    given = np.asarray(returned)
+    if given.shape != distances.shape or given.dtype.kind not in "fiub":
+        raise ValueError(
+            f"weights returned {given.dtype} of shape {given.shape} for distances of shape {distances.shape}: "
+            "it may return a number for each distance."
+        )
+    wrong = ~((given >= 0) & (given < np.inf))
+    if wrong.any():
+        raise ValueError(
+            f"weights returned {given[wrong][0]}: it may return finite numbers of at least 0."
+        )
+    return given.astype(np.float64)
 
 
 def class_occurrences(indices: Ints, codes: Ints, n_rows: int, n_classes: int) -> Floats:
@@ -76,7 +92,13 @@ def ballots(
 def running_votes(shares: Floats, weights: Floats, sizes: Ints) -> Floats:
     """Shares of the votes among the first `sizes` neighbours, of shape (rows, sizes, classes); sum 1."""
     votes = np.cumsum(shares * weights[:, :, None], axis=1)[:, sizes - 1]
-    return votes / votes.sum(axis=2, keepdims=True)
+    total = votes.sum(axis=2, keepdims=True)
+    if (empty := np.argwhere(total == 0)).size:
+        raise ValueError(
+            f"weights returned 0 for the {sizes[empty[0, 1]]} nearest neighbours of a series: one of them must "
+            "be above 0."
+        )
+    return votes / total
 
 
 def votes_by_size(

@@ -1,0 +1,58 @@
+"""What happens when a command is told to stop: its worker processes, locks and files end with it."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# Handlers that nobody has replaced: whoever ignores a signal, such as a shell in the background, goes on to do so.
+USUAL: dict[signal.Signals, Any] = {
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGINT: signal.default_int_handler,
+}
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Leave by an exception on SIGTERM and on Ctrl-C, with exit code 143 or 130: what is open is closed.
+
+    By default a process that gets SIGTERM vanishes at once, and its worker processes work on.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only this one gets signals
+        yield
+        return
+    replaced = [number for number, usual in USUAL.items() if signal.getsignal(number) is usual]
+    for number in replaced:
+        signal.signal(number, _leave)
+    try:
+        yield
+    except SystemExit:
+        _restore(replaced)  # whoever asks again does not want to wait
+        end_workers()
+        raise
+    finally:
+        _restore(replaced)
+
+
+def _leave(number: int, _frame: Any) -> None:
+    raise SystemExit(128 + number)
+
+
+def _restore(replaced: list[signal.Signals]) -> None:
+    for number in replaced:
+        signal.signal(number, USUAL[number])
+
+
+def end_workers() -> None:
+    """Kill the worker processes of joblib, if it has any, and those that it was just starting."""
+    if "joblib.externals.loky" not in sys.modules:
+        return
+    from multiprocessing import active_children  # noqa: PLC0415 - keeps --help fast
+
+    from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415
+
+    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+    for process in active_children():
+        process.kill()
