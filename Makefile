@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test coverage check format docs bench clean
+.PHONY: demo test mlflow coverage check format docs bench clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -23,11 +23,21 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	$(PIP) install --quiet --constraint constraints.txt --group coverage
 	touch $@
 
+# Without the constraints: MLflow caps packages below the versions there.
+.venv-mlflow/installed: pyproject.toml
+	test -x .venv-mlflow/bin/python || $(PYTHON) -m venv .venv-mlflow
+	.venv-mlflow/bin/python -m pip --disable-pip-version-check install --quiet --upgrade 'pip>=25.1'
+	.venv-mlflow/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[mlflow]' --group mlflow
+	touch $@
+
 demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
 test: .venv/dev  ## the whole suite, docstring examples included
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
+
+mlflow: .venv-mlflow/installed  ## the tests against a real MLflow, in an environment of their own
+	OMP_NUM_THREADS=1 MLFLOW_DISABLE_TELEMETRY=true .venv-mlflow/bin/python -m pytest tests/integrations src/surefoot/integrations docs/guide/mlflow.rst
 
 coverage: .venv/coverage  ## the suite again, slower: which lines no test runs, in build/coverage
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term --cov-report html
@@ -50,4 +60,4 @@ bench: .venv/dev  ## ratios against the alternatives, in one run
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 clean:
-	rm -rf .venv .coverage docs/_build docs/gallery docs/api build dist
+	rm -rf .venv .venv-mlflow .coverage docs/_build docs/gallery docs/api build dist
