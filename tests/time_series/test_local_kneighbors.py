@@ -215,7 +215,7 @@ def test_lists_of_unequal_lengths():
         ({"label_trust": True}, "label_trust=True is not known: it may be a float above 0"),
         ({"label_trust": (1.0, np.nan)}, r"label_trust=\(1.0, nan\) is not known"),
         ({"shrinkage": -1}, "shrinkage"),
-        ({"shrinkage": np.nan}, "shrinkage == nan, must be >= 0."),
+        ({"shrinkage": np.nan}, "shrinkage == nan, must be a number."),
         ({"tie_break": "first"}, "tie_break='first' is not known"),
         ({"weights": "equal"}, "weights='equal' is not known"),
     ],
