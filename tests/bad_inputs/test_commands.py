@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from conftest import bad_models, bad_tables, good_table
+from bad_files import bad_models, bad_tables, good_table
 
 from surefoot.cli import main
 
@@ -17,18 +17,11 @@ SHARED_OPTIONS = {
     "--jobs": (("0", "99999999999", "-99999999999", "1025", "two", "1.5", ""), "jobs"),
     "--random-state": (("-1", "4294967296", "x", "1.5", "", "nan"), "random-state"),
     "--task": (("class", "Regression", "", "1"), "task"),
-    "--estimator": (
-        (
-            "tree",
-            "Boosting",
-            "",
-            "lightgbm.txt",
-            "model.pkl",
-            "model.json",
-            "model.cbm",
-            "model.ubj",
-        ),
-        "estimator",
+    "--estimator": (("tree", "Boosting", "", "model.onnx"), "--estimator"),
+    "--estimator=": (("model.pkl", "model.joblib"), "is a pickle"),
+    "--estimator==": (
+        ("lightgbm.txt", "model.json", "model.cbm", "model.ubj"),
+        "cannot check what the parser",
     ),
 }
 GROUPS = {
@@ -94,9 +87,9 @@ def outputs():
     places = {
         "a-folder": "",
         "missing/new": "no folder",
-        "/dev/full": "",
-        "/dev/stdout": "",
-        "/proc/self/fd/1": "",
+        "/dev/full": "device",
+        "/dev/stdout": "device",
+        "/proc/self/fd/1": "device",
         "stdout": "device",
         "null": "device",
         "x" * 300: "too long",
@@ -106,7 +99,7 @@ def outputs():
     for kind, command in COMMANDS.items():
         for place, sentence in places.items():
             whole = place if place.startswith(("/", "a-")) or not place else place + endings[kind]
-            yield f"{kind} --out {place[:20]!r}", [*command[:-1], whole], sentence or "must end in"
+            yield f"{kind} --out {place[:20]!r}", [*command[:-1], whole], sentence or "folder"
         for name in ("new.txt", "new", "new.pkl", "new.xlsx", "new.json"):
             yield f"{kind} --out {name}", [*command[:-1], name], f"{name} must end in"
         for name in ("good.csv", "link.csv", "./good.csv", "a-folder/../good.csv"):
@@ -143,7 +136,11 @@ def shared_options():
     for kind in ("fit", "report"):
         for option, (values, sentence) in SHARED_OPTIONS.items():
             for value in values:
-                yield f"{kind} {option} {value!r}", [*COMMANDS[kind], option, value], sentence
+                yield (
+                    f"{kind} {option} {value!r}",
+                    [*COMMANDS[kind], option.rstrip("="), value],
+                    sentence,
+                )
         for column, sentence in GROUPS.items():
             yield f"{kind} --groups {column}", [*COMMANDS[kind], "--groups", column], sentence
 

@@ -171,7 +171,7 @@ def test_a_folder_that_is_not_there(run, table, tmp_path):
     ("place", "problem"),
     [
         (".", "is a folder: name a file to write."),
-        ("/dev/null", "is not a regular file and cannot be replaced."),
+        ("/dev/null", "is a device, not a file: name a file to write."),
     ],
 )
 def test_a_place_where_no_page_can_be(run, table, tmp_path, place, problem):

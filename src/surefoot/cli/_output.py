@@ -36,12 +36,12 @@ def check_output(path: Path | None, *suffixes: str) -> None:
     """Raise a `Mistake` if a file cannot be written to this path, or if its suffix is unknown."""
     if path is None:
         return
-    if suffixes and path.suffix not in suffixes:
-        raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
     try:
         _check_place(path)
     except OSError as error:
         raise Mistake(f"{path} cannot be written: {reason(error)}.") from error
+    if suffixes and path.suffix not in suffixes:
+        raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
 
 
 def _check_place(path: Path) -> None:
@@ -51,11 +51,11 @@ def _check_place(path: Path) -> None:
     if place.is_dir():
         raise Mistake(f"{path} is a folder: name a file to write.")
     if place.exists() and not place.is_file():
-        raise Mistake(f"{path} is no file that can be replaced.")
+        raise Mistake(f"{path} is not a regular file and cannot be replaced.")
     if not place.parent.is_dir():
         raise Mistake(f"There is no folder {path.parent} to write {path.name} to.")
     if not os.access(place.parent, os.W_OK):
-        raise Mistake(f"You may not write to the folder {path.parent}.")
+        raise Mistake(f"You have no permission to write to the folder {path.parent}.")
     longest = os.pathconf(place.parent, "PC_NAME_MAX") - len(
         ".abcdefgh."
     )  # written beside it first
@@ -87,5 +87,5 @@ def write_output(path: Path, content: bytes) -> None:
 
 def not_written(path: Path, error: OSError) -> Mistake:
     """Sentence that says why a file could not be written."""
-    kept = " What was there before is kept." if path.exists() else ""
+    kept = " The old file is kept." if path.exists() else ""
     return Mistake(f"{path} could not be written: {reason(error)}.{kept}")
