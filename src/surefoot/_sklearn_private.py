@@ -9,7 +9,10 @@ from sklearn.ensemble._forest import BaseForest
 # The weights by which a fitted nearest-neighbour model votes, for its exact leave-one-out answers.
 from sklearn.neighbors._base import _get_weights as neighbor_weights
 
+# The nodes of a decision tree, to know them in a stored model: nothing else may stand in their place.
+from sklearn.tree._tree import Tree
+
 # Weights checked, broadcast and defaulted exactly as scikit-learn's own estimators do it.
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["BaseForest", "HeterogeneousEnsemble", "check_sample_weight", "neighbor_weights"]
+__all__ = ["BaseForest", "HeterogeneousEnsemble", "Tree", "check_sample_weight", "neighbor_weights"]

@@ -30,6 +30,8 @@ def frame_of_parts(parts: Any) -> Any:
     import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
 
     columns = [_column_of_parts(pd, *column) for column in parts["columns"]]
+    if any(len(column) != parts["n_rows"] for column in columns):
+        raise ValueError("The columns of a stored frame have different lengths.")
     table = pd.DataFrame(dict(enumerate(columns)), index=range(parts["n_rows"]))
     table.columns = parts["names"]
     return table

@@ -11,6 +11,10 @@ from surefoot._typing import Floats, Ints
 
 def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
     """Points x + β(n − x) between each row of X and its neighbours, the rows of `reference` at `near`."""
+    if X.shape[1] != reference.shape[1]:  # a compiled loop would read beyond the narrower
+        raise ValueError(
+            f"The rows have {X.shape[1]} columns, their neighbours {reference.shape[1]}."
+        )
     if not issparse(reference):
         return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
     rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
