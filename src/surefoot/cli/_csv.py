@@ -108,10 +108,10 @@ def with_decimal_points(table: Any) -> Any:
     for name, column in table.items():
         if column.dtype.kind != "O":
             continue
-        known = column.dropna()
-        is_number = known.astype(str).str.fullmatch(r"[+-]?\d+(,\d+)?")
-        if len(known) and is_number.all() and not known.map(is_code).any():
-            table[name] = column.str.replace(",", ".").astype("float64")
+        known = column.dropna().map(str)  # whole numbers of hundreds of digits are objects, too
+        is_number = known.str.fullmatch(r"[+-]?\d+(,\d+)?") & ~known.map(is_code)
+        if len(known) and is_number.all():
+            table[name] = known.str.replace(",", ".").astype("float64").reindex(column.index)
     return table
 
 
