@@ -18,6 +18,7 @@ TRUSTED = (
     "functools.partial",
     "numpy.dtype",
     "pandas.DataFrame",
+    "pandas.core.frame.DataFrame",  # its name before pandas 3
     "scipy._lib.array_api_compat.numpy._aliases.asarray",
     "scipy.interpolate._bsplines.BSpline",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",

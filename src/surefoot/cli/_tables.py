@@ -103,9 +103,11 @@ def with_texts_that_read_nan(table: Any, read: Callable[..., Any]) -> Any:
 
 def with_decimal_points(table: Any) -> Any:
     """Read texts such as "1,5" as numbers: where the comma is no delimiter it may be a decimal one."""
-    for name in table.select_dtypes("str").columns:
+    from pandas.api.types import infer_dtype  # noqa: PLC0415 - keeps --help fast
+
+    for name in table.columns:
         known = table[name].dropna()
-        if known.str.fullmatch(r"[+-]?\d+(,\d+)?").all():
+        if infer_dtype(known) == "string" and known.str.fullmatch(r"[+-]?\d+(,\d+)?").all():
             table[name] = table[name].str.replace(",", ".").astype("float64")
     return table
 
