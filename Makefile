@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test mlflow coverage check format docs bench clean
+.PHONY: demo test mlflow coverage boosters matrix check format docs bench build release-check clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -30,6 +30,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	.venv-mlflow/bin/python -m pip --disable-pip-version-check install --quiet --editable '.[mlflow]' --group mlflow
 	touch $@
 
+.venv/release: .venv/pip pyproject.toml
+	$(PIP) install --quiet --constraint constraints.txt --group release
+	touch $@
+
+.venv-boosters/done: constraints.txt pyproject.toml
+	test -x .venv-boosters/bin/python || $(PYTHON) -m venv .venv-boosters
+	.venv-boosters/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
+	.venv-boosters/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[cli]' --group boosters
+	touch $@
+
 demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
@@ -41,6 +51,12 @@ mlflow: .venv-mlflow/installed  ## the tests against a real MLflow, in an enviro
 
 coverage: .venv/coverage  ## the suite again, slower: which lines no test runs, in build/coverage
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term --cov-report html
+
+boosters: .venv-boosters/done  ## LightGBM, XGBoost and CatBoost, in an environment of their own
+	OMP_NUM_THREADS=1 .venv-boosters/bin/python -m pytest tests/boosters
+
+matrix:  ## a part of the suite with the lowest and the newest versions, and with other Pythons; an hour
+	.ci/matrix
 
 check: .venv/dev  ## style, types, layers, public names, lengths
 	$(BIN)/ruff check
@@ -59,5 +75,12 @@ docs: .venv/dev  ## the pages land in docs/_build/html
 bench: .venv/dev  ## ratios against the alternatives, in one run
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
+build: .venv/release  ## a wheel and an sdist, in dist
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+
+release-check: build  ## what was built, in empty environments: the README's example, the commands, the tests without data
+	.ci/release-check
+
 clean:
-	rm -rf .venv .venv-mlflow .coverage docs/_build docs/gallery docs/api build dist
+	rm -rf .venv .venv-boosters .venv-matrix .venv-mlflow .coverage docs/_build docs/gallery docs/api build dist

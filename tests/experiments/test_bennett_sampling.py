@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import random_array
+from scipy.sparse import csr_array
 from sklearn.svm import LinearSVC
 
 from surefoot.experiments import run_experiment
@@ -20,7 +20,8 @@ needs_data = pytest.mark.skipif(
 
 
 def test_every_way_judges_the_same_decisions():
-    X = random_array((120, 30), density=0.3, rng=np.random.default_rng(0), format="csr")
+    rng = np.random.default_rng(0)
+    X = csr_array(rng.random((120, 30)) * (rng.random((120, 30)) < 0.3))
     y = (X[:, :3].sum(axis=1) > X[:, 3:6].sum(axis=1)).astype(int)
     expected = LinearSVC(random_state=0).fit(X[:80], y[:80]).predict(X[80:]) != y[80:]
     samplings = list(trust_by_sampling(LinearSVC(random_state=0), X[:80], y[:80], X[80:], y[80:]))

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -660,7 +660,7 @@ def test_pairwise_decision_values_are_refused():
 )
 def test_dense_rows_with_the_same_values_get_the_same_columns(sampling, metric, model):
     rng = np.random.default_rng(0)
-    X = random_array((150, 40), density=0.25, rng=rng, format="csr")
+    X = csr_array(rng.random((150, 40)) * (rng.random((150, 40)) < 0.25))
     y = (X[:, :5].sum(axis=1) > X[:, 5:10].sum(axis=1)).astype(int)
     stability = LocalSensitivity(
         model, n_neighbors=6, sampling=sampling, metric=metric, random_state=0

@@ -12,7 +12,9 @@ from surefoot._kernels._text_search import TILE
 
 def some_rows(n_rows, n_columns=60, seed=0, density=0.15):
     rng = np.random.default_rng(seed)
-    return csr_array(random_array((n_rows, n_columns), density=density, rng=rng, format="csr"))
+    return csr_array(
+        random_array((n_rows, n_columns), density=density, random_state=rng, format="csr")
+    )
 
 
 def unit(rows):

@@ -16,7 +16,7 @@ from surefoot.neighborhoods._space import column_widths
 
 
 def index(X, y, model=None, **settings):
-    model = (model or LogisticRegression(max_iter=1000)).fit(X, y)
+    model = (model or LogisticRegression(max_iter=10_000)).fit(X, y)
     return NeighborhoodIndex(model, X, y, n_neighbors=5, **settings)
 
 

@@ -16,7 +16,7 @@ from surefoot._search._sparse_search import FullNeighbors
 
 def some_rows(n_rows, seed, density=0.1):
     rng = np.random.default_rng(seed)
-    return csr_array(random_array((n_rows, 50), density=density, rng=rng, format="csr"))
+    return csr_array(random_array((n_rows, 50), density=density, random_state=rng, format="csr"))
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])

@@ -15,9 +15,9 @@ def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
     from rich.progress import track  # noqa: PLC0415
 
     console = Console(stderr=True)
-    yield from track(
-        items, description=label, total=total, console=console, disable=not console.is_terminal
-    )
+    if console.is_terminal:
+        items = track(items, description=label, total=total, console=console)
+    yield from items  # a bar that is only disabled ends with an empty line in rich 13
 
 
 @contextmanager
