@@ -28,6 +28,6 @@ def one_sentence_of(what: str) -> Iterator[None]:
     """Say in one sentence that a model refuses the rows, in the first of its own words."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except Exception as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
