@@ -85,11 +85,42 @@ def test_parts_of_a_kd_tree(refusal, forge, rows, place, change):
     assert refusal(forged.change(part, change).content()) == KD_TREE
 
 
-def test_a_kd_tree_without_a_metric_or_of_other_rows(refusal, forge, rows):
+@pytest.mark.parametrize("place", range(13))
+def test_a_kd_tree_without_one_of_its_parts(refusal, forge, rows, place):
+    """Compiled code takes None for an array, and looks at its size."""
+    forged = forge(KNeighborsClassifier(3, algorithm="kd_tree").fit(*rows))
+    part = forged.state(__class__="KDTree")["content"]["content"][place]
+    forged.replace(part, 1 if place == 12 else None)
+    assert refusal(forged.content()) == "FILE is not loaded: the KD-tree in it is incomplete."
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_metric_without_one_of_its_parts(refusal, forge, rows, place):
+    forged = forge(KNeighborsClassifier(3, algorithm="kd_tree").fit(*rows))
+    part = forged.state(__class__="EuclideanDistance64")["content"]["content"][place]
+    forged.replace(part, None)
+    assert refusal(forged.content()) == (
+        "FILE is not loaded: the metric of a KD-tree is incomplete."
+    )
+
+
+def test_a_kd_tree_that_is_made_of_objects(refusal, forge, rows):
+    model = make_pipeline(SplineTransformer(), KNeighborsClassifier(3, algorithm="kd_tree")).fit(
+        *rows
+    )
+    forged = forge(model)
+    parts = forged.state(__class__="KDTree")["content"]["content"]
+    parts[0] = forged.state(__class__="BSpline")
+    assert refusal(forged.content()) == (
+        "FILE is not loaded: a tree in it is made of something else than numbers."
+    )
+
+
+def test_a_kd_tree_of_other_rows(refusal, forge, rows):
     model = KNeighborsClassifier(3, algorithm="kd_tree").fit(*rows)
     forged = forge(model)
     forged.state(__class__="KDTree").pop("content")
-    assert refusal(forged.content()) == OTHER_ROWS
+    assert refusal(forged.content()) == BROKEN
     forged = forge(model)
     data = forged.state(__class__="KDTree")["content"]["content"][0]
     assert refusal(forged.change(data, lambda values: values[:5]).content()) == OTHER_ROWS

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
@@ -101,6 +101,31 @@ def test_held_out_rows_of_which_too_little_is_known(refusal, forge, classifier, 
     forged = forge(classifier)
     part = forged.attributes("HeldOut")[name]
     assert refusal(forged.change(part, lambda values: values[:3]).content()) == OTHER
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("error", np.nan, "the error of a held-out row in it is no number"),
+        ("losses", np.inf, "the error of a held-out row in it is no number"),
+        ("losses", -1.0, "the loss of a held-out row in it is negative"),
+    ],
+)
+def test_errors_of_held_out_rows_that_are_none(refusal, forge, classifier, name, value, what):
+    forged = forge(classifier)
+    part = forged.attributes("HeldOut")[name]
+    forged.change(part, lambda values: np.where(np.arange(len(values)) == 3, value, values))
+    assert refusal(forged.content()) == f"FILE is not loaded: {what}."
+
+
+def test_columns_that_cannot_be_told(refusal, forge, classifier):
+    kind = "IndividualErrorClassifier"
+    named = forge(classifier).set(kind, feature_names_in_=[{}, {}, {}])
+    assert refusal(named.content()) == "FILE is not loaded: the names of its columns are no texts."
+    counted = forge(classifier).set(kind, n_features_in_="3")
+    assert refusal(counted.content()) == "FILE is not loaded: its number of columns is no number."
+    untagged = forge(RandomForestRegressor()).set("RandomForestRegressor", estimator=1.5)
+    assert refusal(untagged.content()) == BROKEN
 
 
 def test_a_stored_frame_with_another_number_of_rows(refusal, forge, rows):

@@ -4,26 +4,22 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from skops.io import dumps
 
 from surefoot._files import write_whole
 from surefoot._model_files._archive import SCHEMA, Archive, read_content
+from surefoot._model_files._arguments import check_arguments
 from surefoot._model_files._objects import check_objects
-from surefoot._model_files._refusal import ModelFileError, Refusal, UntrustedTypes, require
+from surefoot._model_files._refusal import ModelFileError, Refusal, UntrustedTypes
 from surefoot._model_files._schema import read_schema
 from surefoot._model_files._skops_private import (
     PROTOCOL,
     LoadContext,
     Node,
-    TreeNode,
     get_tree,
 )
 from surefoot._model_files._trusted import LOADER_OF
 from surefoot._words import listed
-
-# Outputs of a tree: scikit-learn reserves memory for them before it looks at their classes.
-MOST_OUTPUTS = 100_000
 
 
 def model_content(model: Any) -> bytes:
@@ -66,9 +62,7 @@ def _model_of(content: bytes) -> Any:
         untrusted = {name for node in nodes for name in _own_unsafe(node)} - LOADER_OF.keys()
         if untrusted:
             raise UntrustedTypes(untrusted)
-        for node in nodes:
-            if isinstance(node, TreeNode):
-                _check_outputs(*node.children["args"].construct())
+        check_arguments(nodes)
         model = tree.construct()
     check_objects(model)
     return model
@@ -79,20 +73,6 @@ def _own_unsafe(node: Node) -> set[str]:
     if type(node).get_unsafe_set is not Node.get_unsafe_set:
         return node.get_unsafe_set()
     return set() if node.is_self_safe() else {f"{node.module_name}.{node.class_name}"}
-
-
-def _check_outputs(n_columns: Any, n_classes: Any, n_outputs: Any) -> None:
-    """Refuse a tree that says it has more outputs than it lists classes of: making it reads beyond the list."""
-    require(
-        type(n_columns) is int
-        and type(n_outputs) is int
-        and 1 <= n_outputs <= MOST_OUTPUTS
-        and isinstance(n_classes, np.ndarray)
-        and n_classes.shape == (n_outputs,)
-        and n_classes.dtype.kind == "i"
-        and 1 <= n_classes.min() <= n_classes.max() <= MOST_OUTPUTS,
-        "a tree in it has outputs that do not fit its classes",
-    )
 
 
 def _why_untrusted(path: Path, types: list[str]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot._model_files._encoders import CHECKS_OF_ENCODERS
 from surefoot._model_files._neighbors import CHECKS_OF_NEIGHBORS
 from surefoot._model_files._outside import check_attributes, check_function
-from surefoot._model_files._own_parts import CHECKS_OF_OWN_PARTS, check_root
+from surefoot._model_files._own_parts import CHECKS_OF_OWN_PARTS, check_root, check_usable
 from surefoot._model_files._random import check_random
 from surefoot._model_files._refusal import require
 from surefoot._model_files._svm import CHECKS_OF_SVM
@@ -56,6 +56,7 @@ def check_objects(model: Any) -> None:
         for check in checks[type(value)]:
             check(value)
         waiting.extend(parts_of(value, owner, name))
+    check_usable(model)
 
 
 def checks_of(kind: type) -> list[Check]:

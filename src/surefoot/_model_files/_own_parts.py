@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from surefoot._model_files._refusal import Refusal, require
 
@@ -18,6 +20,20 @@ def check_root(model: Any) -> None:
     is_own = type(model).__module__.startswith("surefoot.")
     if is_own and not {"estimator_", "held_out_"} <= vars(model).keys():
         raise Refusal(f"it holds an unfitted {name}")
+
+
+def check_usable(model: Any) -> None:
+    """Refuse a model of which not even its task and its columns can be told."""
+    get_tags(model)
+    names = getattr(model, "feature_names_in_", None)
+    fits = names is None or all(isinstance(name, (str, int, float)) for name in names)
+    require(fits, "the names of its columns are no texts")
+    n_columns = getattr(model, "n_features_in_", 0)
+    require(isinstance(n_columns, (int, np.integer)), "its number of columns is no number")
+    inner = vars(model).get("estimator_")
+    first = inner[0] if isinstance(inner, Pipeline) else inner
+    kinds = getattr(first, "column_to_kind_", {})
+    require(isinstance(kinds, dict), "the kinds of its columns have no names")
 
 
 def check_index(index: Any) -> None:
@@ -55,8 +71,11 @@ def check_held_out(held_out: Any) -> None:
     by_row = [value for name, value in own.items() if name not in ("classes", "columns")]
     known = [value for value in [*by_row, *own["columns"].values()] if value is not None]
     require(n_rows > 0 and all(is_array(v) and len(v) == n_rows for v in known), OTHER_ROWS)
-    for name in ("error", "losses", "scores"):
-        require(own[name].dtype == np.float64, OTHER_ROWS)
+    for name in ("error", "losses"):
+        values = own[name]
+        require(values.dtype == np.float64 and values.shape == (n_rows,), OTHER_ROWS)
+        require(np.isfinite(values).all(), "the error of a held-out row in it is no number")
+    require(own["losses"].min() >= 0, "the loss of a held-out row in it is negative")
 
 
 def is_array(values: Any) -> bool:

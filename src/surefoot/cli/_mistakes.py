@@ -30,7 +30,7 @@ def one_sentence_of(what: str) -> Iterator[None]:
     """Turn an error of a model into a `Mistake`: `what`, and the first line of its message."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except Exception as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
 
