@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -45,14 +46,23 @@ def _restore(replaced: list[signal.Signals]) -> None:
         signal.signal(number, USUAL[number])
 
 
-def end_workers() -> None:
-    """Kill the worker processes of joblib, if it has any, and those that it was just starting."""
-    if "joblib.externals.loky" not in sys.modules:
+def end_workers(seconds: float = 10.0) -> None:
+    """Kill the worker processes of joblib, if it has any, and those that it was just starting.
+
+    The threads that looked after them unlink semaphores as they end: a process that leaves before them has told
+    joblib's tracker of a semaphore that is gone, and the tracker then warns of a leak.
+    """
+    executors = sys.modules.get("joblib.externals.loky.reusable_executor")
+    if executors is None:
         return
     from multiprocessing import active_children  # noqa: PLC0415 - keeps --help fast
 
-    from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415
-
-    get_reusable_executor(reuse=True).shutdown(wait=True, kill_workers=True)
+    executor = executors._executor  # noqa: SLF001 - get_reusable_executor() would start another
+    if executor is not None:
+        executor.shutdown(wait=True, kill_workers=True)
     for process in active_children():
         process.kill()
+    end = time.monotonic() + seconds
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(max(0.0, end - time.monotonic()))
