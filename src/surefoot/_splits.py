@@ -11,26 +11,37 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     StratifiedGroupKFold,
+    StratifiedKFold,
     check_cv,
 )
 
 from surefoot._typing import Split
 
-# Folds of a meta-learner's training rows.
+# Folds of a meta-learner's training rows, and those of `cv=None`.
 FOLDS = 5
 
 
 def resolve_cv(
-    cv: Any, y: NDArray[Any], *, stratified: bool, refits: bool = True, groups: Any = None
+    cv: Any,
+    y: NDArray[Any],
+    *,
+    stratified: bool,
+    random_state: Any,
+    refits: bool = True,
+    groups: Any = None,
 ) -> BaseCrossValidator:
     """Splitter for `cv`; a number of folds is at most the number of rows of the rarest class.
 
-    With `refits=False` (a frozen model, which is not fitted again) a training fold may lack a class. If there
-    are groups, a number of folds keeps each of them in one fold.
+    A number stands for shuffled folds: tables come sorted by their target, by place or by person, and folds of
+    neighbouring rows would lack what they are tested on. If there are groups, each of them stays in one fold. With
+    `refits=False` (a frozen model, which is not fitted again) a training fold may lack a class.
     """
-    if isinstance(cv, Integral) and groups is not None:
-        return _group_folds(int(cv), groups, y if stratified else None)
-    if stratified and isinstance(cv, Integral):
+    if cv is not None and not isinstance(cv, Integral):
+        return check_cv(cv, y, classifier=stratified)
+    n_folds = FOLDS if cv is None else int(cv)
+    if groups is not None:
+        return _group_folds(n_folds, groups, y if stratified else None, random_state)
+    if stratified:
         labels, counts = np.unique(y, return_counts=True)
         rarest, rare_label = int(counts.min()), labels.tolist()[counts.argmin()]
         if refits and len(labels) < 2:
@@ -41,13 +52,14 @@ def resolve_cv(
             raise ValueError(
                 f"y has one row only of class {rare_label!r}: cross-validation needs two or more of each."
             )
-        cv, stratified = (min(int(cv), rarest), True) if rarest > 1 else (int(cv), False)
-    if isinstance(cv, Integral) and not stratified and len(y) > 1:
-        cv = min(int(cv), len(y))
-    return check_cv(cv, y, classifier=stratified)
+        if rarest > 1:
+            return StratifiedKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
+    return KFold(min(n_folds, max(len(y), 2)), shuffle=True, random_state=random_state)
 
 
-def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> BaseCrossValidator:
+def _group_folds(
+    n_folds: int, groups: Any, labels: NDArray[Any] | None, random_state: Any
+) -> BaseCrossValidator:
     """Splitter that keeps groups together, stratified by `labels` where each class is in two groups or more."""
     groups = np.asarray(groups)
     n_groups = len(np.unique(groups))
@@ -58,7 +70,7 @@ def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> Base
     rarest = min(len(np.unique(groups[labels == label])) for label in np.unique(labels))
     if rarest < 2:  # a class in one group only cannot be in every fold
         return GroupKFold(min(n_folds, n_groups))
-    return StratifiedGroupKFold(min(n_folds, rarest))
+    return StratifiedGroupKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
 
 
 def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Iterator[Split]:

@@ -77,7 +77,7 @@ def test_every_row_is_judged_by_models_and_neighbours_of_other_folds():
     X, y = rows()
     found = cross_fit([LocalSensitivity()], SVC(), X, y, cv=5)
     assert_array_equal(np.sort(found.rows), np.arange(150))
-    for train, test in resolve_cv(5, y, stratified=True).split(X, y):
+    for train, test in resolve_cv(5, y, stratified=True, random_state=0).split(X, y):
         here = np.isin(found.rows, test)
         expected = LocalSensitivity(SVC()).fit(X[train], y[train]).transform(X[found.rows[here]])
         assert_allclose(found.columns["LocalSensitivity"][here], expected)
@@ -116,7 +116,7 @@ def test_splits_that_are_no_partition_give_a_row_each_time():
 
 def test_no_more_folds_than_rows_of_the_rarest_class():
     y = np.array([0] * 40 + [1] * 3)
-    assert resolve_cv(10, y, stratified=True).get_n_splits() == 3
+    assert resolve_cv(10, y, stratified=True, random_state=0).get_n_splits() == 3
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 
-from surefoot._crossfit._panel import Panel, named
+from surefoot._crossfit._panel import Panel, join, named
 from surefoot._models import fit_model
 from surefoot._splits import resolve_cv
 from surefoot._tables import take_rows
@@ -28,7 +28,8 @@ class CrossFit(NamedTuple):
 
     `rows` are positions in the training table, ascending: each once if the folds are a partition, else
     as often as it was held out. `splits` (number of the split that held the row out), `scores` (log-odds-like,
-    of the model), `columns` (by indicator name) and `answers` (of the model, by method) are aligned with them.
+    of the model), `columns` (by indicator name), `answers` (of the model, by method) and `opinions` (predictions of
+    other models, by name) are aligned with them.
     """
 
     rows: Ints
@@ -36,6 +37,7 @@ class CrossFit(NamedTuple):
     scores: Floats
     columns: dict[str, Floats]
     answers: dict[str, NDArray[Any]]
+    opinions: dict[str, NDArray[Any]]
 
 
 class CrossFitter:
@@ -61,7 +63,7 @@ class CrossFitter:
     max_reference_rows : int, default=None
         Most rows in which neighbours are searched; of a larger part a random sample is taken.
     random_state : int, RandomState or None, default=0
-        Seed of that sample, and of fresh folds.
+        Seed of that sample, and of the folds.
     n_jobs : int, default=None
         Parallel fits and folds.
     """
@@ -95,7 +97,12 @@ class CrossFitter:
         self.seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         self._frozen = isinstance(estimator, FrozenEstimator)
         splitter = resolve_cv(
-            cv, y, stratified=is_classifier(estimator), refits=not self._frozen, groups=groups
+            cv,
+            y,
+            stratified=is_classifier(estimator),
+            random_state=self.seed,
+            refits=not self._frozen,
+            groups=groups,
         )
         self.splits: list[Split] = [
             (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)
@@ -118,8 +125,10 @@ class CrossFitter:
         part: Ints | None = None,
         names: Collection[str] | None = None,
         methods: Sequence[str] = (),
+        *,
+        opinions: bool = False,
     ) -> CrossFit:
-        """Out-of-fold scores, columns of the named indicators, and answers of the model, for the rows of a part."""
+        """Out-of-fold scores, columns of the named indicators, and answers of the models, for the rows of a part."""
         splits = self.splits_within(self.everything if part is None else part)
         if not splits:
             raise ValueError(
@@ -128,7 +137,7 @@ class CrossFitter:
         self._check_classes([train for train, _ in splits])
         panels = self._build_panels([train for train, _ in splits])
         outputs = Parallel(n_jobs=self.n_jobs)(
-            delayed(panel)(take_rows(self.X, test), names, methods)
+            delayed(panel)(take_rows(self.X, test), names, methods, opinions=opinions)
             for panel, (_, test) in zip(panels, splits, strict=True)
         )
         rows = np.concatenate([test for _, test in splits])
@@ -137,18 +146,9 @@ class CrossFitter:
         )
         # If the folds are a partition, the rows come back in the order of the table.
         order = np.argsort(rows, kind="stable")
-        return CrossFit(
-            rows[order],
-            split_numbers[order],
-            np.concatenate([output.scores for output in outputs])[order],
-            *(
-                {key: np.concatenate([v[key] for v in values])[order] for key in values[0]}
-                for values in (
-                    [output.columns for output in outputs],
-                    [output.answers for output in outputs],
-                )
-            ),
-        )
+        scores, *blocks = join(outputs)
+        by_name = [{name: block[name][order] for name in block} for block in blocks]
+        return CrossFit(rows[order], split_numbers[order], scores[order], *by_name)
 
     def held_out_predictions(self, method: str = "predict") -> tuple[Ints, NDArray[Any]]:
         """Positions of the held-out rows, in the order of `held_out`, and the models' out-of-fold predictions."""
@@ -310,6 +310,7 @@ def cross_fit(
     groups: Any = None,
     sample_weight: Any = None,
     response: str = "auto",
+    random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> CrossFit:
     """Out-of-fold scores and columns of every row, by models and neighbours of the other folds."""
@@ -322,6 +323,7 @@ def cross_fit(
         groups=groups,
         sample_weight=sample_weight,
         response=response,
+        random_state=random_state,
         n_jobs=n_jobs,
     ).held_out()
 

@@ -8,13 +8,18 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
 
 from surefoot._models import fit_model
+from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._error_probability import answer, out_of_fold
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
+
+# Most rows that a correction is learned from where its gain is only measured.
+MOST_CORRECTED = 5000
 
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
@@ -135,6 +140,22 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
     variance = float(weight**2 @ (estimates * remaining) ** 2) / size**2
     kept_share = 1 - variance / slope**2 if slope > 0 else 0.0
     return float(np.clip(slope * kept_share, 0, 1))
+
+
+def cross_fitted_corrections(
+    learner: Any, table: Floats, residuals: Floats, splits: Ints, groups: Any
+) -> Floats:
+    """Corrections of predictions by estimated residuals: each row's are learned, and shrunk, on other rows."""
+    levelled = level_folds(residuals, splits)
+    estimates = np.empty(len(levelled))
+    folds = list(learner_folds(len(levelled), groups, random_state=0))
+    for train, test in folds:
+        drawn = check_random_state(0).permutation(train)[:MOST_CORRECTED]
+        estimates[test] = answer(fit_model(learner, table[drawn], levelled[drawn]), table[test])
+    corrections = np.empty(len(levelled))
+    for train, test in folds:
+        corrections[test] = gain(levelled[train], estimates[train], None) * estimates[test]
+    return corrections
 
 
 def level_folds(residuals: Floats, splits: Ints) -> Floats:

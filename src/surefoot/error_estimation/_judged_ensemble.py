@@ -1,18 +1,18 @@
 """Base of ensembles whose models each have an estimator of their errors."""
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import validate_data
 
 from surefoot._crossfit import check_same_rows, common_classes
 from surefoot._models import clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
+from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
@@ -69,10 +69,16 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         )
 
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
-        """Number of folds, or list of splits, for all models: a splitter is called once, as it may be random."""
-        if isinstance(self.cv, Integral):
-            return self.cv
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        """Splits for all models: a splitter is called once, as it may be random."""
+        models = [model for _, model in self.estimators if model != "drop"]
+        splitter = resolve_cv(
+            self.cv,
+            np.asarray(y),
+            stratified=is_classifier(self),
+            random_state=self.random_state,
+            refits=not all(isinstance(model, FrozenEstimator) for model in models),
+            groups=groups,
+        )
         return list(splitter.split(X, y, groups))
 
     def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:

@@ -120,6 +120,8 @@ class HeldOut(Judgement):
         Out-of-fold scores: log-odds-like for a classifier, predictions of a regressor.
     splits : ndarray of shape (n_held_out,)
         Number of the split that held the row out.
+    opinions : dict of str to ndarray of shape (n_held_out,)
+        Out-of-fold predictions of the other models that `SecondOpinion` fitted, by name; empty without it.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`.
     """
@@ -128,4 +130,5 @@ class HeldOut(Judgement):
     losses: Floats
     scores: Floats
     splits: Ints
+    opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None

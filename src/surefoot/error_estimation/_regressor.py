@@ -11,7 +11,11 @@ from surefoot._crossfit import CrossFit, CrossFitter, Panel, PanelOutput, check_
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import cv_plus_intervals, held_out_intervals
-from surefoot.error_estimation._error_size import ErrorSize
+from surefoot.error_estimation._error_size import (
+    ErrorSize,
+    LineThenTrees,
+    cross_fitted_corrections,
+)
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._row import Row
@@ -235,6 +239,30 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             held_out.splits,
             confidence,
         )
+
+    def held_out_residuals(self, y: Any) -> Floats:
+        """Estimated residuals of the held-out rows, in the order of `held_out_`, learned from the other rows.
+
+        Added to the predictions, they show what `corrected=True` would gain, without fitting the model again.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Targets that were given to `fit`.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_held_out,)
+            Estimated truth minus prediction, times the share of it that can be trusted.
+        """
+        check_is_fitted(self)
+        held_out = self.held_out_
+        residuals = np.asarray(y, dtype=np.float64)[held_out.rows] - held_out.prediction
+        learner: Any = self.error_estimator
+        if learner is None:
+            learner = LineThenTrees(random_state=0)
+        table, groups = self._table(held_out.columns), held_out.groups
+        return cross_fitted_corrections(learner, table, residuals, held_out.splits, groups)
 
     def _in_target_unit(self, sizes: Floats) -> Floats:
         """Sizes of errors in the unit of the target."""

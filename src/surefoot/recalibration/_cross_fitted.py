@@ -75,6 +75,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             groups=groups,
             sample_weight=sample_weight,
             response=self.response,
+            random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
         rows = held_out.rows

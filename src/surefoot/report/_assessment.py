@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold
 from sklearn.utils import column_or_1d
 
 from surefoot._models import margin, top_class
+from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, count_rows, row_index
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Split
 from surefoot._validation import check_number, check_share
 from surefoot.abstention import Promise, offer_promises, promise_for
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.recalibration import recalibrated_probabilities
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -30,6 +30,8 @@ class Assessment:
     error_estimator: IndividualErrorClassifier | IndividualErrorRegressor
     X: Any
     y: NDArray[Any]
+    groups: NDArray[Any] | None
+    splits: list[Split]
     confidence: float
     max_risk: float | None
     random_state: int
@@ -63,6 +65,41 @@ class Assessment:
     def estimated(self) -> Floats:
         """Estimated error of each held-out prediction."""
         return self.held_out.error
+
+    @property
+    def counts_mistakes(self) -> bool:
+        """True if losses are 0 or 1."""
+        return self.is_classifier
+
+    @property
+    def loss_name(self) -> str:
+        """Name of the losses of several rows together."""
+        return "mistakes" if self.is_classifier else "mean error"
+
+    def losses_of(self, prediction: NDArray[Any], places: Any = slice(None)) -> Floats:
+        """Losses of other predictions for the held-out rows, or for those at the given places among them."""
+        truth = self.truth[places]
+        if self.is_classifier:
+            return np.asarray(prediction != truth, dtype=np.float64)
+        return np.abs(prediction - truth)
+
+    @property
+    def holds_out_later_rows(self) -> bool:
+        """True if each model was fitted on rows that come before those it was tested on."""
+        return all(train.max() < test.min() for train, test in self.splits)
+
+    @cached_property
+    def recalibrated(self) -> Floats | None:
+        """Probabilities of the held-out rows after recalibration, learned from others; None if there are none."""
+        held_out, classes = (
+            self.held_out,
+            self.error_estimator.classes_ if self.is_classifier else (),
+        )
+        if held_out.probabilities is None or not np.array_equal(np.unique(self.truth), classes):
+            return None
+        return recalibrated_probabilities(
+            held_out.scores, self.truth, groups=held_out.groups, random_state=self.random_state
+        )
 
     @cached_property
     def labels(self) -> Ints:
@@ -156,17 +193,24 @@ def assess_rows(
     if max_risk is not None:
         most = 1 if is_classifier(estimator) else np.inf
         check_number(max_risk, "max_risk", min_val=0, max_val=most, include_boundaries="neither")
-    if isinstance(cv, Integral) and groups is None and not is_classifier(estimator):
-        n_folds = min(int(cv), len(y))
-        cv = KFold(n_folds, shuffle=True, random_state=random_state)  # tables may be sorted
     kind = IndividualErrorClassifier if is_classifier(estimator) else IndividualErrorRegressor
+    splitter = resolve_cv(
+        cv,
+        y,
+        stratified=is_classifier(estimator),
+        random_state=random_state,
+        refits=not isinstance(estimator, FrozenEstimator),
+        groups=groups,
+    )
+    splits = [(np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)]
     error_estimator = kind(
         estimator,
-        cv=cv,
+        cv=splits,
         max_reference_rows=max_reference_rows,
         random_state=random_state,
         n_jobs=n_jobs,
     ).fit(X, y, groups=groups)
     if len(np.unique(error_estimator.held_out_.rows)) < len(error_estimator.held_out_.rows):
         raise ValueError("cv holds a row out more than once, and a report counts each row once.")
-    return Assessment(error_estimator, X, y, confidence, max_risk, random_state)
+    groups = None if groups is None else np.asarray(groups)
+    return Assessment(error_estimator, X, y, groups, splits, confidence, max_risk, random_state)

@@ -30,7 +30,7 @@ PACKAGES = ("surefoot", "scikit-learn", "numpy", "scipy", "pandas", "altair")
 
 
 def describe_provenance(
-    assessment: Assessment, *, seconds: float, command: str, n_measured: int, n_map: int
+    assessment: Assessment, *, seconds: float, command: str, n_map: int
 ) -> dict[str, Any]:
     """Date, versions, sizes and caveats."""
     error_estimator = assessment.error_estimator
@@ -46,9 +46,8 @@ def describe_provenance(
             "models fitted on parts of the rows": assessment.n_models,
             "rows among which neighbours are searched": n_reference,
             "rows on the map and in the table": n_map,
-            "rows on which improvements were measured": n_measured,
         },
-        "caveats": _caveats(assessment, n_reference < n_rows, n_measured < n_rows),
+        "caveats": _caveats(assessment, n_reference < n_rows),
         "command": command,
     }
 
@@ -58,7 +57,7 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in PACKAGES if find_spec(MODULES.get(name, name))}
 
 
-def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: bool) -> list[str]:
+def _caveats(assessment: Assessment, neighbors_sampled: bool) -> list[str]:
     caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
     if not isinstance(assessment.error_estimator.estimator, FrozenEstimator):
         caveats.append(REFITTED)
@@ -75,6 +74,4 @@ def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: 
     if neighbors_sampled:
         n_reference = number(len(assessment.error_estimator.reference_rows_))
         caveats.append(f"Neighbours are searched among {n_reference} rows drawn at random.")
-    if measured_sampled:
-        caveats.append("“What would help” was measured on a random sample of the rows.")
     return caveats

@@ -22,7 +22,7 @@ from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
 from surefoot.report._verdict import give_verdict
-from surefoot.report.improvements import MOST_ROWS, find_improvements
+from surefoot.report.improvements import find_improvements
 
 STEPS = (
     "Fit and assess",
@@ -224,7 +224,6 @@ class ReliabilityReport:
                 assessment,
                 seconds=time.perf_counter() - started,
                 command=self.command or "ReliabilityReport(estimator, X, y).write_html(...)",
-                n_measured=min(len(assessment.y), MOST_ROWS[assessment.task]),
                 n_map=len(shown),
             ),
         }
@@ -235,17 +234,7 @@ class ReliabilityReport:
         return iter(self.progress(STEPS, total=len(STEPS), label="Evaluating the model"))
 
     def _improvements(self, assessment: Assessment) -> list[dict[str, Any]]:
-        improvements = find_improvements(
-            self.estimator,
-            self.X,
-            assessment.y,
-            error_estimator=assessment.error_estimator,
-            task=assessment.task,
-            groups=self.groups,
-            X_unlabelled=self.X_unlabelled,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+        improvements = find_improvements(assessment, self.X_unlabelled, self.n_jobs)
         if self.X_unlabelled is not None:
             labels = row_labels(self.X_unlabelled)
             for improvement in improvements:

@@ -12,18 +12,22 @@ from surefoot.report._shares import mean_interval, wilson_interval
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
 
+# Areas under the curve that differ by a smaller share are called equal.
+LEAST_DIFFERENCE = 0.02
+
 
 def give_verdict(
     assessment: Assessment, answer: dict[str, Any], improvements: list[Any]
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections."""
     caught, own = caught_by_checking(assessment)
-    helping = [each["sentence"] for each in improvements if each["verdict"] == "helps"]
+    helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
+    helping.sort(key=lambda each: -each["gain"])
     sentences = [
         _about_checking(assessment, caught, own),
         _about_knowing(assessment, answer),
         _about_answering(assessment, answer),
-        *helping[:1],
+        *(each["sentence"] for each in helping[:1]),
     ]
     return {
         "headline": _headline(assessment),
@@ -38,11 +42,11 @@ def give_verdict(
 
 
 def knows_more(answer: dict[str, Any]) -> bool | None:
-    """True if surefoot ranks rows better than own confidence, or chance; None if not significant."""
+    """True if surefoot ranks rows better than own confidence, or chance; None if there is no clear difference."""
     augrc = answer["augrc"]
     if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
         return None
-    return bool(augrc["high"] < 1)
+    return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
 
 
 def caught_by_checking(assessment: Assessment) -> tuple[float, float | None]:

@@ -1,5 +1,5 @@
-"""Section "What would help": possible improvements of a model, each with its gain on test rows."""
+"""Section "What would help": possible improvements of a model, each with its gain on held-out rows."""
 
-from surefoot.report.improvements._find import MOST_ROWS, find_improvements
+from surefoot.report.improvements._find import find_improvements
 
-__all__ = ["MOST_ROWS", "find_improvements"]
+__all__ = ["find_improvements"]
