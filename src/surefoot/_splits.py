@@ -1,6 +1,7 @@
 """Splitters: folds of the training rows, and folds of the out-of-fold rows that a meta-learner is fitted on."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -71,6 +72,30 @@ def _group_folds(
     if rarest < 2:  # a class in one group only cannot be in every fold
         return GroupKFold(min(n_folds, n_groups))
     return StratifiedGroupKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
+
+
+def splits_in_time(times: NDArray[Any], n_folds: int) -> list[Split]:
+    """Splits that hold out later rows than those they learn from; rows of one time are on the same side.
+
+    The times are cut into one part more than there are folds, with about as many rows each: the earliest is only
+    learned from, and each later one is held out once, by a model of all the earlier ones.
+    """
+    moments, codes = np.unique(times, return_inverse=True)
+    if len(moments) < n_folds + 1:
+        raise ValueError(
+            f"There are {len(moments)} different times: {n_folds} folds need at least {n_folds + 1}."
+        )
+    ends = np.cumsum(np.bincount(codes))  # rows up to and including each moment
+    cuts = np.searchsorted(ends, len(codes) * np.arange(1, n_folds + 1) / (n_folds + 1)) + 1
+    # Times with very many rows may swallow a part: each part has one moment or more.
+    for part in range(n_folds):
+        earlier = cuts[part - 1] if part else 0
+        cuts[part] = np.clip(cuts[part], earlier + 1, len(moments) - n_folds + part)
+    limits = np.append(cuts, len(moments))
+    return [
+        (np.flatnonzero(codes < start), np.flatnonzero((codes >= start) & (codes < stop)))
+        for start, stop in pairwise(limits)
+    ]
 
 
 def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Iterator[Split]:

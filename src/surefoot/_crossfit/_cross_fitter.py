@@ -1,6 +1,6 @@
 """Out-of-fold scores and columns: of training rows, from models and neighbours that never saw them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._crossfit._panel import Panel, join, named
 from surefoot._models import fit_model
+from surefoot._progress import counted
 from surefoot._splits import resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
@@ -136,9 +137,12 @@ class CrossFitter:
             )
         self._check_classes([train for train, _ in splits])
         panels = self._build_panels([train for train, _ in splits])
-        outputs = Parallel(n_jobs=self.n_jobs)(
-            delayed(panel)(take_rows(self.X, test), names, methods, opinions=opinions)
-            for panel, (_, test) in zip(panels, splits, strict=True)
+        outputs = self._run(
+            (
+                delayed(panel)(take_rows(self.X, test), names, methods, opinions=opinions)
+                for panel, (_, test) in zip(panels, splits, strict=True)
+            ),
+            "describe",
         )
         rows = np.concatenate([test for _, test in splits])
         split_numbers = np.concatenate(
@@ -234,12 +238,15 @@ class CrossFitter:
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._panels}
         self._fit(list(new.values()))
         held_out_scores = [self._needed_scores(part) for part in new.values()]
-        built = Parallel(n_jobs=self.n_jobs)(
-            delayed(_build_panel)(
-                self.panel_type, self.indicators, self._models[key], *reference, self.response
-            )
-            for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
-            if (reference := self._reference(part, scores))
+        built = self._run(
+            (
+                delayed(_build_panel)(
+                    self.panel_type, self.indicators, self._models[key], *reference, self.response
+                )
+                for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
+                if (reference := self._reference(part, scores))
+            ),
+            "search",
         )
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
@@ -264,13 +271,21 @@ class CrossFitter:
     def _rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
         return take_rows(self.X, part), self.y[part]
 
+    def _run(self, tasks: Iterable[Any], kind: str) -> list[Any]:
+        """Results of tasks that run in parallel, each counted as a step of this kind."""
+        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        return list(counted(results, kind))
+
     def _fit(self, parts: list[Ints]) -> None:
         """Fit the models of the parts that have none yet."""
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._models}
         weights = [None if (w := self.sample_weight) is None else w[part] for part in new.values()]
-        fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_model)(self.estimator, *self._rows(part), weight)
-            for part, weight in zip(new.values(), weights, strict=True)
+        fitted = self._run(
+            (
+                delayed(fit_model)(self.estimator, *self._rows(part), weight)
+                for part, weight in zip(new.values(), weights, strict=True)
+            ),
+            "fit",
         )
         self._models.update(zip(new, fitted, strict=True))
 

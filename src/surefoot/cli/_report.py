@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from surefoot.cli._console import progress_bar, working
+from surefoot.cli._console import working
 from surefoot.cli._given_model import model_file, rows_and_model
 from surefoot.cli._output import check_output, check_outputs, not_written, write_output
 from surefoot.cli._roles import Rows, check_risk, read_rows, take_apart
@@ -76,7 +76,7 @@ def prepare(request: Request) -> ReliabilityReport:
         name=rows.name,
         target=rows.target,
         command=request.command,
-        progress=progress_bar,
+        progress=True,
     )
 
 

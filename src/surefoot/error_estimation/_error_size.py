@@ -8,18 +8,13 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 
 from surefoot._models import fit_model
-from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._error_probability import answer, out_of_fold
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
-
-# Most rows that a correction is learned from where its gain is only measured.
-MOST_CORRECTED = 5000
 
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
@@ -61,8 +56,6 @@ class ErrorSize:
         Whether predictions are corrected by the estimated residual.
     squared : bool
         Whether the size of an error is its square.
-    learns_residuals : bool
-        Whether `residual` is needed even if predictions are not corrected.
     random_state : int
         Seed of the default learners and of the folds of the correction.
     """
@@ -73,11 +66,9 @@ class ErrorSize:
         *,
         corrected: bool,
         squared: bool,
-        learns_residuals: bool,
         random_state: int,
     ) -> None:
         self.learner = learner
-        self.learns_residuals = learns_residuals
         self.corrected = corrected
         self.squared = squared
         self.random_state = random_state
@@ -87,9 +78,8 @@ class ErrorSize:
         learner = LineThenTrees(random_state=self.random_state)
         if self.learner is not None:
             learner = self.learner
-        if self.corrected or self.learns_residuals:
-            levelled = level_folds(residuals, splits)
-            self.corrector_ = fit_model(learner, table, levelled, weight)
+        levelled = level_folds(residuals, splits)
+        self.corrector_ = fit_model(learner, table, levelled, weight)
         self.shrinkage_ = 0.0
         remaining = residuals
         if self.corrected:
@@ -142,19 +132,14 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
     return float(np.clip(slope * kept_share, 0, 1))
 
 
-def cross_fitted_corrections(
-    learner: Any, table: Floats, residuals: Floats, splits: Ints, groups: Any
-) -> Floats:
-    """Corrections of predictions by estimated residuals: each row's are learned, and shrunk, on other rows."""
-    levelled = level_folds(residuals, splits)
-    estimates = np.empty(len(levelled))
-    folds = list(learner_folds(len(levelled), groups, random_state=0))
-    for train, test in folds:
-        drawn = check_random_state(0).permutation(train)[:MOST_CORRECTED]
-        estimates[test] = answer(fit_model(learner, table[drawn], levelled[drawn]), table[test])
-    corrections = np.empty(len(levelled))
-    for train, test in folds:
-        corrections[test] = gain(levelled[train], estimates[train], None) * estimates[test]
+def held_out_corrections(residuals: Floats, estimates: Floats, splits: Ints) -> Floats:
+    """Corrections of held-out predictions: estimated residuals, shrunk as the rows of the other splits advise."""
+    corrections = np.zeros(len(estimates))
+    for split in np.unique(splits):
+        others = splits != split
+        if others.any():
+            levelled = level_folds(residuals[others], splits[others])
+            corrections[~others] = gain(levelled, estimates[others], None) * estimates[~others]
     return corrections
 
 

@@ -36,7 +36,7 @@ class Judgement:
     interval : ndarray of shape (n_rows, 2), or None
         Conformal prediction interval of the true value; None for a classifier.
     residual : ndarray of shape (n_rows,), or None
-        Estimated truth minus prediction of the model; None for a classifier, and for held-out rows.
+        Estimated truth minus prediction of the model; None for a classifier.
     trust : ndarray of bool of shape (n_rows,), or None
         Whether the row is answered under a promise (selective prediction); None without a promise.
 

@@ -13,8 +13,7 @@ from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import cv_plus_intervals, held_out_intervals
 from surefoot.error_estimation._error_size import (
     ErrorSize,
-    LineThenTrees,
-    cross_fitted_corrections,
+    held_out_corrections,
 )
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
@@ -240,8 +239,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             confidence,
         )
 
-    def held_out_residuals(self, y: Any) -> Floats:
-        """Estimated residuals of the held-out rows, in the order of `held_out_`, learned from the other rows.
+    def held_out_corrections(self, y: Any) -> Floats:
+        """Corrections of the held-out predictions, in the order of `held_out_`, by their estimated residuals.
 
         Added to the predictions, they show what `corrected=True` would gain, without fitting the model again.
 
@@ -252,17 +251,15 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
         Returns
         -------
-        residuals : ndarray of shape (n_held_out,)
-            Estimated truth minus prediction, times the share of it that can be trusted.
+        corrections : ndarray of shape (n_held_out,)
+            Estimated truth minus prediction, times the share of it that the other splits support; 0 with one split.
         """
         check_is_fitted(self)
         held_out = self.held_out_
-        residuals = np.asarray(y, dtype=np.float64)[held_out.rows] - held_out.prediction
-        learner: Any = self.error_estimator
-        if learner is None:
-            learner = LineThenTrees(random_state=0)
-        table, groups = self._table(held_out.columns), held_out.groups
-        return cross_fitted_corrections(learner, table, residuals, held_out.splits, groups)
+        truth = np.asarray(y, dtype=np.float64)[held_out.rows]
+        return held_out_corrections(
+            truth - held_out.prediction, np.asarray(held_out.residual), held_out.splits
+        )
 
     def _in_target_unit(self, sizes: Floats) -> Floats:
         """Sizes of errors in the unit of the target."""
@@ -317,18 +314,19 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return targets
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        self._size = self._fit_size(folds, held_out, learns_residuals=True)
+        self._size = self._fit_size(folds, held_out)
         self.error_estimator_ = self._size.corrector_
         self.shrinkage_ = self._size.shrinkage_
         self._folds = []
-        prediction, error = held_out.scores[:, 0].copy(), np.empty(len(held_out.rows))
+        prediction = held_out.scores[:, 0].copy()
+        error, residual = np.empty((2, len(prediction)))
         for number, (train, _) in enumerate(folds.splits):
             where = np.flatnonzero(held_out.splits == number)
             inner = folds.held_out(train, self._learned)
-            size = self._fit_size(folds, inner, learns_residuals=False)
+            size = self._fit_size(folds, inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
             prediction[where] += size.correction(table)
-            error[where] = size.error(table)
+            error[where], residual[where] = size.error(table), size.residual(table)
             sizes = np.abs(folds.y[held_out.rows[where]] - prediction[where])
             self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
         sizes = np.abs(folds.y[held_out.rows] - prediction)
@@ -338,19 +336,17 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             prediction=prediction,
             error=error,
             interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
+            residual=residual,
             losses=sizes**2 if self.loss == "squared" else sizes,
         )
 
-    def _fit_size(
-        self, folds: CrossFitter, held_out: CrossFit, *, learns_residuals: bool
-    ) -> ErrorSize:
+    def _fit_size(self, folds: CrossFitter, held_out: CrossFit) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
         return ErrorSize(
             self.error_estimator,
             corrected=self.corrected,
             squared=self.loss == "squared",
-            learns_residuals=learns_residuals,
             random_state=folds.seed,
         ).fit(
             self._table(held_out.columns),

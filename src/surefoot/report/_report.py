@@ -2,36 +2,33 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
 from functools import cached_property
 from html import escape
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
+from surefoot._progress import Show, following, step_done
 from surefoot._tables import count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
+from surefoot.report._progress_bar import plan_report
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
 from surefoot.report._verdict import give_verdict
-from surefoot.report.improvements import find_improvements
+from surefoot.report.improvements import find_improvements, n_refits
 
-STEPS = (
-    "Fit and assess",
-    "Answer or abstain",
-    "Probabilities",
-    "Where it fails",
-    "The rows",
-    "What would help",
-)
+# Folds of the progress bar's plan where `cv` is a splitter, whose number is known only with the rows.
+USUAL_FOLDS = 5
 
 
 class ReliabilityReport:
@@ -68,8 +65,11 @@ class ReliabilityReport:
         Number of fits in parallel.
     name, target, command : str, default=None
         Names of the table and of the target on the page, and the command that makes the report again.
-    progress : callable, default=None
-        Called as `progress(items, total=, label=)` with the steps of the work; returns an iterable over them.
+    quick : bool, default=False
+        Whether to leave out what would help, which takes further fits.
+    progress : bool or callable, default=False
+        Whether to show a bar, on a terminal or in a notebook; or a function that is called after every step with the
+        share that is done, words for what is being done, and the seconds that are left (None at first).
 
     Examples
     --------
@@ -99,7 +99,8 @@ class ReliabilityReport:
         name: str | None = None,
         target: str | None = None,
         command: str | None = None,
-        progress: Callable[..., Iterable[Any]] | None = None,
+        quick: bool = False,
+        progress: bool | Show = False,
     ) -> None:
         self.estimator = estimator
         self.X = X
@@ -115,6 +116,7 @@ class ReliabilityReport:
         self.name = name
         self.target = target
         self.command = command
+        self.quick = quick
         self.progress = progress
 
     def summarize(self) -> dict[str, Any]:
@@ -189,25 +191,33 @@ class ReliabilityReport:
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        started, steps = time.perf_counter(), self._steps()
-        next(steps)
+        plan = plan_report(
+            self.progress,
+            n_splits=int(self.cv) if isinstance(self.cv, Integral) else USUAL_FOLDS,
+            classifies=is_classifier(self.estimator),
+            n_sections=5,
+            n_refits=0 if self.quick else n_refits(count_rows(self.X)),
+        )
+        with following(plan):
+            return self._describe()
+
+    def _describe(self) -> dict[str, Any]:
+        started = time.perf_counter()
         assessment = self._assessment
-        next(steps)
         answer = describe_answering(assessment)
-        next(steps)
+        step_done("section")
         probabilities, intervals = (
             describe_probabilities(assessment),
             describe_intervals(assessment),
         )
-        next(steps)
+        step_done("section")
         shown, n_sampled = choose_rows(assessment)
         regions = describe_regions(assessment, shown, n_sampled)
-        next(steps)
+        step_done("section")
         rows = describe_rows(assessment, shown, n_sampled)
-        next(steps)
-        improvements = self._improvements(assessment)
-        for _ in steps:  # end the progress bar
-            pass
+        step_done("section")
+        improvements = [] if self.quick else self._improvements(assessment)
+        step_done("section")
         return {
             "task": assessment.task,
             "target": self.target or "y",
@@ -227,11 +237,6 @@ class ReliabilityReport:
                 n_map=len(shown),
             ),
         }
-
-    def _steps(self) -> Any:
-        if self.progress is None:
-            return iter(STEPS)
-        return iter(self.progress(STEPS, total=len(STEPS), label="Evaluating the model"))
 
     def _improvements(self, assessment: Assessment) -> list[dict[str, Any]]:
         improvements = find_improvements(assessment, self.X_unlabelled, self.n_jobs)

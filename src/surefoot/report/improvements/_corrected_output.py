@@ -8,7 +8,7 @@ from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
 from surefoot.report._probabilities import brier_scores
 from surefoot.report.improvements._gain import Gain, NotMeasurableError, relative_gain
-from surefoot.report.improvements._measured import Improvement, change, measured
+from surefoot.report.improvements._measured import Improvement, amount, measured
 
 
 def recalibrate(assessment: Assessment) -> Improvement:
@@ -34,11 +34,9 @@ def correct(assessment: Assessment) -> Improvement:
     estimator = assessment.error_estimator
     if not isinstance(estimator, IndividualErrorRegressor) or assessment.losses.sum() == 0:
         raise NotMeasurableError("It makes no error that could be corrected.")
-    corrected = assessment.held_out.prediction + estimator.held_out_residuals(assessment.y)
+    corrected = assessment.held_out.prediction + estimator.held_out_corrections(assessment.y)
     gain = _gain(assessment, assessment.losses, assessment.losses_of(corrected))
-    sentence = (
-        f"With the expected residual added to each prediction, it would {change(gain, assessment)}."
-    )
+    sentence = f"With the expected residual added to each prediction, it would make {amount(gain, assessment)}."
     return measured(gain, sentence, at_full_size=True)
 
 

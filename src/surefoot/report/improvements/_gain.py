@@ -22,7 +22,10 @@ class NotMeasurableError(Exception):
 
 
 class Gain(NamedTuple):
-    """Share of a mean loss that a change takes away, at most 1, and its 90 % interval; higher is better."""
+    """Share of a mean loss that a change takes away, at most 1, and its 90 % interval; higher is better.
+
+    The interval is one for the share that as many new rows will show.
+    """
 
     value: float
     low: float
@@ -50,9 +53,10 @@ def relative_gain(
     fits: NDArray[Any],
     counts: bool = False,
 ) -> Gain:
-    """Share of the mean loss `before` that is gone `after`, with an interval for new rows and new fits.
+    """Share of the mean loss `before` that is gone `after`, with an interval for as many new rows and new fits.
 
-    The variance of the ratio is that of its linearisation (delta method). Rows of one unit are not independent of
+    Whoever measures the gain again, on new rows, sees the noise of both measurements: its variance is twice that of
+    one. The variance of the ratio is that of its linearisation (delta method). Rows of one unit are not independent of
     each other; what the losses of one fit have in common is a part of the variance of its own, measured between fits.
 
     Parameters
@@ -78,7 +82,8 @@ def relative_gain(
     of_fits, freedom = _between_fits(influence, fits)
     total = of_rows + of_fits
     together = total**2 / (of_rows**2 / (n_units - 1) + of_fits**2 / freedom) if total else 1.0
-    reach = float(student.ppf((1 + CONFIDENCE) / 2, together)) * total**0.5  # Satterthwaite 1946
+    # Satterthwaite 1946, for the sum of both parts.
+    reach = float(student.ppf((1 + CONFIDENCE) / 2, together)) * (2 * total) ** 0.5
     return Gain(value, value - reach, min(1.0, value + reach))
 
 

@@ -15,9 +15,9 @@ KINDS = {
 }
 
 
-def change(gain: Gain, assessment: Assessment) -> str:
-    """Words for a gain, such as "make 12 % fewer mistakes (3 % to 20 %)"."""
-    return f"make {gain.words(*KINDS[assessment.loss_name])}"
+def amount(gain: Gain, assessment: Assessment) -> str:
+    """Words for a gain, such as "12 % fewer mistakes (3 % to 20 %)"."""
+    return gain.words(*KINDS[assessment.loss_name])
 
 
 def measured(gain: Gain, sentence: str, *, at_full_size: bool) -> Improvement:

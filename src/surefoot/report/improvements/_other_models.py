@@ -1,10 +1,9 @@
 """Gains of other models: in place of the model, or only for the rows where they are better."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -13,10 +12,13 @@ from surefoot._typing import Floats, Mask
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
 from surefoot.report.improvements._gain import Gain, NotMeasurableError, relative_gain
-from surefoot.report.improvements._measured import Improvement, change, measured
+from surefoot.report.improvements._measured import Improvement, amount, measured
 
 # Fewest rows on which two models differ, to learn which of them is better where.
 LEAST_DIFFERENT = 20
+
+# Penalties to choose from, of the lines that expect how much less another model loses on a row.
+PENALTIES = np.logspace(0, 5, 6)
 
 # Names of the second opinions in sentences, for classes and for numbers.
 NAMES = {
@@ -46,32 +48,23 @@ class OtherModels:
                 f"It made no mistake on {number(len(assessment.losses))} rows, so that none can be better."
             )
 
-    @property
-    def best(self) -> str:
-        """Name of the best other model, in a sentence."""
-        name = min(self.losses, key=lambda name: float(self.losses[name].mean()))
-        return NAMES[name][0 if self.assessment.is_classifier else 1]
-
-    @cached_property
-    def other(self) -> Floats:
-        """Losses of the other model that is best on the rows of the other folds."""
-        return self._best_elsewhere(list(self.losses.values()))
-
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one."""
-        gain = self._gain(self.assessment.losses, self.other)
-        head = f"{self.best[0].upper()}{self.best[1:]} in its place would {change(gain, self.assessment)}."
+        gain = self._gain(self.assessment.losses, self._best_elsewhere(list(self.losses.values())))
+        best = self._in_words(min(self.losses, key=lambda name: float(self.losses[name].mean())))
+        head = (
+            f"{best[0].upper()}{best[1:]} in its place would make {amount(gain, self.assessment)}."
+        )
         return measured(gain, head + self._note, at_full_size=not self._note)
 
     def where_better(self) -> Improvement:
-        """Gain of choosing row by row between this model and the best other, over the better of the two."""
-        own = self.assessment.losses
-        single = self._best_elsewhere([own, self.other])
-        chosen = np.where(self._prefers_other(), self.other, own)
-        gain = self._gain(single, chosen)
+        """Gain of choosing row by row between this model and the others, over the one that is best alone."""
+        models = [self.assessment.losses, *self.losses.values()]
+        gain = self._gain(self._best_elsewhere(models), self._best_on_each_row())
+        names = " and ".join(self._in_words(name) for name in self.losses)
         head = (
-            f"Choosing row by row between it and {self.best}, by what is known of each row, would "
-            f"{change(gain, self.assessment)} than the better of the two alone."
+            f"Choosing row by row between it, {names}, by what is known of each row, would make "
+            f"{amount(gain, self.assessment)} than the one that is best alone."
         )
         return measured(gain, head + self._note, at_full_size=not self._note)
 
@@ -82,6 +75,9 @@ class OtherModels:
         if n_reference == len(self.assessment.y):
             return ""
         return f" The other model was fitted on {number(n_reference)} rows only."
+
+    def _in_words(self, name: str) -> str:
+        return NAMES[name][0 if self.assessment.is_classifier else 1]
 
     def _gain(self, before: Floats, after: Floats) -> Gain:
         if before.sum() == 0:
@@ -104,20 +100,23 @@ class OtherModels:
             best[here] = losses[int(np.argmin(means))][here]
         return best
 
-    def _prefers_other(self) -> Mask:
-        """Rows on which the other model is expected to be better, learned on the rows of the other folds."""
-        better = self.assessment.losses - self.other
-        table = np.hstack([*self.assessment.held_out.columns.values()])
-        prefers = np.zeros(len(better), dtype=bool)
+    def _best_on_each_row(self) -> Floats:
+        """Losses of the candidate that is expected to lose least on each row, learned on the rows of other folds."""
+        own = self.assessment.losses
+        columns = np.hstack([*self.assessment.held_out.columns.values()])
+        table = np.hstack([columns, np.abs(columns)])
+        expected = np.zeros((len(own), 1 + len(self.losses)))
         for here, elsewhere in self._folds():
-            known = elsewhere & (better != 0)
-            labels, size = better[known] > 0, np.abs(better[known])
-            if known.sum() < LEAST_DIFFERENT or len(np.unique(labels)) < 2:
-                continue
-            gate = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
-            gate.fit(table[known], labels, logisticregression__sample_weight=size / size.mean())
-            prefers[here] = gate.predict(table[here])
-        return prefers
+            for place, (name, losses) in enumerate(self.losses.items(), start=1):
+                differ = (
+                    self.assessment.held_out.opinions[name] != self.assessment.held_out.prediction
+                )
+                known = elsewhere & differ
+                if known.sum() >= LEAST_DIFFERENT:
+                    line = make_pipeline(StandardScaler(), RidgeCV(PENALTIES))
+                    line.fit(table[known], (losses - own)[known])
+                    expected[here, place] = np.where(differ[here], line.predict(table[here]), 0.0)
+        return np.choose(expected.argmin(axis=1), [own, *self.losses.values()])
 
     def _folds(self) -> list[tuple[Mask, Mask]]:
         """Rows of each fold, and those of the others; a single fold is halved by its groups, or rows."""
@@ -129,9 +128,10 @@ class OtherModels:
 
 def kind_of(predictor: Any) -> str:
     """Name of the second opinion that is of the model's own kind, or "other"."""
-    while hasattr(predictor, "estimator"):  # a search, or a model around another
-        predictor = predictor.estimator
     name, module = type(predictor).__name__, type(predictor).__module__
     if "Forest" in name or "ExtraTrees" in name:
         return "trees"
-    return "linear" if "linear_model" in module or name.startswith("Linear") else "other"
+    if "linear_model" in module or name.startswith("Linear"):
+        return "linear"
+    inner = getattr(predictor, "estimator", None)  # of a search, or a model around another
+    return "other" if inner is None else kind_of(inner)

@@ -9,13 +9,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from surefoot._models import fit_model, predict_labels
+from surefoot._progress import step_done
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.active_learning import query
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
 from surefoot.report.improvements._gain import Gain, NotMeasurableError, relative_gain
-from surefoot.report.improvements._measured import Improvement, change, measured
+from surefoot.report.improvements._measured import Improvement, amount, measured
 from surefoot.resampling import HoldoutSplit
 
 # Folds whose training rows are fitted on again in parts: fewer for a large table, where a fit takes long and one
@@ -27,6 +28,16 @@ MORE_LABELS = 0.25
 
 # Fewest rows of a half to fit on.
 LEAST_ROWS = 20
+
+
+def n_refits(n_rows: int) -> int:
+    """Number of further fits for a table of this many rows."""
+    return 4 * n_refitted_folds(n_rows)
+
+
+def n_refitted_folds(n_rows: int) -> int:
+    """Number of folds whose training rows are fitted on again in parts."""
+    return N_FOLDS if n_rows <= LARGE else N_LARGE_FOLDS
 
 
 class FoldFits(NamedTuple):
@@ -52,11 +63,11 @@ class Refits:
         fits = self.fits
         halves = [(half, self._own(fit)) for fit in fits for half in fit.halves]
         gain = self._gain(halves, [fit for fit in fits for _ in fit.halves])
-        n_rows = len(self._chosen[0][0])
+        n_rows = len(self._chosen[-1][0])
         return measured(
             gain,
-            f"Fitting on {number(n_rows)} rows instead of half of them made it "
-            f"{change(gain, self.assessment)}. If this trend continues, twice as many rows would gain "
+            f"Fitting on {number(n_rows)} rows instead of half of them led to "
+            f"{amount(gain, self.assessment)}. If this trend continues, twice as many rows would gain "
             "at most about as much.",
             at_full_size=False,
         )
@@ -65,12 +76,12 @@ class Refits:
         """Gain of labels for the most doubtful rows over as many for random rows."""
         fits = self.fits
         gain = self._gain([(fit.drawn, fit.asked) for fit in fits], fits)
-        n_rows = len(self._chosen[0][0]) // 2
+        n_rows = len(self._chosen[-1][0]) // 2
         why = "least sure" if self.assessment.is_classifier else "expected to be furthest off"
         return measured(
             gain,
             f"Starting from {number(n_rows)} labels, 25 % more for the rows where it is {why} would "
-            f"{change(gain, self.assessment)} than as many for random rows.",
+            f"lead to {amount(gain, self.assessment)} than as many for random rows.",
             at_full_size=False,
         )
 
@@ -81,7 +92,7 @@ class Refits:
         return measured(
             gain,
             "The average of three fits, on all rows and on each half of them, would "
-            f"{change(gain, self.assessment)}.",
+            f"lead to {amount(gain, self.assessment)}.",
             at_full_size=True,
         )
 
@@ -107,7 +118,7 @@ class Refits:
     @property
     def _numbered(self) -> list[tuple[int, tuple[Ints, Ints]]]:
         """Last splits, with their numbers: where rows are held out in time, these have the most training rows."""
-        n_folds = N_FOLDS if len(self.assessment.y) <= LARGE else N_LARGE_FOLDS
+        n_folds = n_refitted_folds(len(self.assessment.y))
         return list(enumerate(self.assessment.splits))[-n_folds:]
 
     @property
@@ -150,9 +161,10 @@ class Refits:
         return rest[np.argsort(-estimated[rest], kind="stable")[:n_more]]
 
     def _fitted(self, rows: Ints) -> Any:
-        return fit_model(
-            self.estimator, take_rows(self.assessment.X, rows), self.assessment.y[rows]
-        )
+        X = take_rows(self.assessment.X, rows)
+        model = fit_model(self.estimator, X, self.assessment.y[rows])
+        step_done("refit")
+        return model
 
     def _table(self, places: Ints) -> Any:
         return take_rows(self.assessment.X, self.assessment.rows[places])

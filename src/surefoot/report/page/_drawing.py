@@ -50,7 +50,7 @@ def figure(
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     spec = spec.properties(width="container", height=height, autosize=fit)
     words = {"title": title, "description": description}
-    return {**words, "spec": spec.to_dict(), "table": table, "legend": list(legend)}
+    return {**words, "spec": spec.to_dict(validate=False), "table": table, "legend": list(legend)}
 
 
 def data(**columns: Iterable[Any]) -> alt.InlineData:
