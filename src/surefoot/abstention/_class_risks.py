@@ -10,6 +10,11 @@ from surefoot._typing import Floats, Mask
 from surefoot._validation import check_number
 from surefoot._words import listed, plural
 
+NOT_SEPARATED = (
+    "No limit on the estimated error keeps the risk of the classes: too many of their rows are wrong although their "
+    "estimated error is low. Costs for these mistakes raise it."
+)
+
 
 class LimitedRisk(NamedTuple):
     """Rows that a limit is about, the limit, and the sizes of error above 0 that they can have; None if unknown."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_share
-from surefoot.abstention._class_risks import check_class_risks
+from surefoot.abstention._class_risks import NOT_SEPARATED, check_class_risks, too_few_sentence
 from surefoot.abstention._risk_control import are_shares, check_held_out, threshold_for_risk
 from surefoot.error_estimation import HeldOut, Judgement
 
@@ -54,6 +54,8 @@ class Promise:
         Held-out rows that the promise comes from.
     class_risks : dict of class to float
         Largest permitted mean loss of the answered rows whose true class it is.
+    reason : str or None
+        Sentence that says why the limits of classes cannot be promised, where they cannot.
     """
 
     max_risk: float | None
@@ -62,6 +64,7 @@ class Promise:
     coverage: float
     n_rows: int
     class_risks: dict[Any, float] = field(default_factory=dict, hash=False)
+    reason: str | None = field(default=None, compare=False)
 
     @property
     def kept(self) -> bool:
@@ -191,7 +194,10 @@ def make_promise(
     n_rows = len(estimates)
     limit = min(-threshold.score, float(estimates.max()))  # −inf stays where nothing is answered
     coverage, overall = threshold.n_answered / n_rows, risks.pop(None, None)
-    return Promise(overall, confidence, limit, coverage, n_rows, risks)
+    reason = None
+    if coverage == 0 and risks:
+        reason = too_few_sentence(risks, labels, confidence, loss_values) or NOT_SEPARATED
+    return Promise(overall, confidence, limit, coverage, n_rows, risks, reason)
 
 
 def choose_promise(

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -55,9 +55,14 @@ class ReliabilityReport:
         Groups of rows that are held out together, such as all rows of one person.
     X_unlabelled : like X, default=None
         Rows without a target; the report proposes which of them to label next.
-    max_risk : float, default=None
-        Largest permitted risk of the answered rows: share of wrong answers, or mean error. None chooses a risk that
-        can be promised: about half of the model's error on all rows, or 80 % of it for a regressor.
+    max_risk : float or dict of class to float, default=None
+        Largest permitted risk of the answered rows: share of wrong answers, mean cost, or mean error. A dict limits the
+        risk of the answered rows whose true class it is, for each class in it; its key None stands for all rows. None
+        chooses a risk that can be promised: about half of the model's error on all rows, or 80 % of it for a regressor
+        and for costs.
+    loss : array-like of shape (n_classes, n_classes), default=None
+        Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order of the sorted
+        classes. All figures are then costs.
     confidence : float, default=0.95
         Confidence of promises, and of the intervals around figures.
     max_reference_rows : int, default=10_000
@@ -91,7 +96,8 @@ class ReliabilityReport:
         cv: Any = 5,
         groups: Any = None,
         X_unlabelled: Any = None,
-        max_risk: float | None = None,
+        max_risk: float | Mapping[Any, float] | None = None,
+        loss: Any = None,
         confidence: float = 0.95,
         max_reference_rows: int = 10_000,
         random_state: int = 0,
@@ -108,6 +114,7 @@ class ReliabilityReport:
         self.groups = groups
         self.X_unlabelled = X_unlabelled
         self.max_risk = max_risk
+        self.loss = loss
         self.confidence = confidence
         self.max_reference_rows = max_reference_rows
         self.random_state = random_state
@@ -182,6 +189,7 @@ class ReliabilityReport:
             groups=self.groups,
             confidence=self.confidence,
             max_risk=self.max_risk,
+            loss=self.loss,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -210,6 +218,7 @@ class ReliabilityReport:
             pass
         return {
             "task": assessment.task,
+            "unit": assessment.unit.name,
             "target": self.target or "y",
             "model": model_name(self.estimator),
             "data": self._describe_data(assessment),
