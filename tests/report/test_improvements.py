@@ -16,9 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.report._probabilities import brier_scores
-from surefoot.report.improvements import find_improvements
+from surefoot.report.improvements import Gain, find_improvements, paired_gain
 from surefoot.report.improvements._attempts import Attempts
-from surefoot.report.improvements._gain import Gain, paired_gain
 from surefoot.report.improvements._models import other_models, transform_once
 from surefoot.report.improvements._trial import Trial
 

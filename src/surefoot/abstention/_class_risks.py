@@ -12,7 +12,7 @@ from surefoot._words import listed, plural
 
 NOT_SEPARATED = (
     "No limit on the estimated error keeps the risk of the classes: too many of their rows are wrong although their "
-    "estimated error is low. Costs for these mistakes raise it."
+    "estimated error is low. Higher costs for such mistakes raise it."
 )
 
 

@@ -16,6 +16,7 @@ from surefoot._optional import needed_for
 from surefoot._tables import count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
+from surefoot.report._classes import describe_classes
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
@@ -201,7 +202,7 @@ class ReliabilityReport:
         next(steps)
         assessment = self._assessment
         next(steps)
-        answer = describe_answering(assessment)
+        answer, classes = describe_answering(assessment), describe_classes(assessment)
         next(steps)
         probabilities, intervals = (
             describe_probabilities(assessment),
@@ -222,8 +223,9 @@ class ReliabilityReport:
             "target": self.target or "y",
             "model": model_name(self.estimator),
             "data": self._describe_data(assessment),
-            "verdict": give_verdict(assessment, answer, improvements),
+            "verdict": give_verdict(assessment, answer, improvements, classes),
             "answer": answer,
+            "classes": classes,
             "probabilities": probabilities,
             "intervals": intervals,
             "regions": regions,
@@ -252,6 +254,7 @@ class ReliabilityReport:
             task=assessment.task,
             groups=self.groups,
             X_unlabelled=self.X_unlabelled,
+            loss=self.loss,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )

@@ -15,7 +15,10 @@ CHECKED = 0.1
 
 
 def give_verdict(
-    assessment: Assessment, answer: dict[str, Any], improvements: list[Any]
+    assessment: Assessment,
+    answer: dict[str, Any],
+    improvements: list[Any],
+    classes: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections."""
     caught, own = caught_by_checking(assessment)
@@ -24,6 +27,7 @@ def give_verdict(
         _about_checking(assessment, caught, own),
         _about_knowing(assessment, answer),
         _about_answering(assessment, answer),
+        *(classes["for_verdict"] if classes else []),
         *helping[:1],
     ]
     return {
@@ -111,7 +115,7 @@ def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
     asked = assessment.promise
     if answer["why_not"] is not None:
         limits = assessment.unit.describe_limits(asked.max_risk, asked.class_risks)["short"]
-        return f"That limit ({limits}) cannot be promised {confidence}. {answer['why_not']}"
+        return f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
     if assessment.max_risk is not None and asked.max_risk is not None and other is not None:
         show = assessment.unit.show_risk
         return (

@@ -129,7 +129,7 @@ class Attempts:
         return trial.describe(
             gain,
             f"{how} of {N_AVERAGED} models, each fitted on half of the rows, would {trial.change(gain)}: variance "
-            f"makes up {percent(self.variance_share)} of its error.{trial.size_note}",
+            f"makes up {percent(self.variance_share)} of its {trial.parted}.{trial.size_note}",
         )
 
     def enrich(self) -> Improvement:
@@ -142,7 +142,8 @@ class Attempts:
         )
         if not trial.frozen and self.parts.mean_error > 0:
             improvement["sentence"] = (
-                f"Bias and noise make up {percent(1 - self.variance_share)} of its error. {improvement['sentence']}"
+                f"Bias and noise make up {percent(1 - self.variance_share)} of its {trial.parted}. "
+                f"{improvement['sentence']}"
             )
         if improvement["verdict"] == "would not help" and trial.relevant > 0:
             improvement["sentence"] += " The rest of the error may be noise, or need other columns."

@@ -7,11 +7,12 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
+from surefoot._crossfit import known_classes
 from surefoot._tables import count_rows
 from surefoot.active_learning import query
 from surefoot.report.improvements._attempts import Attempts
 from surefoot.report.improvements._gain import NotMeasurableError
-from surefoot.report.improvements._trial import Trial
+from surefoot.report.improvements._trial import Costs, Trial
 
 # Number of rows that are proposed to be labelled next.
 N_NEXT = 10
@@ -30,6 +31,7 @@ def find_improvements(
     groups: Any = None,
     X_unlabelled: Any = None,
     error_estimator: Any = None,
+    loss: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     max_rows: int | None = None,
@@ -60,6 +62,8 @@ def find_improvements(
     error_estimator : fitted IndividualErrorClassifier or IndividualErrorRegressor, default=None
         Error estimator around the model, fitted on the rows: it chooses the rows to label next. Without one, none is
         chosen.
+    loss : array-like of shape (n_classes, n_classes), default=None
+        Cost matrix, truth by prediction; gains are then costs.
     random_state : int, RandomState or None, default=0
         Seed of the random draws.
     n_jobs : int, default=None
@@ -102,6 +106,7 @@ def find_improvements(
             max_rows=max_rows,
             random_state=random,
             n_jobs=n_jobs,
+            costs=None if loss is None else costs_of(estimator, y, loss),
         )
     except NotMeasurableError as reason:
         return [_unknown(name, reason, next_rows) for name in Attempts.names(task)]
@@ -111,6 +116,11 @@ def find_improvements(
         steps if progress is None else progress(steps, total=len(steps), label="What would help")
     )
     return [_try(name, step, next_rows) for name, step in shown]
+
+
+def costs_of(estimator: Any, y: Any, loss: Any) -> Costs:
+    """Costs by the classes of the model, or of the rows if it is fitted on them."""
+    return Costs(known_classes(estimator, np.asarray(y)), np.asarray(loss, dtype=np.float64))
 
 
 def _try(name: str, step: Callable[[], dict[str, Any]], next_rows: list[int]) -> dict[str, Any]:

@@ -84,6 +84,18 @@ class Table(NamedTuple):
         )
 
 
+class Costs(NamedTuple):
+    """Cost matrix, truth by prediction, in the order of `classes`."""
+
+    classes: NDArray[Any]
+    matrix: Floats
+
+    def of(self, truth: NDArray[Any], predictions: NDArray[Any]) -> Floats:
+        """Cost of each prediction."""
+        codes = (np.searchsorted(self.classes, labels) for labels in (truth, predictions))
+        return self.matrix[tuple(codes)]
+
+
 class Trial:
     """A model, learning rows and test rows, drawn once for all attempts.
 
@@ -105,6 +117,8 @@ class Trial:
         Seed of the drawn rows.
     n_jobs : int or None
         Parallel fits.
+    costs : Costs or None
+        Costs of mistakes; None counts each as 1.
     """
 
     def __init__(
@@ -118,7 +132,9 @@ class Trial:
         max_rows: int,
         random_state: Any,
         n_jobs: int | None,
+        costs: Costs | None = None,
     ) -> None:
+        self.costs = costs
         self.task, self.classifies, self.n_jobs = task, task == "classification", n_jobs
         self.frozen = isinstance(estimator, FrozenEstimator)
         self.random = check_random_state(random_state)
@@ -161,12 +177,19 @@ class Trial:
         """Smallest decrease of the loss that is worth a change."""
         return RELEVANT_SHARE * float(self.loss.mean())
 
+    @property
+    def parted(self) -> str:
+        """Name of what bias and variance are parts of, whatever mistakes cost."""
+        return "error" if self.costs is None else "error rate"
+
     def loss_of(self, model: Any) -> Floats:
         """Losses of a model on the test rows: 1 if wrong, or the size of the error."""
         return self.cost(predict_labels(model, self.test_rows))
 
     def cost(self, predictions: NDArray[Any]) -> Floats:
         """Losses of predictions for the test rows."""
+        if self.costs is not None:
+            return self.costs.of(self.test_targets, predictions)
         if self.classifies:
             return np.asarray(predictions != self.test_targets, dtype=np.float64)
         return np.abs(predictions.astype(np.float64) - self.test_targets.astype(np.float64))
@@ -174,7 +197,8 @@ class Trial:
     def gain(self, before: Floats, after: Floats, *, shared: bool = False) -> Gain:
         """Gain of a change, from the losses on the test rows before and after it."""
         units = self.table.groups_of(self.test)
-        return paired_gain(before, after, units, counts=self.classifies, shared=shared)
+        counts = self.classifies and self.costs is None
+        return paired_gain(before, after, units, counts=counts, shared=shared)
 
     @property
     def size_note(self) -> str:
@@ -187,7 +211,9 @@ class Trial:
     def describe(self, gain: Gain, sentence: str) -> dict[str, Any]:
         """Improvement as a dict of the report, from a gain in the loss."""
         unit = "share of rows" if self.classifies else "unit of the target"
-        why_not = "Even at best, the gain is below a tenth of its error."
+        unit = unit if self.costs is None else "mean cost"
+        of = "error" if self.costs is None else "mean cost"
+        why_not = f"Even at best, the gain is below a tenth of its {of}."
         if self.relevant == 0:
             why_not = f"It made no mistake on the {len(self.test):,} test rows."
         n_rows = len(self.test)
@@ -196,6 +222,9 @@ class Trial:
     def change(self, gain: Gain) -> str:
         """Words of a sentence that say what a gain in the loss changes for the user."""
         better = gain.value >= 0
+        if self.costs is not None:
+            size, interval = gain.words()
+            return f"cost {size} {'less' if better else 'more'} on average {interval}"
         if not self.classifies:
             size, interval = gain.words()
             return f"be off by {size} {'less' if better else 'more'} {interval}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from surefoot.report._figures import percent
 from surefoot.report._loss_units import UNITS
+from surefoot.report.page._charts_classes import class_charts
 from surefoot.report.page._charts_map import map_chart
 from surefoot.report.page._charts_truth import (
     held_chart,
@@ -39,6 +40,8 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
         "caught": _caught(answer),
         "errors": _errors(answer, show),
     }
+    if summary["classes"]:
+        charts |= class_charts(summary["classes"])
     for when in ("before", "after"):
         if probabilities.get(when):
             charts[when] = reliability_chart(probabilities[when], when)
