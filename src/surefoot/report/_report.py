@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
-from surefoot._tables import count_rows
+from surefoot._tables import as_table, count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._classes import describe_classes
@@ -22,6 +22,7 @@ from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
+from surefoot.report._slices import check_by, describe_slices
 from surefoot.report._verdict import give_verdict
 from surefoot.report.improvements import MOST_ROWS, find_improvements
 
@@ -64,6 +65,8 @@ class ReliabilityReport:
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order of the sorted
         classes. All figures are then costs.
+    by : column name, list of them, or dict of name to array-like of shape (n_rows,), default=None
+        Columns of X, or other columns, whose groups are compared with each other.
     confidence : float, default=0.95
         Confidence of promises, and of the intervals around figures.
     max_reference_rows : int, default=10_000
@@ -99,6 +102,7 @@ class ReliabilityReport:
         X_unlabelled: Any = None,
         max_risk: float | Mapping[Any, float] | None = None,
         loss: Any = None,
+        by: Any = None,
         confidence: float = 0.95,
         max_reference_rows: int = 10_000,
         random_state: int = 0,
@@ -116,6 +120,7 @@ class ReliabilityReport:
         self.X_unlabelled = X_unlabelled
         self.max_risk = max_risk
         self.loss = loss
+        self.by = by
         self.confidence = confidence
         self.max_reference_rows = max_reference_rows
         self.random_state = random_state
@@ -131,7 +136,7 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            Sections verdict, answer, probabilities or intervals, regions, rows, improvements and how.
+            Sections verdict, answer, classes, slices, probabilities or intervals, regions, rows, improvements and how.
         """
         return self._summary
 
@@ -181,6 +186,10 @@ class ReliabilityReport:
         return render(self.summarize())
 
     @cached_property
+    def _by(self) -> dict[str, Any]:
+        return check_by(self.by, as_table(self.X))
+
+    @cached_property
     def _assessment(self) -> Assessment:
         return assess_rows(
             self.estimator,
@@ -198,7 +207,7 @@ class ReliabilityReport:
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        started, steps = time.perf_counter(), self._steps()
+        started, steps, by = time.perf_counter(), self._steps(), self._by
         next(steps)
         assessment = self._assessment
         next(steps)
@@ -226,6 +235,7 @@ class ReliabilityReport:
             "verdict": give_verdict(assessment, answer, improvements, classes),
             "answer": answer,
             "classes": classes,
+            "slices": describe_slices(assessment, by),
             "probabilities": probabilities,
             "intervals": intervals,
             "regions": regions,

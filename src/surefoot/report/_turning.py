@@ -68,7 +68,9 @@ def _change(gain: Gain, is_share: bool) -> str:
     better = gain.value >= 0
     measured = f"an answer would cost {size} {'less' if better else 'more'} on average"
     if is_share:
-        measured = f"mistakes would be {size} percentage points {'rarer' if better else 'more frequent'}"
+        measured = (
+            f"mistakes would be {size} percentage points {'rarer' if better else 'more frequent'}"
+        )
     measured += f" ({interval[1:-1]}, with 95 % confidence)"
     if gain.low > 0:
         return f"{measured}: that helps."

@@ -115,7 +115,9 @@ def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
     asked = assessment.promise
     if answer["why_not"] is not None:
         limits = assessment.unit.describe_limits(asked.max_risk, asked.class_risks)["short"]
-        return f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
+        return (
+            f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
+        )
     if assessment.max_risk is not None and asked.max_risk is not None and other is not None:
         show = assessment.unit.show_risk
         return (
