@@ -31,8 +31,8 @@ def _of_class(item: dict[str, Any], truth: Ints, scores: Floats) -> dict[str, An
     return {
         "name": f"“{item['label']}”",
         "share": item["share"],
-        "roc": {"x": _thinned(false_share), "y": _thinned(found)},
-        "precision_recall": {"x": _thinned(recall[::-1]), "y": _thinned(precision[::-1])},
+        "roc": _thinned(false_share, found),
+        "precision_recall": _thinned(recall[::-1], precision[::-1]),
     }
 
 
@@ -54,8 +54,9 @@ def _of_mean(items: list[dict[str, Any]], truth: Ints, scores: Floats) -> dict[s
     }
 
 
-def _thinned(values: Floats) -> list[float]:
-    """At most `MOST_POINTS` of the values, at equal steps, with the first and the last."""
-    n_points = min(MOST_POINTS, len(values))
-    places = np.linspace(0, len(values) - 1, n_points).round().astype(int)
-    return [float(value) for value in values[places]]
+def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
+    """At most `MOST_POINTS` points of a curve, at equal steps along it, with the first and the last."""
+    way = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
+    steps = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS))
+    places = np.unique(np.append(steps, [0, len(way) - 1]))
+    return {"x": x[places].tolist(), "y": y[places].tolist()}

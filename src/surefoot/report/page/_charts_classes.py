@@ -9,7 +9,7 @@ from surefoot.report._figures import percent
 from surefoot.report.page._drawing import GUIDE, Chart, axis, by_series, data, diagonal, figure
 
 # Colours of the first and of the second curve.
-SERIES = ("own", "surefoot")
+SERIES = ("surefoot", "own")
 
 
 def class_charts(classes: dict[str, Any]) -> dict[str, Chart]:
