@@ -113,7 +113,7 @@ def _describe_column(
         _describe_group(assessment, label, codes == code, confidence)
         for code, label in enumerate(names)
     ]
-    groups.sort(key=lambda group: -abs(group["difference"] or 0.0))
+    groups.sort(key=_by_gap)
     return {
         "column": name,
         "groups": groups,
@@ -121,6 +121,12 @@ def _describe_column(
         "confidence": assessment.confidence,
         "sentence": _sentence(assessment, name, groups),
     }
+
+
+def _by_gap(group: dict[str, Any]) -> tuple[float, float]:
+    """Widest gap first; of two groups, which differ from each other alike, the worse one."""
+    difference = group["difference"] or 0.0
+    return -round(abs(difference), 12), -difference
 
 
 def _describe_group(
