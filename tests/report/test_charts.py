@@ -28,7 +28,7 @@ def records(chart):
 
 def test_there_is_a_chart_for_every_section(charts):
     shared = {"risk", "caught", "errors", "map"}
-    assert set(charts["classification"]) == shared | {"before", "after"}
+    assert set(charts["classification"]) == shared | {"before", "after", "roc", "precision_recall"}
     assert set(charts["regression"]) == shared | {"held", "width", "fifths"}
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from surefoot.report.improvements._gain import Gain, relative_gain
+from surefoot.report.improvements import Gain, relative_gain
 
 
 def rows(n_rows):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,6 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 
+from surefoot._crossfit._cross_fit import CrossFit
 from surefoot._crossfit._panel import Panel, join, named
 from surefoot._models import fit_model
 from surefoot._progress import counted
@@ -22,23 +23,6 @@ from surefoot.indicators import Indicator
 
 # Folds within a part of the rows that no given split divides.
 FRESH_FOLDS = 5
-
-
-class CrossFit(NamedTuple):
-    """Out-of-fold scores, columns and answers: of held-out rows, by models and neighbours of the other folds.
-
-    `rows` are positions in the training table, ascending: each once if the folds are a partition, else
-    as often as it was held out. `splits` (number of the split that held the row out), `scores` (log-odds-like,
-    of the model), `columns` (by indicator name), `answers` (of the model, by method) and `opinions` (predictions of
-    other models, by name) are aligned with them.
-    """
-
-    rows: Ints
-    splits: Ints
-    scores: Floats
-    columns: dict[str, Floats]
-    answers: dict[str, NDArray[Any]]
-    opinions: dict[str, NDArray[Any]]
 
 
 class CrossFitter:

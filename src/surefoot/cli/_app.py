@@ -12,6 +12,7 @@ import surefoot
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
     Confidence,
+    Cost,
     Estimator,
     Groups,
     Jobs,
@@ -88,6 +89,11 @@ def report(
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: Json = False,
     max_risk: MaxRisk = None,
+    cost: Cost = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column whose groups are compared; may be repeated."),
+    ] = None,
     groups: Groups = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
@@ -103,7 +109,11 @@ def report(
     page = PAGE if out is None and not as_json else out
     command = as_typed(context)
     run_report(
-        Request(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
+        Request(
+            *(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
+            cost=cost or [],
+            by=by or [],
+        ),
         Results(page, scores, as_json, show),
     )
 
@@ -116,6 +126,7 @@ def fit(
     estimator: Estimator = "boosting",
     task: TaskOption = Task.auto,
     as_json: Json = False,
+    cost: Cost = None,
     groups: Groups = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
@@ -124,7 +135,7 @@ def fit(
     with working("Starting"):
         from surefoot.cli._fit import run_fit  # noqa: PLC0415
 
-    run_fit(data, target, out, estimator, task, groups, random_state, jobs, as_json)
+    run_fit(data, target, out, estimator, task, groups, random_state, jobs, as_json, cost or [])
 
 
 @app.command()
@@ -174,8 +185,9 @@ def as_typed(context: typer.Context) -> str:
     words = ["surefoot", str(context.info_name)]
     for parameter in context.command.params:
         value = context.params.get(str(parameter.name))
-        if value is None or value == parameter.default:
+        if value is None or value in (parameter.default, []):
             continue
         flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
-        words += flag if value is True else [*flag, str(value)]
+        for each in value if isinstance(value, list) else [value]:
+            words += flag if each is True else [*flag, str(each)]
     return shlex.join(words)

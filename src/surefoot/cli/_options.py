@@ -63,12 +63,21 @@ Groups = Annotated[
     ),
 ]
 MaxRisk = Annotated[
-    float | None,
+    list[str] | None,
     typer.Option(
         metavar="RISK",
-        help="Highest share of wrong answers (regression: mean error) allowed among trusted rows. Default: a "
-        "round number near half of the model's error (regression: 80 % of it), or the next larger one that can be "
-        "promised.",
+        help="Highest share of wrong answers (regression: mean error; with costs: mean cost) allowed among trusted "
+        "rows; CLASS=RISK for those whose true class it is, such as yes=0.2. May be repeated: all limits hold at once. "
+        "Default: a round number near half of the model's error (regression and costs: 80 % of it), or the next "
+        "larger one that can be promised.",
+    ),
+]
+Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COST",
+        help='Cost of a mistake, such as "yes->no=10": true class, predicted class, cost. May be repeated; other '
+        "mistakes cost 1. All figures are then costs.",
     ),
 ]
 Confidence = Annotated[

@@ -1,16 +1,19 @@
 """`surefoot report`: read a table, evaluate a model on it, write the page."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 
+from surefoot._crossfit import known_classes
 from surefoot.cli._console import working
 from surefoot.cli._given_model import model_file, rows_and_model
+from surefoot.cli._limits import cost_matrix, limits_for
 from surefoot.cli._output import check_output, check_outputs, not_written, write_output
-from surefoot.cli._roles import Rows, check_risk, read_rows, take_apart
+from surefoot.cli._roles import Rows, read_rows, take_apart
 from surefoot.cli._tables import table_bytes
 from surefoot.cli._threads import threads_for
 from surefoot.datasets import make_subscriptions
@@ -25,10 +28,12 @@ class Request(NamedTuple):
     estimator: str
     task: str
     groups: str | None
-    max_risk: float | None
+    max_risk: list[str] | None
     random_state: int
     jobs: int
     command: str
+    cost: Sequence[str] = ()
+    by: Sequence[str] = ()
 
 
 class Results(NamedTuple):
@@ -63,14 +68,19 @@ def prepare(request: Request) -> ReliabilityReport:
     rows, model = rows_and_model(
         partial(find_rows, request), request.estimator, request.task, request.random_state
     )
-    check_risk(request.max_risk, rows.task)
+    is_classification = rows.task == "classification"
+    classes: Any = known_classes(model, rows.y) if is_classification else []
+    loss = cost_matrix(request.cost, rows.task, classes)
+    max_risk = limits_for(request.max_risk, rows.task, classes, costs=loss is not None)
     return ReliabilityReport(
         model,
         rows.X,
         rows.y,
         groups=rows.groups,
         X_unlabelled=rows.unlabelled,
-        max_risk=request.max_risk,
+        max_risk=max_risk,
+        loss=loss,
+        by=rows.by,
         random_state=request.random_state,
         n_jobs=request.jobs,
         name=rows.name,
@@ -83,15 +93,16 @@ def prepare(request: Request) -> ReliabilityReport:
 def find_rows(request: Request, task: str, *, every: bool = False) -> Rows:
     """Rows of the user's table, or of an example."""
     if request.data is not None:
-        return read_rows(request.data, request.target, task, request.groups, every=every)
+        return read_rows(
+            request.data, request.target, task, request.groups, every=every, by=request.by
+        )
     X, y = make_subscriptions(random_state=0)
     table = X.assign(**{str(y.name): y})
+    roles: dict[str, Any] = {"every": every, "by": request.by}
     if request.target is None:
         example_task = "classification" if task == "auto" else task
-        return take_apart(
-            table, str(y.name), example_task, request.groups, "the example", every=every
-        )
-    return take_apart(table, request.target, task, request.groups, "the example", every=every)
+        return take_apart(table, str(y.name), example_task, request.groups, "the example", **roles)
+    return take_apart(table, request.target, task, request.groups, "the example", **roles)
 
 
 def write_page(report: ReliabilityReport, page: Path) -> None:

@@ -1,8 +1,10 @@
 """Roles of a table's columns: inputs, target and groups."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from numbers import Number
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,10 +37,17 @@ class Rows(NamedTuple):
     y: NDArray[Any]
     groups: NDArray[Any] | None
     unlabelled: Any
+    by: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_rows(
-    path: Path, target: str | None, task: str, groups: str | None = None, *, every: bool = False
+    path: Path,
+    target: str | None,
+    task: str,
+    groups: str | None = None,
+    *,
+    every: bool = False,
+    by: Sequence[str] = (),
 ) -> Rows:
     """Read a table, and split it by the roles of its columns; `every` column is kept for a fitted model."""
     table = read_table(path)
@@ -46,18 +55,29 @@ def read_rows(
         raise Mistake(
             f"Pass --target with the column to predict: {path} has {listed(table.columns)}."
         )
-    return take_apart(table, target, task, groups, path.name, every=every)
+    return take_apart(table, target, task, groups, path.name, every=every, by=by)
 
 
 def take_apart(
-    table: Any, target: str, task: str, groups: str | None, name: str, *, every: bool = False
+    table: Any,
+    target: str,
+    task: str,
+    groups: str | None,
+    name: str,
+    *,
+    every: bool = False,
+    by: Sequence[str] = (),
 ) -> Rows:
     """Split a table by the roles of its columns, and print what was decided."""
-    for column in (target, groups):
+    for column in (target, groups, *by):
         if column is not None and column not in table.columns:
             raise unknown_column(column, table.columns, name)
     if groups == target:
         raise Mistake(f"Column {target!r} cannot be both --target and --groups.")
+    if target in by:
+        raise Mistake(
+            f"--by {target} is the target: name another column, whose groups are compared."
+        )
     check_target_kind(table[target], target)
     known = table[target].notna()
     values = table.loc[known, target].infer_objects()
@@ -81,6 +101,7 @@ def take_apart(
         y,
         group_codes,
         None if known.all() else X[~known],
+        {column: table.loc[known, column] for column in by},
     )
 
 
@@ -148,6 +169,8 @@ def check_risk(max_risk: float | None, task: str) -> None:
     """Raise a `Mistake` for a risk outside its range."""
     if max_risk is None:
         return
+    if task == "cost" and not max_risk > 0:
+        raise Mistake(f"--max-risk {max_risk:g} is not a mean cost: it must be above 0.")
     if task == "classification" and not 0 < max_risk < 1:
         raise Mistake(
             f"--max-risk {max_risk:g} is not a share of wrong answers: it must be above 0 and below 1."

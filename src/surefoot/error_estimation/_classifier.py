@@ -222,6 +222,23 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         codes = np.searchsorted(self.classes_, output.answers["predict"])
         return self._cost_factor * expected_cost(self._costs, output.scores, codes, wrong)
 
+    def explain_error(self, X: Any = None) -> Floats:
+        """Contribution of each indicator to the estimated error, or cost, of each row; below 0 it lowers it."""
+        effects = super().explain_error(X)
+        if self.loss is None:
+            return effects
+        if X is None:
+            scores, predictions = self.held_out_.scores, self.held_out_.prediction
+        else:
+            output = self._describe(X, ("predict",))
+            scores, predictions = output.scores, output.answers["predict"]
+        codes = np.searchsorted(self.classes_, predictions)
+        right, wrong = (
+            expected_cost(self._costs, scores, codes, np.full(len(codes), chance))
+            for chance in (0.0, 1.0)
+        )
+        return effects * (self._cost_factor * (wrong - right))[:, None]
+
     def _auto_indicators(self) -> list[Indicator]:
         return [
             Confidence(),
@@ -270,6 +287,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
             losses=losses,
+            wrong=self._error_probability.held_out_,
+            costs=None if self.loss is None else self._costs,
         )
 
     def _n_own(self, held_out: CrossFit) -> int:

@@ -174,6 +174,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "splits": held_out.splits,
             "opinions": held_out.opinions,
             "groups": None if folds.groups is None else folds.groups[held_out.rows],
+            "truth": folds.y[held_out.rows],
         }
 
     def _is_novel(self, output: PanelOutput | CrossFit) -> Mask:

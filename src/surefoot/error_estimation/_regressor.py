@@ -240,19 +240,10 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def held_out_corrections(self, y: Any) -> Floats:
-        """Corrections of the held-out predictions, in the order of `held_out_`, by their estimated residuals.
+        """Corrections of the held-out predictions: their estimated residuals, as far as the other splits support them.
 
-        Added to the predictions, they show what `corrected=True` would gain, without fitting the model again.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            Targets that were given to `fit`.
-
-        Returns
-        -------
-        corrections : ndarray of shape (n_held_out,)
-            Estimated truth minus prediction, times the share of it that the other splits support; 0 with one split.
+        Added to the predictions, in the order of `held_out_`, they show what `corrected=True` would gain; `y` are
+        the targets that were given to `fit`.
         """
         check_is_fitted(self)
         held_out = self.held_out_

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from surefoot.report._assessment import Assessment
@@ -25,6 +26,9 @@ PROMISED = (
     "them are answered."
 )
 EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
+
+# Most costs that are named.
+MOST_COSTS = 6
 MODULES = {"scikit-learn": "sklearn"}
 PACKAGES = ("surefoot", "scikit-learn", "numpy", "scipy", "pandas", "altair")
 
@@ -58,7 +62,10 @@ def _versions() -> dict[str, str]:
 
 
 def _caveats(assessment: Assessment, neighbors_sampled: bool) -> list[str]:
-    caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
+    is_share = assessment.unit.name == "share"
+    caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if is_share else PROMISED]
+    if assessment.unit.name == "cost":
+        caveats.append(_about_costs(assessment))
     if not isinstance(assessment.error_estimator.estimator, FrozenEstimator):
         caveats.append(REFITTED)
     if not assessment.is_classifier:
@@ -75,3 +82,20 @@ def _caveats(assessment: Assessment, neighbors_sampled: bool) -> list[str]:
         n_reference = number(len(assessment.error_estimator.reference_rows_))
         caveats.append(f"Neighbours are searched among {n_reference} rows drawn at random.")
     return caveats
+
+
+def _about_costs(assessment: Assessment) -> str:
+    """Sentence with the costs other than 1, the largest first."""
+    classes = assessment.error_estimator.classes_
+    costs = np.asarray(assessment.held_out.costs)
+    others = [
+        (
+            float(costs[i, j]),
+            f"“{classes[i]}” predicted as “{classes[j]}” {number(float(costs[i, j]))}",
+        )
+        for i, j in np.argwhere(costs != 1.0 - np.eye(len(classes)))
+    ]
+    ranked = [text for _, text in sorted(others, key=lambda pair: -pair[0])]
+    more = f", and {len(ranked) - MOST_COSTS} more" if len(ranked) > MOST_COSTS else ""
+    given = f" except {', '.join(ranked[:MOST_COSTS])}{more}" if ranked else ""
+    return f"Figures of errors are costs: every mistake costs 1{given}, and a right answer 0 unless it is named here."

@@ -10,7 +10,7 @@ from surefoot._tables import is_frame, take_rows
 from surefoot._typing import Ints
 from surefoot.error_estimation import ErrorRegion, find_error_regions
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number, percent
+from surefoot.report._figures import number
 
 # With fewer rows, the half that finds rules and the half that tests them are too small.
 LEAST_ROWS = 40
@@ -72,7 +72,7 @@ def draw_map(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, A
         explained[:n_axes] = axes.explained_variance_ratio_
     # The sign of a component is arbitrary: make it the same on every machine.
     flat *= np.where(np.abs(flat).max(axis=0) > np.abs(flat.min(axis=0)), 1, -1)
-    wrong = (assessment.losses[shown] > 0).tolist() if assessment.is_classifier else None
+    wrong = assessment.wrong[shown].tolist() if assessment.is_classifier else None
     return {
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
@@ -97,7 +97,7 @@ def _about_map(n_shown: int, n_total: int, n_sampled: int) -> str:
 
 def _sentence(regions: list[ErrorRegion], assessment: Assessment) -> str:
     if assessment.losses.sum() == 0:
-        return "It made no mistake on the held-out rows."
+        return f"{assessment.unit.none.format(number(len(assessment.rows)))}."
     if len(assessment.rows) < LEAST_ROWS:
         return f"{len(assessment.rows)} rows are too few to search for rules."
     if not is_readable(assessment.X):
@@ -105,8 +105,7 @@ def _sentence(regions: list[ErrorRegion], assessment: Assessment) -> str:
     if not regions:
         return "No short rule about its errors was confirmed on rows that were not used to find the rule."
     worst = regions[0]
-    how = "wrong on {} of rows" if assessment.is_classifier else "off by {} on average"
-    show = percent if assessment.is_classifier else number
+    how, show = assessment.unit.region, assessment.unit.show
     return (
         f"It is worst where {worst.rule}: {how.format(show(worst.error))}, elsewhere {show(worst.other_error)}. "
         "The rules were found on one half of the rows; the figures are measured on the other half."

@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -15,15 +16,17 @@ from sklearn.pipeline import Pipeline
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._progress import Show, following, step_done
-from surefoot._tables import count_rows
+from surefoot._tables import as_table, count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
+from surefoot.report._classes import describe_classes
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._progress_bar import plan_report
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
+from surefoot.report._slices import check_by, describe_slices
 from surefoot.report._verdict import give_verdict
 from surefoot.report.improvements import find_improvements, n_refits
 
@@ -52,9 +55,16 @@ class ReliabilityReport:
         Groups of rows that are held out together, such as all rows of one person.
     X_unlabelled : like X, default=None
         Rows without a target; the report proposes which of them to label next.
-    max_risk : float, default=None
-        Largest permitted risk of the answered rows: share of wrong answers, or mean error. None chooses a risk that
-        can be promised: about half of the model's error on all rows, or 80 % of it for a regressor.
+    max_risk : float or dict of class to float, default=None
+        Largest permitted risk of the answered rows: share of wrong answers, mean cost, or mean error. A dict limits the
+        risk of the answered rows whose true class it is, for each class in it; its key None stands for all rows. None
+        chooses a risk that can be promised: about half of the model's error on all rows, or 80 % of it for a regressor
+        and for costs.
+    loss : array-like of shape (n_classes, n_classes), default=None
+        Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order of the sorted
+        classes. All figures are then costs.
+    by : column name, list of them, or dict of name to array-like of shape (n_rows,), default=None
+        Columns of X, or other columns, whose groups are compared with each other.
     confidence : float, default=0.95
         Confidence of promises, and of the intervals around figures.
     max_reference_rows : int, default=10_000
@@ -91,7 +101,9 @@ class ReliabilityReport:
         cv: Any = 5,
         groups: Any = None,
         X_unlabelled: Any = None,
-        max_risk: float | None = None,
+        max_risk: float | Mapping[Any, float] | None = None,
+        loss: Any = None,
+        by: Any = None,
         confidence: float = 0.95,
         max_reference_rows: int = 10_000,
         random_state: int = 0,
@@ -109,6 +121,8 @@ class ReliabilityReport:
         self.groups = groups
         self.X_unlabelled = X_unlabelled
         self.max_risk = max_risk
+        self.loss = loss
+        self.by = by
         self.confidence = confidence
         self.max_reference_rows = max_reference_rows
         self.random_state = random_state
@@ -125,7 +139,7 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            Sections verdict, answer, probabilities or intervals, regions, rows, improvements and how.
+            Sections verdict, answer, classes, slices, probabilities or intervals, regions, rows, improvements and how.
         """
         return self._summary
 
@@ -175,6 +189,10 @@ class ReliabilityReport:
         return render(self.summarize())
 
     @cached_property
+    def _by(self) -> dict[str, Any]:
+        return check_by(self.by, as_table(self.X))
+
+    @cached_property
     def _assessment(self) -> Assessment:
         return assess_rows(
             self.estimator,
@@ -184,6 +202,7 @@ class ReliabilityReport:
             groups=self.groups,
             confidence=self.confidence,
             max_risk=self.max_risk,
+            loss=self.loss,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -195,16 +214,18 @@ class ReliabilityReport:
             self.progress,
             n_splits=int(self.cv) if isinstance(self.cv, Integral) else USUAL_FOLDS,
             classifies=is_classifier(self.estimator),
-            n_sections=5,
+            n_sections=6,
             n_refits=0 if self.quick else n_refits(count_rows(self.X)),
         )
         with following(plan):
             return self._describe()
 
     def _describe(self) -> dict[str, Any]:
-        started = time.perf_counter()
+        started, by = time.perf_counter(), self._by
         assessment = self._assessment
         answer = describe_answering(assessment)
+        step_done("section")
+        classes = describe_classes(assessment)
         step_done("section")
         probabilities, intervals = (
             describe_probabilities(assessment),
@@ -220,11 +241,14 @@ class ReliabilityReport:
         step_done("section")
         return {
             "task": assessment.task,
+            "unit": assessment.unit.name,
             "target": self.target or "y",
             "model": model_name(self.estimator),
             "data": self._describe_data(assessment),
-            "verdict": give_verdict(assessment, answer, improvements),
+            "verdict": give_verdict(assessment, answer, improvements, classes),
             "answer": answer,
+            "classes": classes,
+            "slices": describe_slices(assessment, by),
             "probabilities": probabilities,
             "intervals": intervals,
             "regions": regions,

@@ -80,7 +80,7 @@ def describe_rows(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[s
     items = [
         {name: plain(table[name][i]) if name in table else None for name in ITEM}
         | {
-            "wrong": bool(table["loss"][i] > 0) if assessment.is_classifier else None,
+            "wrong": bool(assessment.wrong[place]) if assessment.is_classifier else None,
             "band": [float(end) for end in band[i]],
             "against": reasons(place),
             "near": nearest[i],

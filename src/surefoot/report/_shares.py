@@ -26,3 +26,22 @@ def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float,
     spread = np.sqrt(len(sums) / freedom * float(sums @ sums)) / len(values)
     reach = float(student.ppf((1 + confidence) / 2, freedom)) * spread
     return mean - reach, mean + reach
+
+
+def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, float]:
+    """Ends of Wilson's interval of the share of hits; rows of one unit, such as a group, count as far as they differ.
+
+    The number of rows is divided by the design effect: the variance of the share by units over that of as many
+    independent rows. Where all rows or none are hits, each unit counts once.
+    """
+    values = np.asarray(hits, dtype=np.float64)
+    codes = np.unique(units, return_inverse=True)[1]
+    share, n_rows, n_units = float(values.mean()), len(values), int(codes.max()) + 1
+    n_counted = float(n_rows)
+    if n_units < n_rows:
+        sums = np.bincount(codes, values - share)
+        variance = n_units / max(n_units - 1, 1) * float(sums @ sums) / n_rows**2
+        n_counted = share * (1 - share) / variance if variance > 0 else float(n_units)
+        n_counted = min(max(n_counted, 1.0), float(n_rows))
+    low, high = wilson_interval(share * n_counted, n_counted, confidence)
+    return float(low), float(high)

@@ -8,16 +8,17 @@ from surefoot.report.improvements._gain import WORTH_A_CHANGE, Gain, NotMeasurab
 
 Improvement = dict[str, Any]
 
-KINDS = {
-    "mistakes": ("fewer mistakes", "more mistakes"),
-    "mean error": ("less error", "more error"),
-    "mean cost": ("less cost", "more cost"),
+# Words for less and for more of a loss, by its unit.
+CHANGES = {
+    "share": ("fewer mistakes", "more mistakes"),
+    "size": ("less error", "more error"),
+    "cost": ("less cost", "more cost"),
 }
 
 
 def amount(gain: Gain, assessment: Assessment) -> str:
     """Words for a gain, such as "12 % fewer mistakes (3 % to 20 %)"."""
-    return gain.words(*KINDS[assessment.loss_name])
+    return gain.words(*CHANGES[assessment.unit.name])
 
 
 def measured(gain: Gain, sentence: str, *, at_full_size: bool) -> Improvement:

@@ -6,7 +6,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from surefoot.report._figures import number, percent
+from surefoot.report._figures import percent
+from surefoot.report._loss_units import UNITS
+from surefoot.report.page._charts_classes import class_charts
 from surefoot.report.page._charts_map import map_chart
 from surefoot.report.page._charts_truth import (
     held_chart,
@@ -31,13 +33,15 @@ from surefoot.report.page._drawing import (
 
 def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     """Make every chart that the summary has figures for, by name."""
-    show: Show = percent if summary["task"] == "classification" else number
+    show: Show = UNITS[summary["unit"]].show
     answer, probabilities = summary["answer"], summary["probabilities"] or {}
     charts = {
         "risk": _risk(answer, show),
-        "caught": _caught(answer, summary["task"]),
+        "caught": _caught(answer),
         "errors": _errors(answer, show),
     }
+    if summary["classes"]:
+        charts |= class_charts(summary["classes"])
     for when in ("before", "after"):
         if probabilities.get(when):
             charts[when] = reliability_chart(probabilities[when], when)
@@ -65,8 +69,8 @@ def _risk(answer: dict[str, Any], show: Show) -> Chart:
     )
 
 
-def _caught(answer: dict[str, Any], task: str) -> Chart:
-    what = "mistakes" if task == "classification" else "the total error"
+def _caught(answer: dict[str, Any]) -> Chart:
+    what = answer["total"].removeprefix("all ")
     curves = {name: values[::-1] for name, values in answer["caught"].items() if values}
     checked = [round(1 - coverage, 9) for coverage in reversed(answer["coverage"])]
     x = alt.X(**axis("x", "share of rows checked by a person", domain=[0, 1]))

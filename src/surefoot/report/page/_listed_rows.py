@@ -1,9 +1,12 @@
 """Rows listed on the page: each cell once, figures formatted as text, and limited in size."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from surefoot.report._figures import number, percent
+
+Show = Callable[[float | None], str]
 
 BUDGET = 1_680_000  # bytes; with Vega, the charts and the texts the page stays below 3 MB
 
@@ -23,16 +26,19 @@ KEPT = (
 WRITTEN = ("estimated_error", "own_error")
 
 
-def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[str, Any]:
+def listed_rows(
+    rows: dict[str, Any], task: str, budget: int = BUDGET, *, show: Show | None = None
+) -> dict[str, Any]:
     """Rows for the page: cells are shortened, then the last rows left out, until the size fits the budget."""
     n_items = len(rows["items"])
+    show = show or (percent if task == "classification" else number)
     for digits, longest in CELLS:
-        listed = _listed(rows, task, n_items, digits, longest)
+        listed = _listed(rows, task, show, n_items, digits, longest)
         if size_of(listed) <= budget:
             return listed
     while size_of(listed) > budget and n_items > 1:
         n_items //= 2
-        listed = _listed(rows, task, n_items, digits, longest)
+        listed = _listed(rows, task, show, n_items, digits, longest)
     return listed
 
 
@@ -61,7 +67,7 @@ def packed(listed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(
-    rows: dict[str, Any], task: str, n_items: int, digits: int, longest: int
+    rows: dict[str, Any], task: str, show: Show, n_items: int, digits: int, longest: int
 ) -> dict[str, Any]:
     items = rows["items"][:n_items]
     near = [row for item in items for row in item["near"]]
@@ -77,7 +83,7 @@ def _listed(
         "task": task,
         "columns": _columns(items, task) + values,
         "cells": cells,
-        "items": [_item(item, task, longest) for item in items],
+        "items": [_item(item, task, show, longest) for item in items],
         "range": _range(items, task),
         "largest": max((item["estimated_error"] for item in items), default=0.0) or 1.0,
     }
@@ -103,9 +109,9 @@ def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
     return [column for column in columns if column["key"] not in empty]
 
 
-def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
+def _item(item: dict[str, Any], task: str, show: Show, longest: int) -> dict[str, Any]:
     """Values of a row that the page shows, with its figures formatted as text."""
-    show = percent if task == "classification" else number
+    show_output = percent if task == "classification" else number
     shown = {key: _cell(item[key], 6, longest) for key in KEPT}
     shown |= {f"{key}_text": show(item[key]) for key in WRITTEN}
     if task == "regression":
@@ -115,7 +121,7 @@ def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
         shown["interval_text"] = " to ".join(map(number, ends))
     shown |= {
         "band": [_cell(end, 6, longest) for end in item["band"]],
-        "band_text": [*map(show, item["band"])],
+        "band_text": [*map(show_output, item["band"])],
     }
     shown["against"] = [
         {

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from surefoot.report._figures import number, percent
+from surefoot.report._loss_units import UNITS
 from surefoot.report.page._charts import make_charts
 from surefoot.report.page._drawing import THEME
 from surefoot.report.page._listed_rows import listed_rows, packed
@@ -22,8 +23,9 @@ SCRIPTS = ("elements.js", "charts.js", "answer.js", "detail.js", "rows.js", "csv
 def render(summary: dict[str, Any]) -> str:
     """HTML page of a summary, which opens offline and loads nothing from the network."""
     charts = make_charts(summary)
-    answer = _answer(summary["answer"], percent if summary["task"] == "classification" else number)
-    rows = listed_rows(summary["rows"], summary["task"])
+    unit = UNITS[summary["unit"]]
+    answer = _answer(summary["answer"], unit.show)
+    rows = listed_rows(summary["rows"], summary["task"], show=unit.show)
     data = {
         "theme": THEME,
         "charts": {name: chart["spec"] for name, chart in charts.items()},
@@ -45,7 +47,8 @@ def render(summary: dict[str, Any]) -> str:
             code={name: Markup(text) for name, text in code.items()},  # noqa: S704 - our own files
             data_script=Markup(_as_script(data)),  # noqa: S704 - escaped below
             policy=_policy(code),
-            show=percent if summary["task"] == "classification" else number,
+            show=unit.show,
+            loss_unit=unit,
         )
     )
 
