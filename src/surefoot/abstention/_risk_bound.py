@@ -108,9 +108,7 @@ def _bounds_at(
     return np.where(n_rows < LEAST_TESTED, np.inf, bounds)
 
 
-def _bounds_by_groups(
-    places: Ints, rows: GroupedRows, losses: Floats, confidence: float
-) -> Floats:
+def _bounds_by_groups(places: Ints, rows: GroupedRows, losses: Floats, confidence: float) -> Floats:
     """Lowest of N_RISKS risks that the test by groups rejects at some of its thresholds."""
     is_share, level = are_shares(losses), 1 - confidence
     most = 1 - 1e-9 if is_share else float(losses.max())

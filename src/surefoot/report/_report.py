@@ -17,6 +17,7 @@ from surefoot._tables import count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._intervals import describe_intervals
+from surefoot.report._predictions import describe_predictions
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._regions import describe_regions
@@ -123,7 +124,7 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            Sections verdict, answer, probabilities or intervals, regions, rows, improvements and how.
+            Sections verdict, answer, probabilities (or predictions and intervals), regions, rows, improvements and how.
         """
         return self._summary
 
@@ -195,15 +196,16 @@ class ReliabilityReport:
         next(steps)
         answer = describe_answering(assessment)
         next(steps)
-        probabilities, intervals = (
+        probabilities, intervals, predictions = (
             describe_probabilities(assessment),
             describe_intervals(assessment),
+            describe_predictions(assessment),
         )
         next(steps)
         shown, n_sampled = choose_rows(assessment)
         regions = describe_regions(assessment, shown, n_sampled)
         next(steps)
-        rows = describe_rows(assessment, shown, n_sampled)
+        rows = describe_rows(assessment, shown, n_sampled, from_command=self.command is not None)
         next(steps)
         improvements = self._improvements(assessment)
         for _ in steps:  # end the progress bar
@@ -216,6 +218,7 @@ class ReliabilityReport:
             "verdict": give_verdict(assessment, answer, improvements),
             "answer": answer,
             "probabilities": probabilities,
+            "predictions": predictions,
             "intervals": intervals,
             "regions": regions,
             "rows": rows,
