@@ -25,8 +25,10 @@ def truth_chart(predictions: dict[str, Any]) -> Chart:
     """Draw the true value of each point against its prediction."""
     points, parts = predictions["points"], predictions["parts"]
     low, high = _ends([*points["truth"], *points["prediction"]])
-    marks = alt.Chart(_records(points)).mark_point(**POINT, color="var(--surefoot)")
-    marks = marks.transform_calculate(about=_about("true value", "y")).encode(
+    marks = alt.Chart(_records(points, points["truth"])).mark_point(
+        **POINT, color="var(--surefoot)"
+    )
+    marks = marks.transform_calculate(about=_about("true value")).encode(
         x=alt.X(**axis("x", "prediction", number, domain=[low, high])),
         y=alt.Y(**axis("y", "true value", number, domain=[low, high])),
         tooltip="about:N",
@@ -53,10 +55,12 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
     """Draw the residual of each point, and the mean residual of parts of the rows, against the prediction."""
     points, parts = predictions["points"], predictions["parts"]
     confidence = percent(predictions["confidence"])
-    marks = alt.Chart(_records(points)).mark_point(**POINT, color="var(--surefoot)")
-    marks = marks.transform_calculate(about=_about("residual", "residual")).encode(
+    pairs = zip(points["truth"], points["prediction"], strict=True)
+    residuals = [truth - predicted for truth, predicted in pairs]
+    marks = alt.Chart(_records(points, residuals)).mark_point(**POINT, color="var(--surefoot)")
+    marks = marks.transform_calculate(about=_about("residual")).encode(
         x=alt.X(**axis("x", "prediction", number, zero=False)),
-        y=alt.Y(**axis("residual", "residual: truth minus prediction", number)),
+        y=alt.Y(**axis("y", "residual: truth minus prediction", number)),
         tooltip="about:N",
     )
     rows = [
@@ -140,18 +144,15 @@ def coverage_chart(predictions: dict[str, Any]) -> Chart:
     )
 
 
-def _records(points: dict[str, Any]) -> alt.InlineData:
-    """Points, with the digits that a screen can show."""
-    pairs = zip(points["truth"], points["prediction"], strict=True)
-    residuals = [truth - predicted for truth, predicted in pairs]
-    columns = {"x": points["prediction"], "y": points["truth"], "residual": residuals}
-    short = {name: [float(f"{x:.5g}") for x in values] for name, values in columns.items()}
-    return data(row=points["row"], **short)
+def _records(points: dict[str, Any], y: Sequence[float]) -> alt.InlineData:
+    """Points at x = prediction and y, with the digits that a screen can show."""
+    short = [[float(f"{value:.5g}") for value in values] for values in (points["prediction"], y)]
+    return data(row=points["row"], x=short[0], y=short[1])
 
 
-def _about(name: str, field: str) -> str:
+def _about(name: str) -> str:
     """Expression for the tooltip of a point."""
-    figures = [f"format(datum.{each}, ',.4~r')" for each in ("x", field)]
+    figures = [f"format(datum.{each}, ',.4~r')" for each in ("x", "y")]
     return f"'Row ' + datum.row + ': prediction ' + {figures[0]} + ', {name} ' + {figures[1]}"
 
 
