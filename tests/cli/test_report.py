@@ -41,7 +41,7 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
     text = page.read_text()
     assert f"surefoot report {table} --target leaves --estimator logistic" in text
     assert "customers.csv" in text
-    assert "Columns of the CSV and of the file of --scores" in text
+    assert "Columns of the CSV and of the file that --scores writes" in text
     assert "to_frame" not in text
 
 

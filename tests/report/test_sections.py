@@ -579,4 +579,4 @@ def test_probabilities_of_very_many_classes_are_only_in_the_frame(classified, mo
     section = describe_rows(classified, *choose_rows(classified), from_command=True)
     assert not any("probability" in name for name in (*section["fields"], *section["items"][0]))
     about = {entry["name"]: entry["about"] for entry in section["glossary"]}
-    assert "only in the file of --scores" in about["probability_<class>"]
+    assert "only in the file that --scores writes" in about["probability_<class>"]

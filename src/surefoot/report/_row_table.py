@@ -103,7 +103,7 @@ def describe_rows(
         for i, place in enumerate(shown)
     ]
     fields = [*table, *(["trust"] if "trust" not in table else [])]
-    everywhere = "the file of --scores" if from_command else "report.to_frame()"
+    everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
     return {
         "columns": names,
         "items": items,
