@@ -41,6 +41,8 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
     text = page.read_text()
     assert f"surefoot report {table} --target leaves --estimator logistic" in text
     assert "customers.csv" in text
+    assert "Columns of the CSV and of the file that --scores writes" in text
+    assert "to_frame" not in text
 
 
 def test_json_is_all_there_is_on_stdout(run, customers, tmp_path, monkeypatch):

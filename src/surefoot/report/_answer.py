@@ -9,6 +9,7 @@ from surefoot._typing import Floats
 from surefoot.abstention import Promise
 from surefoot.metrics import augrc_loss, risk_coverage_curve
 from surefoot.report._assessment import Assessment
+from surefoot.report._positions import describe_positions
 
 GRID = np.arange(1, 201) / 200
 
@@ -66,6 +67,7 @@ def describe_answering(assessment: Assessment) -> dict[str, Any]:
         "limit": Selection(assessment.losses, assessment.estimated).limit(grid).tolist(),
         "overall_risk": float(assessment.losses.mean()),
         "n_rows": len(assessment.losses),
+        **describe_positions(assessment, grid),
         "promises": [_as_dict(promise, assessment) for promise in assessment.promises],
         "why_not": assessment.promise.reason,
         "confidence": assessment.confidence,

@@ -21,6 +21,7 @@ from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._classes import describe_classes
 from surefoot.report._intervals import describe_intervals
+from surefoot.report._predictions import describe_predictions
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._progress_bar import plan_report
 from surefoot.report._provenance import describe_provenance
@@ -139,7 +140,8 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            Sections verdict, answer, classes, slices, probabilities or intervals, regions, rows, improvements and how.
+            Sections verdict, answer, classes, slices, probabilities (or predictions and intervals), regions, rows,
+            improvements and how.
         """
         return self._summary
 
@@ -166,7 +168,8 @@ class ReliabilityReport:
         frame : pandas.DataFrame
             Columns row (its place in the table, or its label if a pandas index holds whole numbers), truth, those
             of `Judgement.to_frame` (with low and high of a regressor's 90 % interval, and trust where a risk can be
-            promised), loss (the actual error of the prediction) and own_error (1 − the model's own probability).
+            promised), loss (the actual error of the prediction) and own_error (1 − the model's own probability). The
+            page explains each of them, and its CSV has the same.
         """
         with needed_for("to_frame", "report"):
             import pandas as pd  # noqa: PLC0415 - only this method needs it
@@ -214,7 +217,7 @@ class ReliabilityReport:
             self.progress,
             n_splits=int(self.cv) if isinstance(self.cv, Integral) else USUAL_FOLDS,
             classifies=is_classifier(self.estimator),
-            n_sections=6,
+            n_sections=5,
             n_refits=0 if self.quick else n_refits(count_rows(self.X)),
         )
         with following(plan):
@@ -227,18 +230,18 @@ class ReliabilityReport:
         step_done("section")
         classes = describe_classes(assessment)
         step_done("section")
-        probabilities, intervals = (
+        probabilities, intervals, predictions = (
             describe_probabilities(assessment),
             describe_intervals(assessment),
+            describe_predictions(assessment),
         )
         step_done("section")
         shown, n_sampled = choose_rows(assessment)
         regions = describe_regions(assessment, shown, n_sampled)
         step_done("section")
-        rows = describe_rows(assessment, shown, n_sampled)
+        rows = describe_rows(assessment, shown, n_sampled, from_command=self.command is not None)
         step_done("section")
         improvements = [] if self.quick else self._improvements(assessment)
-        step_done("section")
         return {
             "task": assessment.task,
             "unit": assessment.unit.name,
@@ -250,6 +253,7 @@ class ReliabilityReport:
             "classes": classes,
             "slices": describe_slices(assessment, by),
             "probabilities": probabilities,
+            "predictions": predictions,
             "intervals": intervals,
             "regions": regions,
             "rows": rows,

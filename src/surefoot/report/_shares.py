@@ -1,5 +1,6 @@
-"""Confidence intervals of a share and of a mean."""
+"""Confidence intervals of a share, of a mean and of a statistic of sums."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float,
     sums = np.bincount(units, values - mean)
     freedom = max(len(sums) - 1, 1)
     spread = np.sqrt(len(sums) / freedom * float(sums @ sums)) / len(values)
-    reach = float(student.ppf((1 + confidence) / 2, freedom)) * spread
+    reach = float(student.ppf((1 + confidence) / 2, freedom) * spread)
     return mean - reach, mean + reach
 
 
@@ -45,3 +46,32 @@ def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, flo
         n_counted = min(max(n_counted, 1.0), float(n_rows))
     low, high = wilson_interval(share * n_counted, n_counted, confidence)
     return float(low), float(high)
+
+
+def jackknife_interval(
+    sums: Floats, statistic: Callable[[Floats], Floats], confidence: float
+) -> tuple[float, float] | None:
+    """Ends of Student's interval of a statistic of sums over rows, by leaving out one unit at a time.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_units, n_sums)
+        Sums over the rows of each unit, such as each row or each group.
+    statistic : callable
+        Statistic of the sums over all units, for arrays of shape (..., n_sums).
+    confidence : float
+        Confidence of the interval.
+
+    Returns
+    -------
+    ends : (low, high), or None
+        None if there is one unit only, or if the statistic is not finite without one of them.
+    """
+    n_units, total = len(sums), sums.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out, estimate = statistic(total - sums), statistic(total)
+    if n_units < 2 or not (np.isfinite(left_out).all() and np.isfinite(estimate)):
+        return None
+    spread = np.sqrt((n_units - 1) / n_units * ((left_out - left_out.mean()) ** 2).sum())
+    reach = float(student.ppf((1 + confidence) / 2, n_units - 1) * spread)
+    return float(estimate) - reach, float(estimate) + reach

@@ -10,6 +10,7 @@ from surefoot.report._figures import percent
 from surefoot.report._loss_units import UNITS
 from surefoot.report.page._charts_classes import class_charts
 from surefoot.report.page._charts_map import map_chart
+from surefoot.report.page._charts_regression import coverage_chart, residual_chart, truth_chart
 from surefoot.report.page._charts_truth import (
     held_chart,
     reliability_chart,
@@ -48,6 +49,10 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     if intervals := summary["intervals"]:
         charts |= {"held": held_chart(intervals), "width": width_chart(intervals)}
         charts["fifths"] = width_fifths_chart(intervals["by_width"])
+    if predictions := summary["predictions"]:
+        charts |= {"truth": truth_chart(predictions), "residuals": residual_chart(predictions)}
+        if predictions["parts"][0]["coverage"] is not None:
+            charts["tenths"] = coverage_chart(predictions)
     if summary["regions"]["map"]["row"]:
         charts["map"] = map_chart(summary["regions"]["map"], show)
     return charts
