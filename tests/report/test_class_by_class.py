@@ -1,6 +1,7 @@
 """The section class by class, risks of classes and costs in the summary: against scikit-learn, and by hand."""
 
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -30,19 +31,26 @@ def rare_class(n_rows=400):
     return X, np.where(rng.random(n_rows) < chance, "yes", "no")
 
 
-@pytest.fixture(scope="module")
-def quickly():
+@contextmanager
+def without_improvements():
     """Leave out what would help, which takes most of the time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("surefoot.report._report.find_improvements", lambda *_, **__: [])
         yield
 
 
+@pytest.fixture
+def quickly():
+    with without_improvements():
+        yield
+
+
 @pytest.fixture(scope="module")
-def rare(quickly):
+def rare():
     X, y = rare_class()
     report = ReliabilityReport(LogisticRegression(), X, y, max_risk=0.1)
-    return report.summarize(), report.to_frame()
+    with without_improvements():
+        return report.summarize(), report.to_frame()
 
 
 @pytest.fixture(scope="module")
