@@ -27,7 +27,8 @@ def classification_report():
     y = np.where(rng.random(n) < chance, "yes", "no")
     encoder = make_column_transformer((OneHotEncoder(), ["city"]), remainder=StandardScaler())
     model = make_pipeline(encoder, LogisticRegression())
-    return ReliabilityReport(model, X, y, name="sales.csv", target="buys", random_state=0)
+    names = {"name": "sales.csv", "target": "buys", "by": ["city", "age"]}
+    return ReliabilityReport(model, X, y, random_state=0, **names)
 
 
 @pytest.fixture(scope="session")

@@ -145,7 +145,7 @@ def test_progress_is_told_step_by_step():
     assert steps[0] == (0.0, "Fitting the model on folds", None)
     assert steps[-1] == (1.0, "", 0.0)
     fits = [words for _, words, _ in steps if words == "Trying what would help"]
-    assert len(fits) == 8  # two halves and two further fits, on two folds
+    assert len(fits) == 1 + 8  # before and after two halves and two further fits, on two folds
 
 
 def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):
