@@ -212,3 +212,37 @@ def test_a_page_has_the_rights_of_the_old_one_or_of_new_files(tmp_path):
 def test_the_model_is_called_by_its_own_name():
     assert model_name(make_pipeline(StandardScaler(), GaussianNB())) == "GaussianNB"
     assert model_name(FrozenEstimator(make_pipeline(GaussianNB()))) == "GaussianNB"
+
+
+class Untouchable(GaussianNB):
+    """Model that must not be fitted."""
+
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+
+@pytest.mark.parametrize(
+    ("X", "size"),
+    [
+        (np.zeros((12, 3)), "12 rows, 3 columns"),
+        ([[1.0], [2.0]], "2 rows, 1 column"),
+        (pd.DataFrame({"a": [1], "b": [2]}), "1 row, 2 columns"),
+        (csr_array(np.zeros((1500, 4))), "1,500 rows, 4 columns"),
+        (["a text", "another"], "2 rows, 1 column"),
+        ([], "0 rows, 1 column"),
+        (None, "0 rows, 1 column"),
+    ],
+    ids=["array", "lists", "frame", "sparse", "texts", "empty", "none"],
+)
+def test_the_representation_names_model_and_table_and_computes_nothing(X, size):
+    report = ReliabilityReport(
+        make_pipeline(StandardScaler(), Untouchable()), X, None, name="t.csv"
+    )
+    assert repr(report) == f"ReliabilityReport(Untouchable on t.csv: {size})\nnot computed yet"
+
+
+def test_the_representation_of_a_computed_report_has_its_headline(report):
+    headline = report.summarize()["verdict"]["headline"]
+    assert repr(report) == (
+        f"ReliabilityReport(GaussianNB on blobs.csv: 300 rows, 4 columns)\n{headline}"
+    )

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._tables import count_rows
+from surefoot._words import plural
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._intervals import describe_intervals
@@ -78,6 +79,9 @@ class ReliabilityReport:
     >>> from surefoot.report import ReliabilityReport
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> report = ReliabilityReport(GaussianNB(), X, y)
+    >>> report
+    ReliabilityReport(GaussianNB on the table: 569 rows, 30 columns)
+    not computed yet
     >>> report.summarize()["verdict"]["headline"]
     'Right 94 % of the time.'
     """
@@ -116,6 +120,13 @@ class ReliabilityReport:
         self.target = target
         self.command = command
         self.progress = progress
+
+    def __repr__(self) -> str:
+        """Model, size of the table and headline, or that nothing is computed yet; nothing is computed here."""
+        about = f"{model_name(self.estimator)} on {self.name or 'the table'}: {table_size(self.X)}"
+        summary = self.__dict__.get("_summary")  # there once it is computed
+        state = "not computed yet" if summary is None else summary["verdict"]["headline"]
+        return f"ReliabilityReport({about})\n{state}"
 
     def summarize(self) -> dict[str, Any]:
         """Content of the report as a plain dict, which can be written as JSON.
@@ -276,3 +287,14 @@ def model_name(estimator: Any) -> str:
     ):  # a search
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator.estimator
     return type(estimator).__name__
+
+
+def table_size(X: Any) -> str:
+    """Number of rows and columns of a table of any kind, in words; neither checks nor converts it."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        n_rows = len(X) if hasattr(X, "__len__") else 0
+        is_nested = n_rows > 0 and isinstance(X[0], (list, tuple))
+        shape = (n_rows, len(X[0])) if is_nested else (n_rows,)
+    n_columns = int(shape[1]) if len(shape) > 1 else 1  # texts have one
+    return f"{plural(int(shape[0]), 'row')}, {plural(n_columns, 'column')}"
