@@ -51,8 +51,9 @@ TaskOption = Annotated[
         "--task",
         metavar="TASK",
         help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
-        "to 5 different numbers. 6 to 20 different whole numbers are classes unless their frequencies have a single "
-        "peak, as those of school marks do. All other numbers are for regression.",
+        "to 5 different numbers. 6 to 20 different whole numbers are for regression if neighbouring values are "
+        "about equally frequent, as with school marks, and not all values are; else they are classes. All other "
+        "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
     ),
 ]
 Groups = Annotated[

@@ -25,16 +25,11 @@ def describe_probabilities(assessment: Assessment) -> dict[str, Any] | None:
     before = held_out.probabilities
     if before is None:
         return {"sentence": "The model gives no probabilities, only scores of its classes."}
-    if not np.array_equal(np.unique(assessment.truth), classes):
+    if len(np.unique(assessment.truth)) < 2:
         return {
-            "sentence": "The held-out rows lack a class that the model knows, so its probabilities cannot be checked."
+            "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."
         }
-    after = recalibrated_probabilities(
-        held_out.scores,
-        assessment.truth,
-        groups=held_out.groups,
-        random_state=assessment.random_state,
-    )
+    after = recalibrate(assessment)
     forecasts = {
         name: as_forecast(probabilities, assessment.truth, classes)
         for name, probabilities in (("before", before), ("after", after))
@@ -53,6 +48,24 @@ def describe_probabilities(assessment: Assessment) -> dict[str, Any] | None:
         },
         "sentence": _sentence(calibration_errors, by_chance, classes),
     }
+
+
+def recalibrate(assessment: Assessment) -> Floats:
+    """Recalibrated probabilities of all classes; 0 for a class that no held-out row has, which cannot be calibrated."""
+    held_out, classes = assessment.held_out, assessment.error_estimator.classes_
+    present = np.isin(classes, assessment.truth)
+    scores = held_out.scores
+    if scores.shape[1] > 1:
+        scores = scores[:, present]
+        scores = np.diff(scores) if scores.shape[1] == 2 else scores  # two classes share a column
+    after = np.zeros((len(scores), len(classes)))
+    after[:, present] = recalibrated_probabilities(
+        scores,
+        assessment.truth,
+        groups=held_out.groups,
+        random_state=assessment.random_state,
+    )
+    return after
 
 
 def as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tuple[Floats, Floats]:

@@ -20,6 +20,7 @@ from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
+from surefoot.report._rare import describe_rare
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
 from surefoot.report._verdict import give_verdict
@@ -277,6 +278,7 @@ class ReliabilityReport:
                 {"label": str(label), "share": shares[label] / len(assessment.y)}
                 for label in sorted(shares)
             ],
+            "never_held_out": describe_rare(assessment),
         }
 
 
@@ -291,8 +293,8 @@ def model_name(estimator: Any) -> str:
 
 def table_size(X: Any) -> str:
     """Number of rows and columns of a table of any kind, in words; neither checks nor converts it."""
-    shape = getattr(X, "shape", None)
-    if shape is None:
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if not shape:
         n_rows = len(X) if hasattr(X, "__len__") else 0
         is_nested = n_rows > 0 and isinstance(X[0], (list, tuple))
         shape = (n_rows, len(X[0])) if is_nested else (n_rows,)
