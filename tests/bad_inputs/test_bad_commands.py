@@ -117,6 +117,8 @@ def outputs():
     )
     yield "fit over its estimator", [*FIT[:-1], "plain.skops", "--estimator", "plain.skops"], "also"
     yield "report over its scores", [*REPORT, "--scores", "good.csv"], "also good.csv"
+    into = ["report", "a-folder", "--target", "y", "--out", "a-folder/new.html"]
+    yield "report into the folder it reads", into, "which is read: write it elsewhere"
     yield "report scores over link", [*REPORT, "--scores", "link.csv"], "also good.csv"
     for name in ("new.txt", "new.html", "a-folder", "missing/new.csv", "/dev/full"):
         yield f"report --scores {name}", [*REPORT, "--scores", name], ""

@@ -11,6 +11,7 @@ import typer
 import surefoot
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
+    TABLE,
     Confidence,
     Estimator,
     Groups,
@@ -68,7 +69,7 @@ def options(
 def report(
     context: typer.Context,
     data: Annotated[
-        Path | None, typer.Argument(help="Table in CSV or Parquet. Default: a generated example.")
+        Path | None, typer.Argument(help=f"{TABLE} Default: a generated example.")
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")

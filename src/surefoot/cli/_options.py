@@ -35,7 +35,8 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
-Table = Annotated[Path, typer.Argument(metavar="DATA", help="Table in CSV or Parquet.")]
+TABLE = "Table in CSV or Parquet, also packed by gzip or bzip2, a folder of Parquet files, or - for standard input."
+Table = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)]
 Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column to predict.")]
 Estimator = Annotated[
     str,

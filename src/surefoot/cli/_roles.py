@@ -12,7 +12,7 @@ from surefoot._words import listed, plural
 from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, unknown_column
-from surefoot.cli._tables import read_table
+from surefoot.cli._tables import read_table, shown_path, table_name
 from surefoot.cli._target import (
     as_labels,
     as_target_numbers,
@@ -51,9 +51,9 @@ def read_rows(
     table = read_table(path)
     if target is None:
         raise Mistake(
-            f"Pass --target with the column to predict: {path} has {listed(table.columns)}."
+            f"Pass --target with the column to predict: {shown_path(path)} has {listed(table.columns)}."
         )
-    return take_apart(table, target, task, groups, path.name, every=every)
+    return take_apart(table, target, task, groups, table_name(path), every=every)
 
 
 def take_apart(

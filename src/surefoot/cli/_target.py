@@ -15,6 +15,9 @@ from surefoot.cli._mistakes import Mistake
 LEAST_PER_CLASS = 5
 LEAST_ROWS = 20
 
+# Floats hold all whole numbers up to this one.
+LARGEST_CODE = 2**53
+
 # Models take numbers of 32 bits.
 LARGEST = 1e38
 
@@ -83,9 +86,8 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     if labels.dtype.kind == "f":
         check_finite(labels, name)
         # Missing values make whole numbers floats; a class of any other float has its digits for a name.
-        labels = (
-            labels.astype(np.int64) if are_whole(labels) else labels.astype(str).astype(np.str_)
-        )
+        are_codes = are_whole(labels) and np.abs(labels).max() < LARGEST_CODE
+        labels = labels.astype(np.int64) if are_codes else labels.astype(str).astype(np.str_)
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) == 1:
         raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
