@@ -17,6 +17,7 @@ from surefoot.cli._options import (
     Groups,
     Jobs,
     Json,
+    JsonRows,
     MaxRisk,
     RandomState,
     Table,
@@ -88,6 +89,7 @@ def report(
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: Json = False,
+    json_rows: JsonRows = False,
     max_risk: MaxRisk = None,
     groups: Groups = None,
     random_state: RandomState = 0,
@@ -101,11 +103,12 @@ def report(
     with working("Starting"):
         from surefoot.cli._report import Request, Results, run_report  # noqa: PLC0415 - --help is fast
 
+    as_json = as_json or json_rows
     page = PAGE if out is None and not as_json else out
     command = as_typed(context)
     run_report(
         Request(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
-        Results(page, scores, as_json, show),
+        Results(page, scores, as_json, json_rows, show),
     )
 
 

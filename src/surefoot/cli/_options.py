@@ -84,3 +84,6 @@ Jobs = Annotated[
     typer.Option(metavar="N", help="Processes to use; -1 uses all cores.", callback=check_jobs),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON, for other programs.")]
+JsonRows = Annotated[
+    bool, typer.Option("--json-rows", help="Like --json, with the rows of the page and its map.")
+]

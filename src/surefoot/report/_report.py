@@ -18,6 +18,7 @@ from surefoot._words import plural
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._intervals import describe_intervals
+from surefoot.report._numbers import give_numbers
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
 from surefoot.report._rare import describe_rare
@@ -135,7 +136,8 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            Sections verdict, answer, probabilities or intervals, regions, rows, improvements and how.
+            The verdict in numbers, then sections data, verdict, answer, probabilities or intervals, regions, rows,
+            improvements and how.
         """
         return self._summary
 
@@ -221,6 +223,7 @@ class ReliabilityReport:
         for _ in steps:  # end the progress bar
             pass
         return {
+            "numbers": give_numbers(assessment, answer, probabilities, intervals),
             "task": assessment.task,
             "target": self.target or "y",
             "model": model_name(self.estimator),
