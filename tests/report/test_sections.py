@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -21,13 +20,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot.abstention import make_promise, threshold_for_risk
-from surefoot.metrics import augrc_loss
 from surefoot.report import ReliabilityReport
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._assessment import assess_rows
-from surefoot.report._figures import number, percent
 from surefoot.report._intervals import describe_intervals
-from surefoot.report._numbers import give_numbers
 from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, plain, stability_band
@@ -453,41 +449,3 @@ def test_probabilities_are_checked_where_a_class_is_never_held_out(table_with_ra
     assert data["never_held_out"] is None
     assert section["brier"]["before"] / 2 == pytest.approx(plain["brier"]["before"], abs=0.02)
     assert section["brier"]["after"] / 2 == pytest.approx(plain["brier"]["after"], abs=0.02)
-
-
-def test_the_numbers_of_a_classifier_are_those_of_its_rows():
-    X, y = make_classification(300, 4, flip_y=0.3, random_state=0)
-    assessment = assessed(GaussianNB(), X, y)
-    answer = describe_answering(assessment)
-    numbers = give_numbers(assessment, answer, describe_probabilities(assessment), None)
-    wrong = assessment.held_out.prediction != y
-    probability = assessment.held_out.probabilities[:, 1]
-    assert (numbers["n_rows"], numbers["n_held_out"]) == (300, 300)
-    assert numbers["accuracy"] == pytest.approx(1 - wrong.mean())
-    test = binomtest(int(wrong.sum()), 300).proportion_ci(method="wilson")
-    assert (numbers["error_low"], numbers["error_high"]) == pytest.approx((test.low, test.high))
-    assert numbers["brier"] == pytest.approx(brier_score_loss(y, probability))
-    assert numbers["augrc"] == pytest.approx(augrc_loss(wrong, assessment.estimated))
-    own = augrc_loss(wrong, assessment.own_doubt)
-    assert numbers["augrc_ratio"] == pytest.approx(numbers["augrc"] / own)
-    answered = assessment.estimated <= numbers["limit"]
-    assert numbers["coverage"] == pytest.approx(answered.mean())
-    assert wrong[answered].mean() <= numbers["max_risk"]
-    assert numbers["interval_coverage"] is None
-
-
-def test_the_numbers_are_those_of_the_verdict(classification_summary, regression_summary):
-    for summary, show in ((classification_summary, percent), (regression_summary, number)):
-        numbers, figures = summary["numbers"], summary["verdict"]["figures"]
-        mean, low, high = (numbers[f"error{end}"] for end in ("", "_low", "_high"))
-        if summary["task"] == "classification":
-            mean, low, high = 1 - mean, 1 - high, 1 - low
-            assert mean == pytest.approx(numbers["accuracy"])
-        assert figures[0]["value"] == show(mean)
-        assert figures[0]["about"].startswith(f"{show(low)} to {show(high)}")
-        assert figures[2]["value"] == percent(numbers["coverage"])
-        assert all(value is None or isinstance(value, (int, float)) for value in numbers.values())
-    assert regression_summary["numbers"]["accuracy"] is None
-    intervals = regression_summary["intervals"]
-    place = intervals["confidence"].index(0.9)
-    assert regression_summary["numbers"]["interval_coverage"] == intervals["coverage"][place]
