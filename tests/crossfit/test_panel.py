@@ -123,7 +123,7 @@ def test_no_more_folds_than_rows_of_the_rarest_class():
     ("labels", "cv", "sentence"),
     [
         (np.zeros(20), 5, "y has one class only"),
-        (np.array([0] * 19 + [1]), 5, "y has one row only of class"),
+        (np.array([0] * 19 + [1]), 5, "y has one class only with two rows or more, 0"),
         (
             np.array([0] * 10 + [1] * 10),
             [(np.arange(10), np.arange(10, 20))],

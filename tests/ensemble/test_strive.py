@@ -309,5 +309,5 @@ def test_wrong_parameters_get_one_sentence(changes, kind, sentence):
 
 def test_a_class_with_one_row_gets_one_sentence():
     X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(ValueError, match="one row only of class"):
+    with pytest.raises(ValueError, match="one class only with two rows or more, 0"):
         StriveClassifier([("bayes", GaussianNB())]).fit(X, np.arange(20) == 0)

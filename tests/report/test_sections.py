@@ -32,6 +32,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot.abstention import make_promise, threshold_for_risk
+from surefoot.report import ReliabilityReport
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._assessment import assess_rows
 from surefoot.report._intervals import describe_intervals
@@ -587,3 +588,51 @@ def test_probabilities_of_very_many_classes_are_only_in_the_frame(classified, mo
     assert not any("probability" in name for name in (*section["fields"], *section["items"][0]))
     about = {entry["name"]: entry["about"] for entry in section["glossary"]}
     assert "only in the file that --scores writes" in about["probability_<class>"]
+
+
+@pytest.fixture(scope="module")
+def table_with_rare_classes():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(120, 3))
+    y = np.where(X[:, 0] + draw.normal(size=120) > 0, "high", "low")
+    y[[3, 17]], y[50] = "mid", "top"
+    return X, y
+
+
+def rare_summary(X, y, **settings):
+    report = ReliabilityReport(LogisticRegression(), X, y, **settings)
+    return report._describe_data(report._assessment), describe_probabilities(report._assessment)
+
+
+def test_rows_of_rare_classes_are_named_beside_the_classes(table_with_rare_classes):
+    data, _ = rare_summary(*table_with_rare_classes)
+    assert data["never_held_out"] == {
+        "n_rows": 3,
+        "classes": [{"label": "mid", "n_rows": 2}, {"label": "top", "n_rows": 1}],
+        "sentence": "3 rows are learned from but never held out, so that nothing here tells how well they are "
+        "predicted: too few rows have the classes mid (2 rows), top (1 row).",
+    }
+    assert [each["label"] for each in data["classes"]] == ["high", "low", "mid", "top"]
+
+
+def test_a_group_that_alone_has_a_class_is_named(table_with_rare_classes):
+    X, y = table_with_rare_classes
+    data, _ = rare_summary(X, y, groups=np.arange(120) // 8)
+    assert (data["never_held_out"]["n_rows"], data["never_held_out"]["classes"]) == (
+        8,
+        [{"label": "top", "n_rows": 1}],
+    )
+    assert data["never_held_out"]["sentence"].endswith(
+        "predicted: too few groups have the class top (1 row), and a group is held out as a whole."
+    )
+
+
+def test_probabilities_are_checked_where_a_class_is_never_held_out(table_with_rare_classes):
+    X, y = table_with_rare_classes
+    _, section = rare_summary(X, y)
+    # With two rows of 120 less, a table of the two common classes tells nearly the same.
+    common = np.isin(y, ["high", "low"])
+    data, plain = rare_summary(X[common], y[common])
+    assert data["never_held_out"] is None
+    assert section["brier"]["before"] / 2 == pytest.approx(plain["brier"]["before"], abs=0.02)
+    assert section["brier"]["after"] / 2 == pytest.approx(plain["brier"]["after"], abs=0.02)

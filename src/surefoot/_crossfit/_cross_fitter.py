@@ -16,7 +16,7 @@ from surefoot._crossfit._cross_fit import CrossFit
 from surefoot._crossfit._panel import Panel, join, named
 from surefoot._models import fit_model
 from surefoot._progress import counted
-from surefoot._splits import resolve_cv
+from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators import Indicator
@@ -92,6 +92,7 @@ class CrossFitter:
         self.splits: list[Split] = [
             (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)
         ]
+        self.too_rare = never_held_out(splitter, self.splits, len(y))
         self._models: dict[bytes, Any] = {}
         self._panels: dict[bytes, Panel] = {}
 

@@ -10,13 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._models import check_model, predict_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number, check_share
+from surefoot._validation import check_class_labels, check_number, check_share
 from surefoot.abstention._class_risks import check_class_risks
 from surefoot.abstention._risk_bound import no_threshold_sentence, risk_bound
 from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
@@ -180,7 +179,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
-        check_classification_targets(y)
+        check_class_labels(y)
         check_consistent_length(y, groups)
         if isinstance(self.max_risk, Mapping):
             check_class_risks(self.max_risk, np.unique(y), most=1)

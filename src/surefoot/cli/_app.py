@@ -11,12 +11,14 @@ import typer
 import surefoot
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
+    TABLE,
     Confidence,
     Cost,
     Estimator,
     Groups,
     Jobs,
     Json,
+    JsonRows,
     MaxRisk,
     RandomState,
     Table,
@@ -69,7 +71,7 @@ def options(
 def report(
     context: typer.Context,
     data: Annotated[
-        Path | None, typer.Argument(help="Table in CSV or Parquet. Default: a generated example.")
+        Path | None, typer.Argument(help=f"{TABLE} Default: a generated example.")
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
@@ -88,6 +90,7 @@ def report(
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: Json = False,
+    json_rows: JsonRows = False,
     max_risk: MaxRisk = None,
     cost: Cost = None,
     by: Annotated[
@@ -106,6 +109,7 @@ def report(
     with working("Starting"):
         from surefoot.cli._report import Request, Results, run_report  # noqa: PLC0415 - --help is fast
 
+    as_json = as_json or json_rows
     page = PAGE if out is None and not as_json else out
     command = as_typed(context)
     run_report(
@@ -114,7 +118,7 @@ def report(
             cost=cost or [],
             by=by or [],
         ),
-        Results(page, scores, as_json, show),
+        Results(page, scores, as_json, json_rows, show),
     )
 
 

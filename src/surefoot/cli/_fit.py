@@ -16,6 +16,7 @@ from surefoot.cli._given_model import model_file, rows_and_model
 from surefoot.cli._limits import cost_matrix
 from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import read_rows
+from surefoot.cli._tables import table_name
 from surefoot.cli._threads import threads_for
 
 
@@ -34,7 +35,7 @@ def run_fit(
     """Fit a model to a table, save it, and print its held-out error."""
     check_output(out, ".skops")
     check_outputs([out], [data, model_file(estimator)])
-    with working(f"Reading {data}"):
+    with working(f"Reading {table_name(data)}"):
         find_rows = partial(read_rows, data, target, groups=groups)
         rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
     kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier

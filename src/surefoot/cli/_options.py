@@ -35,7 +35,8 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
-Table = Annotated[Path, typer.Argument(metavar="DATA", help="Table in CSV or Parquet.")]
+TABLE = "Table in CSV or Parquet, also packed by gzip or bzip2, a folder of Parquet files, or - for standard input."
+Table = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)]
 Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column to predict.")]
 Estimator = Annotated[
     str,
@@ -51,8 +52,9 @@ TaskOption = Annotated[
         "--task",
         metavar="TASK",
         help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
-        "to 5 different numbers. 6 to 20 different whole numbers are classes unless their frequencies have a single "
-        "peak, as those of school marks do. All other numbers are for regression.",
+        "to 5 different numbers. 6 to 20 different whole numbers are for regression if neighbouring values are "
+        "about equally frequent, as with school marks, and not all values are; else they are classes. All other "
+        "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
     ),
 ]
 Groups = Annotated[
@@ -91,3 +93,6 @@ Jobs = Annotated[
     typer.Option(metavar="N", help="Processes to use; -1 uses all cores.", callback=check_jobs),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON, for other programs.")]
+JsonRows = Annotated[
+    bool, typer.Option("--json-rows", help="Like --json, with the rows of the page and its map.")
+]

@@ -42,6 +42,7 @@ class Results(NamedTuple):
     page: Path | None
     scores: Path | None
     as_json: bool
+    json_rows: bool
     show: bool
 
 
@@ -58,7 +59,7 @@ def run_report(request: Request, results: Results) -> None:
         write_page(report, results.page)
     if results.scores is not None:
         write_output(results.scores, table_bytes(report.to_frame(), results.scores.suffix))
-    print(json.dumps(summary) if results.as_json else in_words(summary, results))
+    print(in_json(summary, results) if results.as_json else in_words(summary, results))
     if results.show and results.page is not None:
         typer.launch(results.page.resolve().as_uri())
 
@@ -111,6 +112,15 @@ def write_page(report: ReliabilityReport, page: Path) -> None:
         report.write_html(page)
     except OSError as error:
         raise not_written(page, error) from error
+
+
+def in_json(summary: dict[str, Any], results: Results) -> str:
+    """Summary as JSON, the numbers first; without its rows and the map of them unless they are wanted."""
+    if results.json_rows:
+        return json.dumps(summary)
+    regions = {name: value for name, value in summary["regions"].items() if name != "map"}
+    sections = {name: value for name, value in summary.items() if name != "rows"}
+    return json.dumps(sections | {"regions": regions})
 
 
 def in_words(summary: dict[str, Any], results: Results) -> str:

@@ -14,8 +14,15 @@ from surefoot._words import listed, plural
 from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, unknown_column
-from surefoot.cli._tables import read_table
-from surefoot.cli._target import as_labels, as_target_numbers, check_enough, choose_task
+from surefoot.cli._tables import read_table, shown_path, table_name
+from surefoot.cli._target import (
+    as_labels,
+    as_target_numbers,
+    check_classes_in_groups,
+    check_enough,
+    choose_task,
+    remark_on_rare_classes,
+)
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
@@ -53,9 +60,9 @@ def read_rows(
     table = read_table(path)
     if target is None:
         raise Mistake(
-            f"Pass --target with the column to predict: {path} has {listed(table.columns)}."
+            f"Pass --target with the column to predict: {shown_path(path)} has {listed(table.columns)}."
         )
-    return take_apart(table, target, task, groups, path.name, every=every, by=by)
+    return take_apart(table, target, task, groups, table_name(path), every=every, by=by)
 
 
 def take_apart(
@@ -82,17 +89,14 @@ def take_apart(
     known = table[target].notna()
     values = table.loc[known, target].infer_objects()
     check_enough(len(values), target)
-    chosen = choose_task(values, task)
-    y = as_target_numbers(values, target) if chosen == "regression" else as_labels(values, target)
-    if task == "auto":
-        remark(chosen_task_sentence(target, chosen))
+    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
+    chosen, y = choose_targets(values, target, task, group_codes)
     X = table.drop(columns=[target] + ([] if groups is None else [groups]))
     X = without_infinities(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
-    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
-    if group_codes is not None and chosen == "classification":
-        check_classes_in_groups(y, group_codes, target)
+    if chosen == "classification" and not every:  # a fitted model has nothing to learn
+        remark_on_rare_classes(y, group_codes)
     return Rows(
         name,
         target,
@@ -137,14 +141,48 @@ def check_target_kind(column: Any, name: str) -> None:
     raise Mistake(f"Column {name!r} holds values of type {kind}: a target holds numbers or texts.")
 
 
-def check_classes_in_groups(labels: NDArray[Any], groups: NDArray[Any], target: str) -> None:
-    """Raise a `Mistake` if all rows of a class are of one group: then none can be held out."""
-    for label in np.unique(labels):
-        if len(np.unique(groups[labels == label])) == 1:
-            raise Mistake(
-                f"All rows with {target!r} = {label} are of one group, so that none can be held out: leave out "
-                "the class, or --groups."
-            )
+def choose_targets(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> tuple[str, NDArray[Any]]:
+    """Task and targets for it; with "auto" the other task if the first one refuses the values. Prints the choice."""
+    chosen = choose_task(values, task)
+    if task != "auto":
+        return chosen, learnable_targets(values, target, chosen, groups)
+    refused = False
+    try:
+        y = learnable_targets(values, target, chosen, groups)
+    except Mistake:
+        refused, chosen = True, "classification" if chosen == "regression" else "regression"
+        other = targets_or_none(values, target, chosen, groups)
+        if other is None:
+            raise
+        y = other
+    remark(chosen_task_sentence(target, chosen, refused=refused))
+    return chosen, y
+
+
+def targets_or_none(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Targets of a task; None if they cannot be learned, or are no amounts: texts, or two values only."""
+    if task == "regression" and (values.dtype.kind not in "iuf" or values.nunique() < 3):
+        return None
+    try:
+        return learnable_targets(values, target, task, groups)
+    except Mistake:
+        return None
+
+
+def learnable_targets(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Targets of a task as an array; a `Mistake` if they cannot be learned."""
+    if task == "regression":
+        return as_target_numbers(values, target)
+    labels = as_labels(values, target)
+    if groups is not None:
+        check_classes_in_groups(labels, groups, target)
+    return labels
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
@@ -158,8 +196,12 @@ def take_groups(column: Any, name: str) -> NDArray[Any]:
     return column.factorize()[0]
 
 
-def chosen_task_sentence(target: str, task: str) -> str:
-    """Sentence that says which task was chosen, and which option changes it."""
+def chosen_task_sentence(target: str, task: str, *, refused: bool) -> str:
+    """Sentence that says which task was chosen, and which option changes it, or tells why the other is refused."""
+    kind, other = ("number", "class") if task == "regression" else ("class", "number")
+    option = "classification" if task == "regression" else "regression"
+    if refused:
+        return f"Predicting {target!r} as a {kind}, not as a {other}: --task {option} tells why that cannot be."
     if task == "regression":
         return f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
     return f"Predicting {target!r} as a class. If it is a number, pass --task regression."

@@ -20,7 +20,7 @@ from surefoot.cli._limits import Risk, limits_for
 from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
 from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import check_confidence
-from surefoot.cli._tables import read_table, table_bytes
+from surefoot.cli._tables import read_table, table_bytes, table_name
 
 Sure = IndividualErrorClassifier | IndividualErrorRegressor
 
@@ -65,11 +65,11 @@ def run_score(
         task = "classification" if is_classifier(sure) else "regression"
         risk = limits_for(max_risk, task, getattr(sure, "classes_", []), costs=has_costs)
         table = read_table(data)
-        kept = kept_columns(table, keep, data.name)
-        X = without_infinities(known_columns(sure, table, data.name))
-        check_numbers(sure, X, data.name)
+        kept = kept_columns(table, keep, table_name(data))
+        X = without_infinities(known_columns(sure, table, table_name(data)))
+        check_numbers(sure, X, table_name(data))
     promise = promise_or_remark(sure, risk, confidence)
-    with one_sentence_of(f"{model} cannot judge the rows of {data.name}"):
+    with one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"):
         judged = judge_in_chunks(sure, X, promise)
     rows = pd.DataFrame({"row": np.arange(len(X))})
     write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import assert_all_finite, check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from surefoot._typing import Floats, Ints, Split
+from surefoot._validation import check_class_labels
 
 
 class Topics(NamedTuple):
@@ -56,7 +57,7 @@ def as_topics(y: Any) -> Topics:
         return _indicator_topics(y)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
+    check_class_labels(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(

@@ -59,7 +59,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
         `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together, and is at most
-        the number of rows of the rarest class.
+        the number of rows of the rarest class. A class with fewer than five rows, or fewer than the folds, does
+        not count for that: its rows are learned from but never held out (`never_held_out_`).
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
@@ -82,6 +83,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Out-of-fold judgement of the training rows, with the true error of each prediction.
     n_splits_ : int
         Number of splits.
+    never_held_out_ : ndarray
+        Positions of the training rows that are learned from but never held out: of classes with fewer rows than
+        folds or than five, or of groups that alone have a class. Empty if `cv` is no number.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float

@@ -120,6 +120,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         folds.lay_out_like(self._panel)  # panels of folds get the columns of the deployed one
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
+        self.never_held_out_ = folds.too_rare
         self.reference_rows_ = folds.reference_rows()
         held_out = folds.held_out(methods=self._methods(), opinions=True)
         self.novelty_threshold_ = float(

@@ -80,6 +80,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows: predictions (corrected if `corrected=True`),
         estimates and losses by models, corrections and error estimators that did not see them.
+    never_held_out_ : ndarray
+        Empty; a classifier's rows of rare classes are never held out.
     n_splits_ : int
         Number of splits.
     reference_rows_ : ndarray

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d
 
 from surefoot._models import margin, top_class
-from surefoot._splits import resolve_cv
+from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import as_table, count_rows, row_index
 from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot._validation import check_number, check_share
@@ -35,6 +35,7 @@ class Assessment:
     y: NDArray[Any]
     groups: NDArray[Any] | None
     splits: list[Split]
+    never_held_out: Ints
     confidence: float
     max_risk: float | Mapping[Any, float] | None
     random_state: int
@@ -103,16 +104,24 @@ class Assessment:
 
     @cached_property
     def recalibrated(self) -> Floats | None:
-        """Probabilities of the held-out rows after recalibration, learned from others; None if there are none."""
-        held_out, classes = (
-            self.held_out,
-            self.error_estimator.classes_ if self.is_classifier else (),
-        )
-        if held_out.probabilities is None or not np.array_equal(np.unique(self.truth), classes):
+        """Probabilities of the held-out rows after recalibration, learned from others; None if there are none.
+
+        They are 0 for a class that no held-out row has, which cannot be calibrated.
+        """
+        scores, classes = self.held_out.scores, self.held_out.classes
+        if self.held_out.probabilities is None or len(np.unique(self.truth)) < 2:
             return None
-        return recalibrated_probabilities(
-            held_out.scores, self.truth, groups=held_out.groups, random_state=self.random_state
+        present = np.isin(np.asarray(classes), self.truth)
+        if scores.shape[1] > 1:
+            scores = scores[:, present]
+            scores = (
+                np.diff(scores) if scores.shape[1] == 2 else scores
+            )  # two classes share a column
+        after = np.zeros((len(scores), len(present)))
+        after[:, present] = recalibrated_probabilities(
+            scores, self.truth, groups=self.held_out.groups, random_state=self.random_state
         )
+        return after
 
     @cached_property
     def labels(self) -> Ints:
@@ -238,7 +247,9 @@ def assess_rows(
     if len(np.unique(error_estimator.held_out_.rows)) < len(error_estimator.held_out_.rows):
         raise ValueError("cv holds a row out more than once, and a report counts each row once.")
     groups = None if groups is None else np.asarray(groups)
-    return Assessment(error_estimator, X, y, groups, splits, confidence, max_risk, random_state)
+    rare = never_held_out(splitter, splits, len(y))
+    limits = (confidence, max_risk, random_state)
+    return Assessment(error_estimator, X, y, groups, splits, rare, *limits)
 
 
 def check_limits(max_risk: Any, classes: NDArray[Any] | None, loss: Any) -> None:

@@ -26,7 +26,7 @@ def describe_probabilities(assessment: Assessment) -> dict[str, Any] | None:
     after = assessment.recalibrated
     if after is None:
         return {
-            "sentence": "The held-out rows lack a class that the model knows, so its probabilities cannot be checked."
+            "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."
         }
     forecasts = {
         name: as_forecast(probabilities, assessment.truth, classes)

@@ -17,14 +17,17 @@ from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._progress import Show, following, step_done
 from surefoot._tables import as_table, count_rows
+from surefoot._words import plural
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._classes import describe_classes
 from surefoot.report._intervals import describe_intervals
+from surefoot.report._numbers import give_numbers
 from surefoot.report._predictions import describe_predictions
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._progress_bar import plan_report
 from surefoot.report._provenance import describe_provenance
+from surefoot.report._rare import describe_rare
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
 from surefoot.report._slices import check_by, describe_slices
@@ -89,6 +92,9 @@ class ReliabilityReport:
     >>> from surefoot.report import ReliabilityReport
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> report = ReliabilityReport(GaussianNB(), X, y)
+    >>> report
+    ReliabilityReport(GaussianNB on the table: 569 rows, 30 columns)
+    not computed yet
     >>> report.summarize()["verdict"]["headline"]
     'Right 94 % of the time.'
     """
@@ -134,13 +140,21 @@ class ReliabilityReport:
         self.quick = quick
         self.progress = progress
 
+    def __repr__(self) -> str:
+        """Model, size of the table and headline, or that nothing is computed yet; nothing is computed here."""
+        about = f"{model_name(self.estimator)} on {self.name or 'the table'}: {table_size(self.X)}"
+        summary = self.__dict__.get("_summary")  # there once it is computed
+        state = "not computed yet" if summary is None else summary["verdict"]["headline"]
+        return f"ReliabilityReport({about})\n{state}"
+
     def summarize(self) -> dict[str, Any]:
         """Content of the report as a plain dict, which can be written as JSON.
 
         Returns
         -------
         summary : dict
-            Sections verdict, answer, classes, slices, probabilities (or predictions and intervals), regions, rows,
+            The verdict in numbers, then sections data, verdict, answer, classes, slices, probabilities (or
+            predictions and intervals), regions, rows,
             improvements and how.
         """
         return self._summary
@@ -243,6 +257,7 @@ class ReliabilityReport:
         step_done("section")
         improvements = [] if self.quick else self._improvements(assessment)
         return {
+            "numbers": give_numbers(assessment, answer, probabilities, intervals),
             "task": assessment.task,
             "unit": assessment.unit.name,
             "target": self.target or "y",
@@ -288,6 +303,7 @@ class ReliabilityReport:
                 {"label": str(label), "share": shares[label] / len(assessment.y)}
                 for label in sorted(shares)
             ],
+            "never_held_out": describe_rare(assessment),
         }
 
 
@@ -298,3 +314,14 @@ def model_name(estimator: Any) -> str:
     ):  # a search
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator.estimator
     return type(estimator).__name__
+
+
+def table_size(X: Any) -> str:
+    """Number of rows and columns of a table of any kind, in words; neither checks nor converts it."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if not shape:
+        n_rows = len(X) if hasattr(X, "__len__") else 0
+        is_nested = n_rows > 0 and isinstance(X[0], (list, tuple))
+        shape = (n_rows, len(X[0])) if is_nested else (n_rows,)
+    n_columns = int(shape[1]) if len(shape) > 1 else 1  # texts have one
+    return f"{plural(int(shape[0]), 'row')}, {plural(n_columns, 'column')}"
