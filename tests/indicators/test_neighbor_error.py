@@ -77,7 +77,10 @@ def test_an_error_is_not_that_of_a_model_that_saw_the_row():
 def test_three_classes_with_names():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    model, folds = LogisticRegression(max_iter=1000), StratifiedKFold(5, shuffle=True, random_state=0)
+    model, folds = (
+        LogisticRegression(max_iter=1000),
+        StratifiedKFold(5, shuffle=True, random_state=0),
+    )
     wrong = cross_val_predict(model, X, names, cv=folds) != names
     found = NeighborError(model, n_neighbors=8).fit(X, names).transform(X + 0.01)
     assert_allclose(found[:, 0], near_mean(wrong, X + 0.01, X, 8))
