@@ -65,7 +65,7 @@ def judge_numbers(model, cv, random_state):
     )
 
 
-# Each function fits an estimator, and returns the losses of held-out rows, or of new ones.
+# Each function fits an estimator, and returns losses, or errors of estimated losses, of held-out or new rows.
 
 
 def error_of_classifier(X, y, target, cv, random_state):
@@ -73,7 +73,8 @@ def error_of_classifier(X, y, target, cv, random_state):
 
 
 def estimated_error(X, y, target, cv, random_state):
-    return judge(NEAR, cv, random_state).fit(X, y).predict_error(NEW)
+    model = judge(NEAR, cv, random_state).fit(X, y)
+    return model.predict_error(NEW) - (model.predict(NEW) != NEW_Y)
 
 
 def error_of_regressor(X, y, target, cv, random_state):
@@ -151,7 +152,7 @@ def errors_of_neighbors(X, y, target, cv, random_state):
 def active_learning(X, y, target, cv, random_state):
     model = KNeighborsClassifier().fit(X, y)
     rng = np.random.RandomState(random_state)
-    return likely_wrong(Situation(model, NEW, X, y, rng, None))
+    return likely_wrong(Situation(model, NEW, X, y, rng, None)) - (model.predict(NEW) != NEW_Y)
 
 
 TAKES_CV = {
