@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot._splits import resolve_cv, splits_in_time
+from surefoot._splits import learner_folds, resolve_cv, splits_in_time
 
 
 @given(st.lists(st.integers(0, 30), min_size=12, max_size=80), st.integers(2, 5))
@@ -41,3 +41,13 @@ def test_a_number_of_folds_is_shuffled_by_its_seed_and_a_splitter_is_not(stratif
     assert np.diff(first_fold(5, 0)).max() > 1  # not a block of rows
     given_splits = [(np.arange(50), np.arange(50, 100))]
     assert np.array_equal(first_fold(given_splits, 0), np.arange(50, 100))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_folds_of_a_learner_are_not_those_of_the_models_with_the_same_seed(seed):
+    models = resolve_cv(5, np.arange(100.0), stratified=False, random_state=seed)
+    held_out = {frozenset(test) for _, test in models.split(np.arange(100))}
+    learned = {frozenset(test) for _, test in learner_folds(100, None, seed)}
+    assert not held_out & learned
+    assert sorted(row for fold in learned for row in fold) == list(range(100))
+    assert learned == {frozenset(test) for _, test in learner_folds(100, None, seed)}

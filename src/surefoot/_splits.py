@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
+from sklearn.utils import check_random_state
 
 from surefoot._typing import Ints, Mask, Split
 
@@ -224,8 +225,13 @@ def strata(y: NDArray[Any], groups: NDArray[Any] | None, n_folds: int) -> NDArra
 
 
 def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Iterator[Split]:
-    """Folds of a meta-learner's training rows; rows of one group, such as copies of a row, stay together."""
+    """Folds of a meta-learner's training rows; rows of one group, such as copies of a row, stay together.
+
+    They are drawn apart from the folds of the models, also if both have the same seed. Rows of all other folds are
+    judged by models that were fitted on this one: a learner tested on exactly the rows that one model lacked has
+    learned from models that knew their targets.
+    """
     if groups is not None and (n_groups := len(np.unique(groups))) > 1:
         return GroupKFold(min(FOLDS, n_groups)).split(range(n_rows), groups=groups)
-    folds = KFold(min(FOLDS, n_rows), shuffle=True, random_state=random_state)
-    return folds.split(range(n_rows))
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    return KFold(min(FOLDS, n_rows), shuffle=True, random_state=seed).split(range(n_rows))

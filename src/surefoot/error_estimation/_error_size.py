@@ -73,8 +73,21 @@ class ErrorSize:
         self.squared = squared
         self.random_state = random_state
 
-    def fit(self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any) -> Self:
-        """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out."""
+    def fit(
+        self,
+        table: Floats,
+        residuals: Floats,
+        splits: Ints,
+        weight: Any,
+        units: Any,
+        estimates: Floats | None = None,
+    ) -> Self:
+        """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out.
+
+        `estimates` of the residuals, by learners and models that did not see the row, say how far to correct.
+        Without them the learner is cross-fitted on the table, which corrects too far where there is little to
+        correct: the rows that it learns from have columns by models that saw the targets of the others.
+        """
         learner = LineThenTrees(random_state=self.random_state)
         if self.learner is not None:
             learner = self.learner
@@ -83,7 +96,8 @@ class ErrorSize:
         self.shrinkage_ = 0.0
         remaining = residuals
         if self.corrected:
-            estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
+            if estimates is None:
+                estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
             self.shrinkage_ = gain(levelled, estimates, weight)
             remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)

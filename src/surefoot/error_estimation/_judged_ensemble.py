@@ -1,5 +1,6 @@
 """Base of ensembles whose models each have an estimator of their errors."""
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,12 +54,16 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         return {}
 
     def _error_estimator_of(self, model: Any, cv: Any) -> Any:
-        """Unfitted error estimator of one model; one that is an error estimator keeps its settings except `loss`."""
+        """Unfitted error estimator of one model; one that is an error estimator keeps its settings.
+
+        Errors are compared row by row: its loss is that of the ensemble, and as many folds are the same folds.
+        """
         kind = IndividualErrorClassifier if is_classifier(self) else IndividualErrorRegressor
         if isinstance(model, kind):
-            # Errors are compared, and must have one unit.
-            unit = self._error_estimator_settings().get("loss")
-            return clone_with_seed(model, self.random_state).set_params(loss=unit)
+            as_many = isinstance(model.cv, Integral) and model.cv == self.cv
+            return clone_with_seed(model, self.random_state).set_params(
+                loss=self._error_estimator_settings().get("loss"), cv=cv if as_many else model.cv
+            )
         return kind(
             model,
             self.error_estimator,
@@ -70,7 +75,12 @@ class JudgedEnsemble(HeterogeneousEnsemble):
 
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
         """Splits for all models: a splitter is called once, as it may be random."""
-        models = [model for _, model in self.estimators if model != "drop"]
+        judges = (IndividualErrorClassifier, IndividualErrorRegressor)
+        models = [
+            model.estimator if isinstance(model, judges) else model
+            for _, model in self.estimators
+            if model != "drop"
+        ]
         splitter = resolve_cv(
             self.cv,
             np.asarray(y),

@@ -307,9 +307,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return targets
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        self._size = self._fit_size(folds, held_out)
-        self.error_estimator_ = self._size.corrector_
-        self.shrinkage_ = self._size.shrinkage_
         self._folds = []
         prediction = held_out.scores[:, 0].copy()
         error, residual = np.empty((2, len(prediction)))
@@ -322,6 +319,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             error[where], residual[where] = size.error(table), size.residual(table)
             sizes = np.abs(folds.y[held_out.rows[where]] - prediction[where])
             self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
+        self._size = self._fit_size(folds, held_out, residual)
+        self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         sizes = np.abs(folds.y[held_out.rows] - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
         return HeldOut(
@@ -333,7 +332,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             losses=sizes**2 if self.loss == "squared" else sizes,
         )
 
-    def _fit_size(self, folds: CrossFitter, held_out: CrossFit) -> ErrorSize:
+    def _fit_size(
+        self, folds: CrossFitter, held_out: CrossFit, estimates: Floats | None = None
+    ) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
         return ErrorSize(
@@ -347,4 +348,5 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             held_out.splits,
             None if folds.sample_weight is None else folds.sample_weight[rows],
             folds.units(rows),
+            estimates,
         )
