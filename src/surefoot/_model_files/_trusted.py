@@ -100,6 +100,11 @@ LOADER_OF = {
     **{name: loader for loader, names in TRUSTED.items() for name in names},
 }
 
+# Whose types may be trusted. One of another package is named besides what it holds: who saved a model knows it by that.
+PACKAGES = frozenset({"builtins", "collections"}).union(
+    name.partition(".")[0] for name in LOADER_OF
+)
+
 # Where skops alone decides which types it trusts. Not here: methods, operators, and types that are called with stored
 # arguments, which can run what they were not meant to; and sparse matrices, whose archive lies within the archive.
 LOADERS = frozenset(TRUSTED) | {
