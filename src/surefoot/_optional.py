@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def needed_for(user: str, extra: str, otherwise: str = "") -> Iterator[None]:
-    """Say which extra to install if an import within the block finds no such package.
+    """Say which extra to install if an import within the block finds no such package, or not a part of it.
 
     >>> with needed_for("This example", "report"):
     ...     import no_such_package
@@ -16,7 +16,8 @@ def needed_for(user: str, extra: str, otherwise: str = "") -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("surefoot"):
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "surefoot"):
             raise
-        hint = f"{user} needs {error.name}: pip install 'surefoot[{extra}]'{otherwise}."
+        hint = f"{user} needs {package}: pip install 'surefoot[{extra}]'{otherwise}."
         raise ModuleNotFoundError(hint, name=error.name) from error

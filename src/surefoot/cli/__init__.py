@@ -13,9 +13,10 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.exit(run(arguments))
     except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] not in NEEDED:
+        package = str(error.name).partition(".")[0]
+        if package not in NEEDED:
             raise
-        sys.exit(f"surefoot's commands need {error.name}: pip install 'surefoot[cli]'")
+        sys.exit(f"surefoot's commands need {package}: pip install 'surefoot[cli]'")
 
 
 __all__ = ["main"]
