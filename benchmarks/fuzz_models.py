@@ -174,14 +174,14 @@ def compressed(content: bytes) -> bytes:
 
 
 def fuzz(seconds: float, seed: int, jobs: int, into: Path) -> Counter[str]:
-    """Run cases for some time, building the models included; how many ended how."""
-    end = time.monotonic() + seconds
+    """Run cases for some time, from when the models are built; how many ended how."""
     counts: Counter[str] = Counter(dict.fromkeys(OUTCOMES, 0))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         specimens = build_specimens(folder)
         for specimen in specimens:  # compiles what has to be compiled, once for all
             assert ask(specimen.path, specimen) == SUCCESS, specimen.name
+        end = time.monotonic() + seconds
         cases = all_cases(specimens, seed)
         running: dict[int, tuple[float, Case]] = {}
         while running or time.monotonic() < end:

@@ -1,7 +1,8 @@
 """Fuzzing of the CSV and Parquet readers: every mutated file is read, or refused in one sentence.
 
-`fuzz_tables.py --seconds 600 --seed 0` prints how many files were read and refused, and every one that raised
-anything else, took longer than a few seconds, or ended the process; those are kept in `--keep FOLDER`.
+`fuzz_tables.py --kind csv --seconds 600 --seed 0` prints how many files were read and refused, and every one that
+raised anything else, took longer than a few seconds, or ended the process; those are kept in `--keep FOLDER`. Without
+`--kind` files of both kinds are made.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from surefoot.cli._mistakes import Mistake
 from surefoot.cli._roles import take_apart
 from surefoot.cli._tables import read_table
 
+KINDS = (".csv", ".parquet")
 LONGEST = 10  # seconds for one file
 TOKENS = [
     b",", b";", b"\t", b"|", b'"', b'""', b"\n", b"\r\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff", b"\xc3", b"nan",
@@ -116,10 +118,10 @@ def stop(*_):
     raise TimeoutError("reading took too long")
 
 
-def fuzz(seconds, seed, keep=None):
+def fuzz(seconds, seed, keep=None, kinds=KINDS):
     """Counts of outcomes, and the tracebacks of those that are defects."""
     random, counts, defects = np.random.default_rng(seed), Counter(), []
-    started = list(seeds(random))
+    started = [pair for pair in seeds(random) if pair[0] in kinds]
     signal.signal(signal.SIGALRM, stop)
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
@@ -147,8 +149,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
-    arguments = parser.parse_args()
-    counts, defects = fuzz(arguments.seconds, arguments.seed, arguments.keep)
+    parser.add_argument("--kind", choices=[kind[1:] for kind in KINDS])
+    given = parser.parse_args()
+    kinds = KINDS if given.kind is None else (f".{given.kind}",)
+    counts, defects = fuzz(given.seconds, given.seed, given.keep, kinds)
     print(dict(counts))
     for defect in dict.fromkeys(defects):
         print(defect)

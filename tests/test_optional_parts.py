@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from surefoot import IndividualErrorClassifier
-from surefoot._optional import install_command
+from surefoot._optional import install_command, needed_for
 from surefoot.cli import main
 from surefoot.datasets import make_subscriptions
 from surefoot.plots import RiskCoverageDisplay
@@ -94,6 +95,14 @@ def test_the_extra_to_install_brings_the_package(without, tmp_path, package, use
     [extra] = HINT.findall(sentence)
     assert DISTRIBUTIONS.get(package, package) in requirements(extra)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("part", ["pandas", "pandas.core"])
+def test_a_part_that_is_missing_is_told_by_the_name_of_its_package(monkeypatch, part):
+    monkeypatch.setitem(sys.modules, part, None)
+    with pytest.raises(ModuleNotFoundError) as caught, needed_for("Anything", "report"):
+        import_module(part)
+    assert str(caught.value) == "Anything needs pandas: pip install 'surefoot[report]'."
 
 
 def test_the_command_names_its_extra(without, monkeypatch):

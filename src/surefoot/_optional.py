@@ -22,9 +22,10 @@ def needed_for(user: str, extra: str, otherwise: str = "") -> Iterator[None]:
     except MissingPackageError:
         raise
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("surefoot"):
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "surefoot"):
             raise
-        sentence = missing_package(user, error.name, extra, otherwise)
+        sentence = missing_package(user, package, extra, otherwise)
         raise MissingPackageError(sentence, name=error.name) from error
 
 

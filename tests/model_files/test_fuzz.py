@@ -12,8 +12,8 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "fuzz_models.py"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each case runs in a copy of the process")
-def test_twenty_seconds_of_forged_models(tmp_path):
-    command = [sys.executable, SCRIPT, "--seconds", "20", "--seed", "7", "--keep", tmp_path]
+def test_ten_seconds_of_forged_models(tmp_path):
+    command = [sys.executable, SCRIPT, "--seconds", "10", "--seed", "7", "--keep", tmp_path]
     alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     done = subprocess.run(
         command,

@@ -103,6 +103,21 @@ def test_held_out_rows_of_which_too_little_is_known(refusal, forge, classifier, 
     assert refusal(forged.change(part, lambda values: values[:3]).content()) == OTHER
 
 
+@pytest.mark.parametrize("name", ["error", "columns", "classes"])
+def test_something_else_in_place_of_held_out_rows(refusal, forge, classifier, name):
+    """As case 5972 of the fuzzing with seed 20 had it, a file too large to keep."""
+    forged = forge(classifier)
+    forged.set("IndividualErrorClassifier", held_out_=forged.attributes("HeldOut")[name])
+    assert refusal(forged.content()) == OTHER
+
+
+def test_a_table_in_place_of_the_groups_of_held_out_rows(refusal, forge, classifier):
+    forged = forge(classifier)
+    held_out = forged.attributes("HeldOut")
+    forged.set("HeldOut", groups=held_out["scores"])
+    assert refusal(forged.content()) == OTHER
+
+
 @pytest.mark.parametrize(
     ("name", "value", "what"),
     [

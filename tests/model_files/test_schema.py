@@ -103,6 +103,15 @@ def test_a_type_that_is_stored_as_it_never_is(refusal, kind, loader):
     )
 
 
+def test_a_model_of_another_package_is_named_besides_what_it_holds(refusal):
+    bytes_of_trees = described("builtins.bytearray", "BytearrayNode", [], 2)
+    state = described("xgboost.core.Booster", "ObjectNode", [bytes_of_trees], 1)
+    assert refusal(schema_of(state)) == (
+        "FILE is not loaded: it holds 'builtins.bytearray' and 'xgboost.core.Booster', "
+        "which surefoot does not trust."
+    )
+
+
 @pytest.mark.parametrize("protocol", [None, -1, 0, 1, 999, True, "2", 2.0])
 def test_protocols_that_are_not_read(refusal, protocol):
     with zipfile.ZipFile(io.BytesIO(dumps(LogisticRegression()))) as archive:

@@ -8,8 +8,9 @@ from typing import Self
 from surefoot._model_files._refusal import ModelFileError, Refusal, require
 from surefoot._words import reason
 
-# How a pickle begins, and what joblib compresses it to.
-PICKLES = (b"\x80", b"\x78", b"\x1f\x8b", b"\x04\x22\x4d\x18", b"BZ", b"\xfd7zXZ", b"]\0\0")
+# How a pickle begins, and what joblib compresses it to: by zlib (at its four levels), gzip, lz4, bz2, xz and lzma.
+ZLIB = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda")
+PICKLES = (b"\x80", *ZLIB, b"\x1f\x8b", b"\x04\x22\x4d\x18", b"BZh", b"\xfd7zXZ", b"]\0\0")
 
 # Bytes, unpacked: of everything, of the schema, and what is not looked at more closely. Beyond that, how many times the
 # packed size everything may be: our schemas reach 45, tables of indicators 200, a bomb 1,000.

@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 
 from surefoot._model_files._refusal import Refusal, require
 
+HELD_OUT = "surefoot.error_estimation._judgement.HeldOut"
 OTHER_ROWS = "the rows and neighbours in it do not fit each other"
 
 
@@ -18,8 +19,12 @@ def check_root(model: Any) -> None:
     if not isinstance(model, BaseEstimator):
         raise Refusal(f"it holds a {name}, which is no model")
     is_own = type(model).__module__.startswith("surefoot.")
-    if is_own and not {"estimator_", "held_out_"} <= vars(model).keys():
+    if not is_own:
+        return
+    if not {"estimator_", "held_out_"} <= vars(model).keys():
         raise Refusal(f"it holds an unfitted {name}")
+    kind = type(vars(model)["held_out_"])
+    require(f"{kind.__module__}.{kind.__name__}" == HELD_OUT, OTHER_ROWS)
 
 
 def check_usable(model: Any) -> None:
@@ -75,6 +80,8 @@ def check_held_out(held_out: Any) -> None:
         values = own[name]
         require(values.dtype == np.float64 and values.shape == (n_rows,), OTHER_ROWS)
         require(np.isfinite(values).all(), "the error of a held-out row in it is no number")
+    groups = own["groups"]
+    require(groups is None or groups.ndim == 1, OTHER_ROWS)
     require(own["losses"].min() >= 0, "the loss of a held-out row in it is negative")
     costs = own.get("costs")
     n_classes = 0 if own.get("classes") is None else len(own["classes"])
@@ -99,7 +106,7 @@ def is_numbers(values: Any) -> bool:
 
 CHECKS_OF_OWN_PARTS = {
     "surefoot._models._model_input.NumericInput": check_numbers,
-    "surefoot.error_estimation._judgement.HeldOut": check_held_out,
+    HELD_OUT: check_held_out,
     "surefoot.neighborhoods._neighborhood.NeighborhoodIndex": check_index,
     "surefoot.neighborhoods._space.NeighborSpace": check_numbers,
 }

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from surefoot._model_files._refusal import Refusal, UntrustedTypes, require
-from surefoot._model_files._trusted import LOADER_OF, LOADERS
+from surefoot._model_files._trusted import LOADER_OF, LOADERS, PACKAGES
 
 # Brackets and commas: a bound of the memory that parsing takes. Our largest models have a million.
 MOST_MARKS = 20_000_000
@@ -29,7 +29,7 @@ def read_schema(raw: bytes) -> dict[str, Any]:
     states = _States()
     n_states = states.visit_root(schema)
     if states.untrusted:
-        raise UntrustedTypes(states.untrusted)
+        raise UntrustedTypes(states.untrusted | states.foreign)
     # A file of ours describes an object wherever it is met. One that refers to it instead, twice on each of many
     # levels, would grow without end.
     require(n_states <= raw.count(b'"__loader__"'), "its objects refer to each other too often")
@@ -43,6 +43,7 @@ class _States:
         self.first: dict[int, dict[str, Any]] = {}
         self.sizes: dict[int, int] = {}
         self.untrusted: set[str] = set()
+        self.foreign: set[str] = set()
 
     def visit_root(self, schema: dict[str, Any]) -> int:
         """Check everything; number of objects that the schema describes."""
@@ -74,8 +75,13 @@ class _States:
         return self.sizes[own_id]
 
     def _check(self, state: dict[str, Any]) -> None:
-        """Note a type that is stored as none, or none of its kind, may be; skops checks the other names."""
+        """Note a type that is stored as none, or none of its kind, may be; skops checks the other names.
+
+        Those of other packages are noted too, and named only if something has to be refused here.
+        """
         loader, name = state["__loader__"], f"{state['__module__']}.{state['__class__']}"
         own = LOADER_OF.get(name, loader)
         if loader not in LOADERS or (loader not in (own, "JsonNode")):
             self.untrusted.add(name)
+        if name.partition(".")[0] not in PACKAGES:
+            self.foreign.add(name)

@@ -1,5 +1,8 @@
 """Types that models of `surefoot fit` are made of, and the one way in which each may be stored."""
 
+# The name of one type, from pandas 3 on and before.
+FRAMES = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
+
 # Besides these skops trusts scikit-learn's estimators, NumPy's arrays and Python's own containers. A name counts for
 # one loader only: as a function, say, and not as something that is called with whatever the file holds.
 TRUSTED: dict[str, tuple[str, ...]] = {
@@ -69,7 +72,7 @@ TRUSTED: dict[str, tuple[str, ...]] = {
     "PartialNode": ("functools.partial",),
     "TreeNode": ("sklearn.tree._tree.Tree",),
     "TupleNode": ("surefoot.error_estimation._regressor.FoldFit",),
-    "TypeNode": ("pandas.DataFrame",),
+    "TypeNode": FRAMES,
 }
 
 # Parts of boosting that skops trusts by itself, but not from its first version that we take.
@@ -96,6 +99,11 @@ LOADER_OF = {
     **dict.fromkeys(PARTS_OF_BOOSTING, "ObjectNode"),
     **{name: loader for loader, names in TRUSTED.items() for name in names},
 }
+
+# Whose types may be trusted. One of another package is named besides what it holds: who saved a model knows it by that.
+PACKAGES = frozenset({"builtins", "collections"}).union(
+    name.partition(".")[0] for name in LOADER_OF
+)
 
 # Where skops alone decides which types it trusts. Not here: methods, operators, and types that are called with stored
 # arguments, which can run what they were not meant to; and sparse matrices, whose archive lies within the archive.
@@ -131,7 +139,7 @@ PLACES_OF_FUNCTIONS = {
         "skrub._table_vectorizer._created_by_predicate",
         "skrub.selectors._selectors._cardinality_below",
     ),
-    ("surefoot._models._model_input.NumericInput", "frame_type"): ("pandas.DataFrame",),
+    ("surefoot._models._model_input.NumericInput", "frame_type"): FRAMES,
 }
 
 # What `functools.partial` may wrap: how boosting checks its numbers.
