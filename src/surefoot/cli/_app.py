@@ -25,6 +25,7 @@ from surefoot.cli._options import (
     Target,
     Task,
     TaskOption,
+    Time,
 )
 from surefoot.cli._signals import stoppable
 
@@ -98,6 +99,10 @@ def report(
         typer.Option(metavar="COLUMN", help="Column whose groups are compared; may be repeated."),
     ] = None,
     groups: Groups = None,
+    time: Time = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
+    ] = False,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
@@ -117,6 +122,8 @@ def report(
             *(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
             cost=cost or [],
             by=by or [],
+            time=time,
+            quick=quick,
         ),
         Results(page, scores, as_json, json_rows, show),
     )

@@ -64,6 +64,14 @@ Groups = Annotated[
         help="Column of groups: rows of one group, such as one person, are held out together.",
     ),
 ]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of times, numbers or dates: rows are held out later than those the model learns from. The column "
+        "itself is no input.",
+    ),
+]
 MaxRisk = Annotated[
     list[str] | None,
     typer.Option(

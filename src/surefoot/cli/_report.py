@@ -34,6 +34,8 @@ class Request(NamedTuple):
     command: str
     cost: Sequence[str] = ()
     by: Sequence[str] = ()
+    time: str | None = None
+    quick: bool = False
 
 
 class Results(NamedTuple):
@@ -77,6 +79,7 @@ def prepare(request: Request) -> ReliabilityReport:
         model,
         rows.X,
         rows.y,
+        cv=rows.cv,
         groups=rows.groups,
         X_unlabelled=rows.unlabelled,
         max_risk=max_risk,
@@ -87,19 +90,18 @@ def prepare(request: Request) -> ReliabilityReport:
         name=rows.name,
         target=rows.target,
         command=request.command,
+        quick=request.quick,
         progress=True,
     )
 
 
 def find_rows(request: Request, task: str, *, every: bool = False) -> Rows:
     """Rows of the user's table, or of an example."""
+    roles: dict[str, Any] = {"every": every, "by": request.by, "time": request.time}
     if request.data is not None:
-        return read_rows(
-            request.data, request.target, task, request.groups, every=every, by=request.by
-        )
+        return read_rows(request.data, request.target, task, request.groups, **roles)
     X, y = make_subscriptions(random_state=0)
     table = X.assign(**{str(y.name): y})
-    roles: dict[str, Any] = {"every": every, "by": request.by}
     if request.target is None:
         example_task = "classification" if task == "auto" else task
         return take_apart(table, str(y.name), example_task, request.groups, "the example", **roles)

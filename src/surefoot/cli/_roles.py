@@ -23,6 +23,7 @@ from surefoot.cli._target import (
     choose_task,
     remark_on_rare_classes,
 )
+from surefoot.cli._time import later_folds, times_of
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
@@ -45,6 +46,7 @@ class Rows(NamedTuple):
     groups: NDArray[Any] | None
     unlabelled: Any
     by: Mapping[str, Any] = MappingProxyType({})
+    cv: Any = 5
 
 
 def read_rows(
@@ -55,6 +57,7 @@ def read_rows(
     *,
     every: bool = False,
     by: Sequence[str] = (),
+    time: str | None = None,
 ) -> Rows:
     """Read a table, and split it by the roles of its columns; `every` column is kept for a fitted model."""
     table = read_table(path)
@@ -62,7 +65,7 @@ def read_rows(
         raise Mistake(
             f"Pass --target with the column to predict: {shown_path(path)} has {listed(table.columns)}."
         )
-    return take_apart(table, target, task, groups, table_name(path), every=every, by=by)
+    return take_apart(table, target, task, groups, table_name(path), every=every, by=by, time=time)
 
 
 def take_apart(
@@ -74,30 +77,23 @@ def take_apart(
     *,
     every: bool = False,
     by: Sequence[str] = (),
+    time: str | None = None,
 ) -> Rows:
     """Split a table by the roles of its columns, and print what was decided."""
-    for column in (target, groups, *by):
-        if column is not None and column not in table.columns:
-            raise unknown_column(column, table.columns, name)
-    if groups == target:
-        raise Mistake(f"Column {target!r} cannot be both --target and --groups.")
-    if target in by:
-        raise Mistake(
-            f"--by {target} is the target: name another column, whose groups are compared."
-        )
+    check_roles(table, target, groups, by, time, name)
     check_target_kind(table[target], target)
     known = table[target].notna()
     values = table.loc[known, target].infer_objects()
     check_enough(len(values), target)
     group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
     chosen, y = choose_targets(values, target, task, group_codes)
-    X = table.drop(columns=[target] + ([] if groups is None else [groups]))
+    X = table.drop(columns=[column for column in {target, groups, time} if column is not None])
     X = without_infinities(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
     if chosen == "classification" and not every:  # a fitted model has nothing to learn
         remark_on_rare_classes(y, group_codes)
-    return Rows(
+    rows = Rows(
         name,
         target,
         chosen,
@@ -106,6 +102,38 @@ def take_apart(
         group_codes,
         None if known.all() else X[~known],
         {column: table.loc[known, column] for column in by},
+    )
+    return rows if time is None else in_time(rows, table.loc[known, time], time)
+
+
+def check_roles(
+    table: Any, target: str, groups: str | None, by: Sequence[str], time: str | None, name: str
+) -> None:
+    """Raise a `Mistake` unless the table has all columns that were named, each for one role."""
+    for column in (target, groups, time, *by):
+        if column is not None and column not in table.columns:
+            raise unknown_column(column, table.columns, name)
+    for option, column in (("--groups", groups), ("--time", time)):
+        if column == target:
+            raise Mistake(f"Column {target!r} cannot be both --target and {option}.")
+    if groups is not None and time is not None:
+        raise Mistake("Pass --groups or --time, not both: rows are held out by one of them.")
+    if target in by:
+        raise Mistake(
+            f"--by {target} is the target: name another column, whose groups are compared."
+        )
+
+
+def in_time(rows: Rows, column: Any, name: str) -> Rows:
+    """Rows in the order of their times, to be held out later than those they are predicted from."""
+    times = times_of(column, name)
+    order = np.argsort(times, kind="stable")
+    labels = rows.y[order] if rows.task == "classification" else None
+    return rows._replace(
+        X=rows.X.iloc[order],
+        y=rows.y[order],
+        by={each: values.iloc[order] for each, values in rows.by.items()},
+        cv=later_folds(times[order], labels, name),
     )
 
 

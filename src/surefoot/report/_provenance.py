@@ -11,6 +11,7 @@ from sklearn.frozen import FrozenEstimator
 
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
+from surefoot.report._holding_out import LATER
 
 SEEN_BY_NONE = (
     "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
@@ -68,6 +69,8 @@ def _caveats(assessment: Assessment, neighbors_sampled: bool) -> list[str]:
         caveats.append(_about_costs(assessment))
     if not isinstance(assessment.error_estimator.estimator, FrozenEstimator):
         caveats.append(REFITTED)
+    if assessment.holds_out_later_rows:
+        caveats.append(LATER)
     if not assessment.is_classifier:
         caveats.append(
             "The promise of a mean error uses Student's t; with groups, a test that takes the largest error seen as "

@@ -21,6 +21,7 @@ from surefoot._words import plural
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._classes import describe_classes
+from surefoot.report._holding_out import describe_holding_out
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._numbers import give_numbers
 from surefoot.report._predictions import describe_predictions
@@ -303,6 +304,7 @@ class ReliabilityReport:
                 {"label": str(label), "share": shares[label] / len(assessment.y)}
                 for label in sorted(shares)
             ],
+            "held_out": describe_holding_out(assessment, self.cv),
             "never_held_out": describe_rare(assessment),
         }
 

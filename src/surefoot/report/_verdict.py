@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.report._answer import Selection
 from surefoot.report._assessment import Assessment
@@ -28,6 +29,7 @@ def give_verdict(
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
     sentences = [
+        _about_baseline(assessment),
         _about_checking(assessment, caught, own),
         _about_knowing(assessment, answer),
         _about_answering(assessment, answer),
@@ -158,16 +160,37 @@ def _is_share(unit: LossUnit) -> bool:
 
 
 def _baseline(assessment: Assessment) -> str:
-    """Result of always predicting the most frequent class, the cheapest class, or the median."""
-    costs = assessment.held_out.costs
-    if costs is not None:
-        classes = assessment.error_estimator.classes_
-        means = costs[np.searchsorted(classes, assessment.truth)].mean(axis=0)
-        return f"always predicting “{classes[means.argmin()]}”: {number(float(means.min()))}"
+    """Result of always predicting the same."""
+    constant, words = best_constant(assessment)
+    mean = float(assessment.losses_of(constant).mean())
+    show = percent(1 - mean) if assessment.unit.name == "share" else number(mean)
+    return f"always predicting {words}: {show}"
+
+
+def best_constant(assessment: Assessment) -> tuple[NDArray[Any], str]:
+    """Always the most frequent class, the cheapest class, or the median; and its name."""
+    n_rows, truth = len(assessment.truth), assessment.truth
     if not assessment.is_classifier:
-        return f"always predicting the median: {number(np.abs(assessment.truth - np.median(assessment.truth)).mean())}"
-    labels, counts = np.unique(assessment.truth, return_counts=True)
-    return f"always predicting “{labels[counts.argmax()]}”: {percent(counts.max() / counts.sum())}"
+        return np.full(n_rows, np.median(truth)), "the median"
+    labels, counts = np.unique(truth, return_counts=True)
+    best = labels[counts.argmax()]
+    if assessment.held_out.costs is not None:
+        classes = assessment.error_estimator.classes_
+        means = assessment.held_out.costs[np.searchsorted(classes, truth)].mean(axis=0)
+        best = classes[means.argmin()]
+    return np.repeat(np.asarray([best]), n_rows), f"“{best}”"
+
+
+def _about_baseline(assessment: Assessment) -> str:
+    """Sentence for a model that is not clearly better than always predicting the same; else empty."""
+    constant, words = best_constant(assessment)
+    gained = assessment.losses_of(constant) - assessment.losses
+    low, high = mean_interval(gained, assessment.unit_codes, assessment.confidence)
+    if low > 0 or assessment.losses.sum() == 0:
+        return ""
+    if high < 0:
+        return f"It is worse than always predicting {words}: do not use it as it is."
+    return f"These rows do not show that it is better than always predicting {words}."
 
 
 def _how_well_it_knows(assessment: Assessment, caught: float, own: float | None) -> dict[str, str]:
