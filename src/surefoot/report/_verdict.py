@@ -97,6 +97,9 @@ def _about_knowing(assessment: Assessment, answer: dict[str, Any]) -> str:
                 "These rows do not show whether the estimated errors rank rows better than chance."
             )
         return "The estimated errors rank rows worse than chance: do not use them."
+    ratio = answer["augrc"]["ratio"]
+    if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
+        return "The estimated errors and the model's own confidence rank the rows equally well: no difference."
     if adds is None:
         n_wrong = number(int(np.count_nonzero(assessment.wrong)))
         return (
