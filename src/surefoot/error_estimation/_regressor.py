@@ -57,7 +57,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper, if the indicators do not include it.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together.
+        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups` together.
     corrected : bool, default=False
         Whether `predict` adds the estimated residual to the model's prediction.
     loss : {"absolute", "squared"}, default="absolute"
@@ -65,7 +65,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     max_reference_rows : int, default=50_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Seed of all random draws: that sample, the folds of the correction, the indicators.
+        Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None
         Number of parallel fits and folds.
 
