@@ -58,16 +58,16 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together, and is at most
-        the number of rows of the rarest class. A class with fewer than five rows, or fewer than the folds, does
-        not count for that: its rows are learned from but never held out (`never_held_out_`).
+        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups`
+        together, at most as many as the rarest class has rows. A class with fewer than five rows, or fewer than the
+        folds, does not count for that: its rows are learned from but never held out (`never_held_out_`).
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
     max_reference_rows : int, default=50_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Seed of all random draws: that sample, the folds of the error estimator, the indicators.
+        Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None
         Number of parallel fits and folds.
 

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
@@ -15,6 +16,9 @@ from surefoot.error_estimation._error_probability import answer, out_of_fold
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
+
+# Trees take numbers of 32 bits.
+LARGEST_TARGET = 1e38
 
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
@@ -127,6 +131,20 @@ class ErrorSize:
     def scale(self, table: Floats) -> Floats:
         """Estimated size of the error in the unit of the target."""
         return np.sqrt(self.error(table)) if self.squared else self.error(table)
+
+
+def check_targets(y: NDArray[Any]) -> Floats:
+    """Targets as numbers; raise an error if they are none, or too large for trees."""
+    try:
+        targets = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
+    if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
+        raise ValueError(
+            f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
+            "divide them."
+        )
+    return targets
 
 
 def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:

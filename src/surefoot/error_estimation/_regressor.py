@@ -13,15 +13,13 @@ from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import cv_plus_intervals, held_out_intervals
 from surefoot.error_estimation._error_size import (
     ErrorSize,
+    check_targets,
     held_out_corrections,
 )
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
-
-# Trees take numbers of 32 bits.
-LARGEST_TARGET = 1e38
 
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
@@ -57,7 +55,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper, if the indicators do not include it.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together.
+        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups` together.
     corrected : bool, default=False
         Whether `predict` adds the estimated residual to the model's prediction.
     loss : {"absolute", "squared"}, default="absolute"
@@ -65,7 +63,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     max_reference_rows : int, default=50_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Seed of all random draws: that sample, the folds of the correction, the indicators.
+        Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None
         Number of parallel fits and folds.
 
@@ -295,16 +293,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             raise TypeError(
                 f"error_estimator={self.error_estimator!r} is no regressor: residuals are numbers."
             )
-        try:
-            targets = y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
-        if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
-            raise ValueError(
-                f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
-                "divide them."
-            )
-        return targets
+        return check_targets(y)
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
         self._folds = []

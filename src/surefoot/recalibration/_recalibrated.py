@@ -65,7 +65,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
     >>> plain = RecalibratedClassifier(neighbors).fit(X, y)
     >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity()).fit(X, y)
     >>> [round(100 * (1 - m.score(X_test, y_test)), 2) for m in (plain, sensitive)]
-    [1.25, 1.05]
+    [1.35, 1.1]
     """
 
     def __init__(
