@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
-from sklearn.utils.validation import validate_data
 
-from surefoot._crossfit import check_same_rows, common_classes
+from surefoot._crossfit import check_same_rows, check_training_rows, common_classes
 from surefoot._models import clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_class_labels
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
 
@@ -76,6 +76,8 @@ class JudgedEnsemble(HeterogeneousEnsemble):
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
         """Splits for all models: a splitter is called once, as it may be random."""
         judges = (IndividualErrorClassifier, IndividualErrorRegressor)
+        if is_classifier(self):
+            check_class_labels(y)
         models = [
             model.estimator if isinstance(model, judges) else model
             for _, model in self.estimators
@@ -94,7 +96,7 @@ class JudgedEnsemble(HeterogeneousEnsemble):
     def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
         """Fit an error estimator around each model, and return the weights of the held-out rows."""
         names, models = self._validate_estimators()
-        validate_data(self, X, y, skip_check_array=True)
+        check_training_rows(self, X, y, sample_weight)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
         cv = self._common_cv(X, y, groups)
         self.error_estimators_ = [

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d
 
+from surefoot._crossfit import known_classes
 from surefoot._models import margin, top_class
 from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import as_table, count_rows, row_index
@@ -224,6 +225,8 @@ def assess_rows(
     """Fit the model on folds, and learn from the held-out rows to estimate its error on each row."""
     X, y = as_table(X), column_or_1d(y)
     check_share(confidence, "confidence")
+    if is_classifier(estimator):
+        known_classes(estimator, y)
     check_limits(max_risk, np.unique(y) if is_classifier(estimator) else None, loss)
     kind = IndividualErrorClassifier if is_classifier(estimator) else IndividualErrorRegressor
     costs = {} if loss is None else {"loss": loss}
