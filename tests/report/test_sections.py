@@ -36,7 +36,6 @@ from surefoot.report import ReliabilityReport
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._assessment import assess_rows
 from surefoot.report._intervals import describe_intervals
-from surefoot.report._loss_units import UNITS
 from surefoot.report._predictions import describe_predictions
 from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
 from surefoot.report._regions import describe_regions
@@ -541,7 +540,7 @@ def about_map(X):
     n_rows = X.shape[0]
     rows = SimpleNamespace(
         is_classifier=False,
-        unit=UNITS["size"],
+        unit=SimpleNamespace(none="It made no mistake on {} rows"),
         X=X,
         rows=np.arange(n_rows),
         labels=np.arange(n_rows),
