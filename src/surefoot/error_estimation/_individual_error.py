@@ -173,6 +173,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "scores": held_out.scores,
             "splits": held_out.splits,
             "groups": None if folds.groups is None else folds.groups[held_out.rows],
+            "truth": folds.y[held_out.rows],
         }
 
     def _is_novel(self, output: PanelOutput | CrossFit) -> Mask:

@@ -122,6 +122,8 @@ class HeldOut(Judgement):
         Number of the split that held the row out.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`.
+    truth : ndarray of shape (n_held_out,), or None
+        Target of each row, as given to `fit`; None in models that were saved before it was kept.
     """
 
     rows: Ints
@@ -129,3 +131,4 @@ class HeldOut(Judgement):
     scores: Floats
     splits: Ints
     groups: NDArray[Any] | None = None
+    truth: NDArray[Any] | None = None
