@@ -97,6 +97,20 @@ def bin_codes(column: CodedColumn, most: int) -> tuple[Ints, int]:
     return parts.astype(np.int64), len(edges) + 2
 
 
+def hash_codes(columns: list[CodedColumn], random_state: int) -> list[Any]:
+    """Random number of 64 bits for each value of each column; rows agree if the sums of their numbers do."""
+    draw = np.random.default_rng(random_state)
+    return [
+        draw.integers(2**63, size=column.n_values, dtype=np.uint64)[column.codes]
+        for column in columns
+    ]
+
+
+def sum_rows(hashes: list[Any]) -> Any:
+    """Sum of each row's numbers, modulo 2⁶⁴."""
+    return np.sum(hashes, axis=0, dtype=np.uint64)
+
+
 def sample_rows(n_rows: int, most: int, random_state: int) -> Ints:
     """Positions of all rows, or of `most` of them drawn at random, in the order of the table."""
     if n_rows <= most:

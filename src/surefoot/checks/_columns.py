@@ -7,10 +7,14 @@ import numpy as np
 from scipy.special import gammaln
 
 from surefoot._typing import Ints
-from surefoot.checks._coding import LEVEL, CodedColumn, code_columns
+from surefoot.checks._coding import LEVEL, CodedColumn, code_columns, hash_codes, sum_rows
 
 # With fewer rows, all values of a column may differ by chance.
 LEAST_ROWS = 20
+
+# Columns of more values are the same only as numbers in one order, or as equal texts: what is known of a person, such
+# as name and height, is no copy.
+MOST_CATEGORIES = 20
 
 # Ends of names that people give to identifiers.
 ID_NAME = re.compile(r"(^|[\W_])(id|ids|uid|uuid|guid|key)$|[a-z]I[dD]$", re.IGNORECASE)
@@ -107,8 +111,8 @@ def _has_equal_steps(column: CodedColumn) -> bool:
 def find_equal_columns(X: Any) -> list[EqualColumns]:
     """Find columns that say the same as an earlier one, in the order of the table.
 
-    Two columns are the same if equal values of one are equal values of the other in every row, also under other names
-    or in another unit, and unrelated columns would hardly agree like this.
+    Two columns are the same if their texts are equal in every row; if numbers have the same order, as in another unit,
+    or the reverse; or if categories, up to twenty, were renamed. Unrelated columns must hardly ever agree like this.
 
     Parameters
     ----------
@@ -128,26 +132,52 @@ def find_equal_columns(X: Any) -> list[EqualColumns]:
     [EqualColumns(column='column 1', same_as='column 0', identical=False)]
     """
     columns = code_columns(X)
+    if not columns or not len(columns[0].codes):
+        return []
+    # Copies of a row agree in all columns.
+    rows = np.unique(sum_rows(hash_codes(columns, 0)), return_index=True)[1]
     n_pairs = max(1, len(columns) * (len(columns) - 1) // 2)
-    first: dict[bytes, CodedColumn] = {}
+    first: dict[tuple[str, bytes], CodedColumn] = {}
     pairs = []
     for column in columns:
-        partition = _partition(column.codes).tobytes()
-        earlier = first.setdefault(partition, column)
-        if earlier is not column and n_pairs * _chance_of_agreement(column.counts) < LEVEL:
+        chances = _chances_of_agreement(np.bincount(column.codes[rows]))
+        earlier = None
+        for kind, signature in _signatures(column, rows).items():
+            same = first.setdefault((kind, signature), column)
+            if same is not column and n_pairs * chances[kind] < LEVEL:
+                earlier = earlier or same
+        if earlier is not None:
             pairs.append(EqualColumns(column.name, earlier.name, _identical(column, earlier)))
     return pairs
 
 
-def _partition(codes: Ints) -> Ints:
-    """Codes numbered by their first row, so that only which rows have equal values matters."""
-    first, inverse = np.unique(codes, return_index=True, return_inverse=True)[1:]
-    return np.asarray(np.argsort(np.argsort(first))[inverse])
+def _signatures(column: CodedColumn, rows: Ints) -> dict[str, bytes]:
+    """Bytes that are equal for equal texts, for numbers in the same order or its reverse, and for renamed categories."""
+    codes, signatures = column.codes[rows], {}
+    if column.numbers is None:
+        signatures["order"] = codes.tobytes() + "\0".join(column.labels).encode()
+    else:
+        moves = codes[codes != codes[0]]
+        descends = len(moves) > 0 and moves[0] < codes[0]
+        signatures["order"] = (column.n_values - 1 - codes if descends else codes).tobytes()
+    if column.n_values <= MOST_CATEGORIES:
+        firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)[1:]
+        signatures["values"] = np.argsort(np.argsort(firsts))[inverse].tobytes()
+    return signatures
 
 
-def _chance_of_agreement(counts: Ints) -> float:
-    """Probability that a random order of the values agrees with a given one: n₁!·n₂!·…/n!."""
-    return float(np.exp(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1)))
+def _chances_of_agreement(counts: Ints) -> dict[str, float]:
+    """Probability that values in a random order agree with given ones: in their order, and as which are equal.
+
+    An order of n₁, n₂, … equal values has the probability n₁!·n₂!·…/n!, and the reverse counts as well. Which
+    values are equal is the same if values of equal counts change places.
+    """
+    log_order = float(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))
+    exchanges = float(gammaln(np.unique(counts, return_counts=True)[1] + 1).sum())
+    return {
+        "order": float(np.exp(log_order + np.log(2))),
+        "values": float(np.exp(log_order + exchanges)),
+    }
 
 
 def _identical(column: CodedColumn, other: CodedColumn) -> bool:

@@ -10,7 +10,14 @@ from sklearn.utils import check_consistent_length
 from surefoot._tables import as_table, count_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_vector
-from surefoot.checks._coding import LEVEL, CodedColumn, code_columns, sample_rows
+from surefoot.checks._coding import (
+    LEVEL,
+    CodedColumn,
+    code_columns,
+    hash_codes,
+    sample_rows,
+    sum_rows,
+)
 
 # Columns that are left out in turn, to see how many rows agree in all others.
 MOST_LEFT_OUT = 50
@@ -96,20 +103,6 @@ def find_duplicates(
             groups = np.unique(sum_rows(hashes), return_inverse=True)[1]
         searched, pairs = find_near(columns, groups, random_state)
     return _describe(groups, searched, pairs, splits, losses)
-
-
-def hash_codes(columns: list[CodedColumn], random_state: int) -> list[Any]:
-    """Random number of 64 bits for each value of each column; rows agree if the sums of their numbers do."""
-    draw = np.random.default_rng(random_state)
-    return [
-        draw.integers(2**63, size=column.n_values, dtype=np.uint64)[column.codes]
-        for column in columns
-    ]
-
-
-def sum_rows(hashes: list[Any]) -> Any:
-    """Sum of each row's numbers, modulo 2⁶⁴."""
-    return np.sum(hashes, axis=0, dtype=np.uint64)
 
 
 def count_pairs(values: Any) -> int:

@@ -16,6 +16,7 @@ from surefoot._optional import needed_for
 from surefoot._tables import count_rows
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
+from surefoot.report._checks import describe_checks
 from surefoot.report._intervals import describe_intervals
 from surefoot.report._probabilities import describe_probabilities
 from surefoot.report._provenance import describe_provenance
@@ -26,6 +27,7 @@ from surefoot.report.improvements import MOST_ROWS, find_improvements
 
 STEPS = (
     "Fit and assess",
+    "Check the table",
     "Answer or abstain",
     "Probabilities",
     "Where it fails",
@@ -123,7 +125,7 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            Sections verdict, answer, probabilities or intervals, regions, rows, improvements and how.
+            Sections verdict, checks, answer, probabilities or intervals, regions, rows, improvements and how.
         """
         return self._summary
 
@@ -193,6 +195,8 @@ class ReliabilityReport:
         next(steps)
         assessment = self._assessment
         next(steps)
+        checks = describe_checks(assessment, self.cv)
+        next(steps)
         answer = describe_answering(assessment)
         next(steps)
         probabilities, intervals = (
@@ -214,6 +218,7 @@ class ReliabilityReport:
             "model": model_name(self.estimator),
             "data": self._describe_data(assessment),
             "verdict": give_verdict(assessment, answer, improvements),
+            "checks": checks,
             "answer": answer,
             "probabilities": probabilities,
             "intervals": intervals,
