@@ -152,7 +152,7 @@ def find_equal_columns(X: Any) -> list[EqualColumns]:
 
 
 def _signatures(column: CodedColumn, rows: Ints) -> dict[str, bytes]:
-    """Bytes that are equal for equal texts, for numbers in the same order or its reverse, and for renamed categories."""
+    """Bytes that are equal for equal texts, numbers in the same order or its reverse, and renamed categories."""
     codes, signatures = column.codes[rows], {}
     if column.numbers is None:
         signatures["order"] = codes.tobytes() + "\0".join(column.labels).encode()

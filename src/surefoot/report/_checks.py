@@ -290,7 +290,7 @@ def _order(assessment: Assessment, n_folds: int) -> dict[str, Any] | None:
         "figures on this page are too good."
     )
     if orders.sorted_by_target:
-        sentence += " The rows are sorted by the target, so that ordered folds lack whole parts of it: that may be the reason."
+        sentence += " The rows are sorted by the target, so ordered folds lack parts of it: that may be the reason."
         advice = (
             "If nothing but the target sorted the rows, there is nothing to do. If rows of one person, place or time "
             f"stand together as well, use {GROUPS}, or {TIME}."
@@ -340,7 +340,7 @@ def _labels(assessment: Assessment) -> dict[str, Any] | None:
     ]
     sentence = (
         "Some labels are probably wrong: more labels than hard rows explain are contradicted by models and similar "
-        f"rows that never saw them ({_chance(errors.p_value)}). How many are wrong cannot be told without looking at them. "
+        f"rows that never saw them ({_chance(errors.p_value)}). How many are wrong cannot be told without looking. "
         f"{'The row' if len(rows) == 1 else f'The {len(rows)} rows'} to look at first (score: one minus the estimated "
         "probability of the label):"
     )
