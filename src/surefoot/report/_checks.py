@@ -46,12 +46,12 @@ def describe_checks(assessment: Assessment, cv: Any = None) -> dict[str, Any]:
     is_grouped = assessment.held_out.groups is not None
     items = [
         _leaks(assessment),
-        _identifiers(assessment),
-        _equal_columns(assessment),
         _duplicates(assessment, has_folds),
         _entities(assessment) if refits and not is_grouped else None,
         _order(assessment, int(cv)) if has_folds and not is_grouped else None,
         _labels(assessment) if assessment.is_classifier else None,
+        _identifiers(assessment),
+        _equal_columns(assessment),
     ]
     return {"items": [item for item in items if item is not None]}
 
@@ -152,7 +152,10 @@ def _identifiers(assessment: Assessment) -> dict[str, Any] | None:
     has = "has" if len(names) == 1 else "have"
     sentence = f"{_quoted(names)} {has} another value in every row: an identifier describes no row."
     if counting:
-        sentence += f" {_quoted(counting)} {'follows' if len(counting) == 1 else 'follow'} the order of the rows."
+        which = "It" if len(names) == 1 else _quoted(counting)
+        sentence += (
+            f" {which} {'follows' if len(counting) == 1 else 'follow'} the order of the rows."
+        )
     advice = (
         "Leave it out: a model can learn nothing from it that holds for new rows."
         if len(names) == 1
@@ -211,14 +214,18 @@ def _duplicates(assessment: Assessment, has_folds: bool) -> dict[str, Any] | Non
     sentence = (
         f"{number(n_copies)} of {number(n_rows)} rows ({percent(share)}) have a copy in the table"
     )
-    sentence += f", {number(n_near)} of them not quite equal (near duplicates)." if n_near else "."
+    if n_near:
+        some = "all" if n_near == n_copies else number(n_near)
+        sentence += f", {some} of them not quite equal (near duplicates)"
+    sentence += "."
     if found.searched < n_rows and n_near:
         sentence += f" Near copies were searched for {number(found.searched)} rows only."
     n_across = 0 if found.across is None else int(found.across.sum())
     if n_across and found.loss is not None and found.loss_without is not None:
         sentence += (
-            f" {number(n_across)} were predicted by a model that had learned from the copy. With them, the model is "
-            f"{_how_good(assessment, found.loss)}; without them, {_how_good(assessment, found.loss_without)}."
+            f" {number(n_across)} {'was' if n_across == 1 else 'were'} predicted by a model that had learned from the "
+            f"copy. With {'it' if n_across == 1 else 'them'}, the model is "
+            f"{_how_good(assessment, found.loss)}; without, {_how_good(assessment, found.loss_without)}."
         )
     labels = assessment.labels
     rows = [
@@ -226,6 +233,8 @@ def _duplicates(assessment: Assessment, has_folds: bool) -> dict[str, Any] | Non
         for row, copy, exact in zip(found.rows, found.copies, found.exact, strict=True)
         if row < copy or copy not in found.rows
     ]
+    if len(rows) > MOST_LISTED:
+        sentence += f" The first {MOST_LISTED} pairs are listed."
     advice = (
         "If new rows will be no copies of known ones, remove the copies, or hold each row out together with its "
         f"copies: {GROUPS}."
