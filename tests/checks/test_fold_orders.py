@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.checks import compare_fold_orders
-from surefoot.checks._fold_orders import compare_losses, spread_blocks
 
 
 def test_the_order_of_independent_rows_does_not_matter():
@@ -69,22 +68,32 @@ def test_figures_are_those_of_cross_validation():
     assert orders.n_rows == 100
 
 
-def test_units_of_one_row_are_students_test():
+def test_up_to_fifty_rows_are_compared_by_students_test():
     draw = np.random.default_rng(0)
-    first, second = draw.random(40), draw.random(40)
-    expected = ttest_1samp(first - second, 0).pvalue
-    assert compare_losses(first, second, np.arange(40)) == pytest.approx(expected)
-    assert compare_losses(first, first, np.arange(40)) == 1
-    assert compare_losses(first, second, np.zeros(40, dtype=int)) == 1  # one unit says nothing
+    X, losses = draw.normal(size=(40, 1)), draw.random(40)
+    y = X[:, 0] + draw.normal(size=40)
+    in_order = np.abs(y - cross_val_predict(Ridge(), X, y, cv=KFold(5)))
+    orders = compare_fold_orders(Ridge(), X, y, losses=losses)
+    assert orders.p_value == pytest.approx(ttest_1samp(in_order - losses, 0).pvalue)
+    same = compare_fold_orders(Ridge(), X, y, losses=in_order)
+    assert same.p_value == 1
 
 
 def test_a_long_table_is_compared_in_blocks():
-    rows = spread_blocks(10_000, 500)
-    assert len(rows) == 500
-    assert rows[0] == 0
-    assert rows[-1] == 9_999
-    assert (np.diff(rows).reshape(-1)[:9] == 1).all()  # ten rows stand together
-    assert spread_blocks(400, 500).tolist() == list(range(400))
+    rows = []
+
+    class Remembering(Ridge):
+        def predict(self, X):
+            rows.extend(X[:, 0].astype(int).tolist())
+            return super().predict(X)
+
+    X = np.arange(10_000.0)[:, None]
+    orders = compare_fold_orders(Remembering(), X, np.sin(X[:, 0]), max_rows=500)
+    assert orders.n_rows == 500
+    assert sorted(rows[:500]) == rows[:500]  # folds of rows that stand together
+    assert rows[:10] == list(range(10))
+    assert rows[499] == 9_999
+    assert np.diff(rows[:500]).max() < 250  # from everywhere in the table
 
 
 @pytest.mark.parametrize(

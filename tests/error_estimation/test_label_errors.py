@@ -13,12 +13,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot.error_estimation import (
+    HeldOut,
     IndividualErrorClassifier,
     IndividualErrorRegressor,
     find_label_errors,
 )
-from surefoot.error_estimation._label_errors import label_probabilities, pool, well_predicted
-from surefoot.error_estimation._lapses import lapse_p_value
 
 
 def flipped_table(n_classes=2, share=0.06, n_rows=300, spread=0.7):
@@ -104,39 +103,77 @@ def test_a_model_without_a_mistake_raises_no_alarm():
     assert errors.scores.max() < 0.5
 
 
+def judged(probabilities, error, truth, predicted=None):
+    """Error estimator whose held-out rows are given."""
+    n_rows, zeros = len(truth), np.zeros(len(truth))
+    top = probabilities.argmax(axis=1) if predicted is None else predicted
+    sure = IndividualErrorClassifier(GaussianNB())
+    sure.held_out_ = HeldOut(
+        prediction=top,
+        error=error,
+        shift=zeros,
+        spread=zeros,
+        worst=zeros,
+        novel=zeros > 0,
+        columns={},
+        classes=np.arange(probabilities.shape[1]),
+        probabilities=probabilities,
+        rows=np.arange(n_rows),
+        losses=(top != truth).astype(float),
+        scores=np.log(probabilities),
+        splits=zeros.astype(int),
+        truth=truth,
+    )
+    return sure
+
+
 def test_probabilities_of_labels_by_hand():
-    # The scores are the shares of the labels, and the error estimate agrees: 6, 3 and 1 of 10.
-    scores = np.log([[0.6, 0.3, 0.1]] * 10)
-    codes = np.repeat([0, 1, 2], [6, 3, 1])
-    probabilities = label_probabilities(scores, np.full(10, 0.4), np.zeros(10, dtype=int), codes)
-    assert_allclose(probabilities, [[0.6, 0.3, 0.1]] * 10, atol=1e-4)
+    # The probabilities are the shares of the labels, and the error estimate agrees: 6, 3 and 1 of 10.
+    truth = np.repeat([0, 1, 2], [6, 3, 1])
+    errors = find_label_errors(judged(np.array([[0.6, 0.3, 0.1]] * 10), np.full(10, 0.4), truth))
+    assert errors.labels.tolist() == [2, 1, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert_allclose(errors.scores, np.repeat([0.9, 0.7, 0.4], [1, 3, 6]), atol=1e-4)
+    assert errors.suggested.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
 
 
 def test_an_opinion_that_knows_nothing_gets_no_weight():
     draw = np.random.default_rng(0)
     lead = draw.normal(size=2000)
-    codes = (draw.random(2000) < expit(lead)).astype(int)
-    overconfident = np.column_stack([np.zeros(2000), 5 * lead])
-    aimless = np.log(draw.dirichlet([1, 1], size=2000))
-    pooled = pool([overconfident, aimless], codes)
-    assert_allclose(pooled[:, 1] - pooled[:, 0], lead, atol=0.35)
+    truth = (draw.random(2000) < expit(lead)).astype(int)
+    right = 1 - expit(np.where(truth == 1, lead, -lead))
+    too_sure = np.column_stack([expit(-5 * lead), expit(5 * lead)])
+    aimless = find_label_errors(judged(too_sure, draw.uniform(0.1, 0.9, 2000), truth))
+    assert_allclose(aimless.scores, right[aimless.rows], atol=0.1)
+    coin = np.column_stack([draw.random(2000)] * 2)
+    coin[:, 1] = 1 - coin[:, 0]
+    top = coin.argmax(axis=1)
+    error = expit(np.where(top == 1, -lead, lead))
+    informed = find_label_errors(judged(coin, error, truth))
+    assert_allclose(informed.scores, right[informed.rows], atol=0.1)
 
 
 def test_lapses_are_told_from_hard_rows():
     draw = np.random.default_rng(0)
-    doubt = draw.normal(size=1500) * 3 - 3
+    doubt = draw.normal(size=1500) * 3 - 5
     hard = draw.random(1500) < expit(doubt)
     lapses = hard | (draw.random(1500) < 0.05)
-    assert lapse_p_value(doubt, -doubt, hard.astype(float)) > 0.1
-    assert lapse_p_value(doubt, -doubt, lapses.astype(float)) < 1e-4
-    # The model is too sure, and the estimated errors know it: no label has to be wrong for that.
-    assert lapse_p_value(doubt, -20 * doubt, hard.astype(float)) > 0.1
+    top = draw.integers(0, 2, 1500)
+
+    def p_value(wrong, sureness):
+        other = expit(sureness * np.minimum(doubt, 0))
+        probabilities = np.column_stack([other, other])
+        probabilities[np.arange(1500), top] = 1 - other
+        truth = np.where(wrong, 1 - top, top)
+        return find_label_errors(judged(probabilities, expit(doubt), truth, top)).p_value
+
+    assert p_value(hard, 1) > 0.1
+    assert p_value(lapses, 1) < 1e-4
+    assert (
+        p_value(hard, 20) > 0.1
+    )  # too sure, as the estimated errors know: no label is wrong for that
 
 
 def test_a_class_that_is_never_found_contradicts_nothing():
-    codes = np.repeat([0, 1], [93, 7])
-    assert not well_predicted(np.zeros(100, dtype=int), codes, 2).any()
-    assert well_predicted(np.where(np.arange(100) == 50, 1 - codes, codes), codes, 2)[0]
     X = np.random.default_rng(0).normal(size=(400, 3))
     y = np.random.default_rng(1).random(400) < 0.07
     assert find_label_errors(fitted(GaussianNB(), X, y)).p_value == 1
