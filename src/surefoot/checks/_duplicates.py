@@ -23,7 +23,7 @@ from surefoot.checks._coding import (
 MOST_LEFT_OUT = 50
 
 # Most rows whose nearest rows are searched, how many of these, and the place of the one at half of the distance.
-MOST_SEARCHED = 3000
+MOST_SEARCHED = 2000
 N_NEAR = 10
 HALF_WAY = 5
 
@@ -42,7 +42,7 @@ class Duplicates(NamedTuple):
     `rows` are positions, `copies` the position of a copy of each, and `exact` is False for a copy that differs a
     little. `across` is True where a copy was among the training rows of the model that predicted the row; None without
     `splits`. `loss` is the mean loss, and `loss_without` that of the rows without such a copy; None without `losses`.
-    Near copies are searched for at most 3,000 rows: `searched` says how many.
+    Near copies are searched for at most 2,000 rows: `searched` says how many.
     """
 
     rows: Ints

@@ -26,8 +26,8 @@ LEAST_GAP = 0.05
 class FoldOrders(NamedTuple):
     """Mean loss with shuffled folds and with folds of rows that stand together; lower is better.
 
-    The loss is 1 for a wrong class, or the size of the error. `p_value` is the probability of such a difference if
-    the order of the rows did not matter; `n_rows` of the rows were compared. `sorted_by_target` says that rows with
+    The loss is 1 for a wrong class, or the size of the error. `p_value` is the probability that ordered folds are so
+    much worse if the order of the rows did not matter; `n_rows` of the rows were compared. `sorted_by_target` says that rows with
     equal or similar targets stand together, as where a table was sorted by its target: this alone makes ordered folds
     worse.
     """
@@ -165,7 +165,7 @@ def _predict(estimator: Any, X: Any, y: NDArray[Any], train: Ints, test: Ints) -
 
 
 def compare_losses(first: Floats, second: Floats, units: Ints) -> float:
-    """P-value of the hypothesis that two losses of each row have one mean, by Student's t over units of rows.
+    """P-value of the hypothesis that the first loss of a row is no higher than the second, by Student's t over units.
 
     Rows of one unit, numbered from 0, may depend on each other; differences of units must not.
     """
@@ -178,8 +178,8 @@ def compare_losses(first: Floats, second: Floats, units: Ints) -> float:
     sums = np.bincount(units, gaps - gaps.mean())
     spread = np.sqrt(n_units / (n_units - 1) * float(sums @ sums))
     if spread <= 1e-12 * np.abs(gaps).sum():  # every row differs by the same
-        return 0.0 if len(gaps) > 1 else 1.0
-    return float(2 * student.sf(abs(gaps.sum()) / spread, n_units - 1))
+        return 0.0 if gaps[0] > 0 else 1.0
+    return float(student.sf(gaps.sum() / spread, n_units - 1))
 
 
 def is_sorted_by(y: NDArray[Any], by_class: bool) -> bool:

@@ -65,7 +65,8 @@ def find_leaks(
     y : array-like of shape (n_rows,)
         Their targets.
     prediction : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
-        Held-out predictions of the whole model, or its class probabilities in the order of the sorted classes.
+        Held-out predictions of the whole model, or its class probabilities in the order of the sorted classes; without
+        them, the model is taken for perfect.
     task : {"classification", "regression"}, default=None
         What the targets are; None takes numbers of more than 20 different values for a regression.
     random_state : int, default=0
@@ -168,7 +169,7 @@ def _leaking(columns: list[CodedColumn], scores: Floats, of_model: float | None)
         # Another column with the same score may be its copy.
         others = scores[scores < scores[i] - 1e-9]
         following = float(others.max(initial=0.0))
-        is_close = of_model is None or scores[i] >= CLOSE * of_model
+        is_close = scores[i] >= CLOSE * (1.0 if of_model is None else of_model)
         stands_out = scores[i] >= MUCH and is_close and 1 - following >= FACTOR * (1 - scores[i])
         if scores[i] >= NEARLY_ALL or stands_out:
             leaks.append(Leak(columns[i].name, float(scores[i]), following, of_model))
