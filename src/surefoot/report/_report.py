@@ -20,6 +20,7 @@ from surefoot._tables import as_table, count_rows
 from surefoot._words import plural
 from surefoot.report._answer import describe_answering
 from surefoot.report._assessment import Assessment, assess_rows, row_labels
+from surefoot.report._checks import describe_checks
 from surefoot.report._classes import describe_classes
 from surefoot.report._holding_out import describe_holding_out
 from surefoot.report._intervals import describe_intervals
@@ -154,9 +155,8 @@ class ReliabilityReport:
         Returns
         -------
         summary : dict
-            The verdict in numbers, then sections data, verdict, answer, classes, slices, probabilities (or
-            predictions and intervals), regions, rows,
-            improvements and how.
+            The verdict in numbers, then sections data, verdict, checks, answer, classes, slices, probabilities (or
+            predictions and intervals), regions, rows, improvements and how.
         """
         return self._summary
 
@@ -232,7 +232,7 @@ class ReliabilityReport:
             self.progress,
             n_splits=int(self.cv) if isinstance(self.cv, Integral) else USUAL_FOLDS,
             classifies=is_classifier(self.estimator),
-            n_sections=5,
+            n_sections=6,
             n_refits=0 if self.quick else n_refits(count_rows(self.X)),
         )
         with following(plan):
@@ -241,6 +241,8 @@ class ReliabilityReport:
     def _describe(self) -> dict[str, Any]:
         started, by = time.perf_counter(), self._by
         assessment = self._assessment
+        checks = describe_checks(assessment, self.cv)
+        step_done("section")
         answer = describe_answering(assessment)
         step_done("section")
         classes = describe_classes(assessment)
@@ -264,7 +266,8 @@ class ReliabilityReport:
             "target": self.target or "y",
             "model": model_name(self.estimator),
             "data": self._describe_data(assessment),
-            "verdict": give_verdict(assessment, answer, improvements, classes),
+            "verdict": give_verdict(assessment, answer, improvements, classes, checks),
+            "checks": checks,
             "answer": answer,
             "classes": classes,
             "slices": describe_slices(assessment, by),

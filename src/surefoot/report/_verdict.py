@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from surefoot.report._answer import Selection
 from surefoot.report._assessment import Assessment
+from surefoot.report._check_items import quoted
 from surefoot.report._figures import number, percent
 from surefoot.report._loss_units import LossUnit
 from surefoot.report._shares import mean_interval, wilson_interval
@@ -23,12 +24,14 @@ def give_verdict(
     answer: dict[str, Any],
     improvements: list[Any],
     classes: dict[str, Any] | None = None,
+    checks: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections."""
     caught, own = caught_by_checking(assessment)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
     sentences = [
+        *_about_checks({"items": []} if checks is None else checks),
         _about_baseline(assessment),
         _about_checking(assessment, caught, own),
         _about_knowing(assessment, answer),
@@ -46,6 +49,30 @@ def give_verdict(
         ],
         "adds": knows_more(answer),
     }
+
+
+def _about_checks(checks: dict[str, Any]) -> list[str]:
+    """Sentences on what makes the other figures worth less, the order of the rows first."""
+    items = {item["kind"]: item for item in checks["items"]}
+    sentences = []
+    if "order" in items and not items["order"]["facts"]["sorted_by_target"]:
+        sentences.append(f"{items['order']['sentence']} {items['order']['advice']}")
+    if "leak" in items:
+        names = quoted(items["leak"]["columns"])
+        sentences.append(
+            f"{names} may give the target away, and then every figure here is too good."
+        )
+    if "entities" in items:
+        column = items["entities"]["facts"]["column"]
+        sentences.append(
+            f"Rows with the same value of “{column}” depend on each other: if new rows will have other values, use "
+            f"--groups {column}."
+        )
+    if "duplicates" in items:
+        sentences.append(f"{items['duplicates']['figure']} of the rows have copies in the table.")
+    if "labels" in items:
+        sentences.append("Some labels are probably wrong.")
+    return sentences
 
 
 def knows_more(answer: dict[str, Any]) -> bool | None:
