@@ -408,7 +408,7 @@ def test_three_classes_by_models_of_every_kind(model):
 
 def test_errors_are_of_what_is_predicted_not_of_the_largest_decision_value():
     X, y = make_blobs(300, centers=5, cluster_std=6.0, random_state=1)
-    svm, folds = SVC(kernel="linear"), StratifiedKFold(3, shuffle=True, random_state=0)
+    svm, folds = SVC(kernel="linear"), StratifiedKFold(3)
     model = quick(svm, indicators=Confidence(), cv=folds).fit(X, y)
     predicted, values = (
         cross_val_predict(svm, X, y, cv=folds, method=method)

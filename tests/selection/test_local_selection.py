@@ -163,6 +163,16 @@ def test_frozen_models_and_judges_with_settings_of_their_own():
     assert isinstance(model.named_estimators_["own"], LogisticRegression)
 
 
+def test_a_frozen_model_learns_no_class_so_one_row_of_it_is_enough():
+    X, y = halves(400, 0)
+    frozen = FrozenEstimator(KNeighborsClassifier(1).fit(X[:200], y[:200]))
+    rows = np.r_[200 + np.flatnonzero(y[200:] == 0), 200 + np.flatnonzero(y[200:] == 1)[:1]]
+    for model in (frozen, light(frozen)):
+        fitted = LocalSelectionClassifier([("frozen", model)], random_state=0).fit(X[rows], y[rows])
+        assert_array_equal(fitted.held_out_.rows, np.arange(len(rows)))
+        assert_array_equal(fitted.held_out_.prediction[:, 0], frozen.predict(X[rows]))
+
+
 def test_weights_count_in_the_choice():
     X, y = halves(600, 0)
     weight = np.where(X[:, 0] < 0, 50.0, 1.0)  # the line is better where the weight is

@@ -96,7 +96,7 @@ class JudgedEnsemble(HeterogeneousEnsemble):
     def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
         """Fit an error estimator around each model, and return the weights of the held-out rows."""
         names, models = self._validate_estimators()
-        check_training_rows(self, X, y, sample_weight)
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
         cv = self._common_cv(X, y, groups)
         self.error_estimators_ = [
