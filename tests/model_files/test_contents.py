@@ -239,7 +239,8 @@ def test_labels_beyond_the_columns(refusal, forge):
 )
 def test_knots_of_a_spline(refusal, forge, rows, name, change):
     forged = forge(SplineTransformer(n_knots=4).fit(rows[0]))
-    part = forged.attributes("BSpline")[name]
+    stored = forged.attributes("BSpline")
+    part = stored[name if name in stored else name[1:]]  # without the underscore before scipy 1.16
     assert refusal(forged.change(part, change).content()) == SPLINE
 
 

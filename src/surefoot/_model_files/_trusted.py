@@ -101,7 +101,7 @@ LOADER_OF = {
 }
 
 # Whose types may be trusted. One of another package is named besides what it holds: who saved a model knows it by that.
-PACKAGES = frozenset({"builtins", "collections"}).union(
+PACKAGES = frozenset({"_loss", "builtins", "collections"}).union(
     name.partition(".")[0] for name in LOADER_OF
 )
 
