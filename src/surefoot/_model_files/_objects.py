@@ -3,7 +3,7 @@
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ CHECKS: dict[str, Check] = {
 }
 
 PLAIN = (str, int, float, complex, bytes, type(None), slice, np.generic, np.dtype, np.ufunc)
-FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial, type)
+FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, partial, type)
 RANDOM = (np.random.RandomState, np.random.Generator)
 
 # Who makes the objects in a model, besides containers and arrays: anything else was slipped in.
