@@ -6,11 +6,12 @@ Run `python benchmarks/grouped_promises.py`; `--draws 100` for a quick look.
 import argparse
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.abstention import choose_promise, make_promise
+from surefoot.abstention import make_promise, promise_for
 
 MAX_RISK, CONFIDENCE = 0.3, 0.95
 GRID = (np.arange(100_000) + 0.5) / 100_000
@@ -141,7 +142,8 @@ def fixed(generator, estimates, losses, groups):
 
 def automatic(_generator, estimates, losses, groups):
     """Promise of the risk that is chosen automatically."""
-    return choose_promise(estimates, losses, CONFIDENCE, groups=groups)
+    held_out = SimpleNamespace(error=estimates, losses=losses, groups=groups, loss_values=None)
+    return promise_for(held_out, confidence=CONFIDENCE)
 
 
 def is_kept(generator, promise):

@@ -1,6 +1,9 @@
 """Whatever lacks a package says which extra to install, and the extra is one that brings the package."""
 
+import ast
+import json
 import re
+import shlex
 import sys
 import tomllib
 from importlib import import_module
@@ -11,16 +14,16 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from surefoot import IndividualErrorClassifier
-from surefoot._optional import needed_for
-from surefoot.cli import NEEDED, main
+from surefoot._optional import install_command, needed_for
+from surefoot.cli import main
 from surefoot.datasets import make_subscriptions
 from surefoot.plots import RiskCoverageDisplay
 from surefoot.report import ReliabilityReport
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-DISTRIBUTIONS = {"vl_convert": "vl-convert-python"}
-HINT = re.compile(r"pip install '(?:surefoot|\.)\[([\w,]+)\]'")
+DISTRIBUTIONS = {"vl_convert": "vl-convert-python", "markupsafe": "jinja2"}
+HINT = re.compile(r"pip install (?:--editable )?'[^'\[]+\[([\w,]+)\]'")
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 2))
@@ -88,7 +91,7 @@ def test_the_extra_to_install_brings_the_package(without, tmp_path, package, use
     with pytest.raises(ModuleNotFoundError) as caught:
         use(tmp_path)
     sentence = str(caught.value)
-    assert f"needs {package}" in sentence
+    assert f"needs {package}, which the extra" in sentence
     [extra] = HINT.findall(sentence)
     assert DISTRIBUTIONS.get(package, package) in requirements(extra)
     assert not list(tmp_path.iterdir())
@@ -99,11 +102,7 @@ def test_a_part_that_is_missing_is_told_by_the_name_of_its_package(monkeypatch, 
     monkeypatch.setitem(sys.modules, part, None)
     with pytest.raises(ModuleNotFoundError) as caught, needed_for("Anything", "report"):
         import_module(part)
-    assert str(caught.value) == "Anything needs pandas: pip install 'surefoot[report]'."
-
-
-def test_the_extra_of_the_commands_brings_all_they_need():
-    assert sorted(DISTRIBUTIONS.get(name, name) for name in NEEDED) == sorted(requirements("cli"))
+    assert str(caught.value).startswith("Anything needs pandas, which the extra 'report' has: ")
 
 
 def test_the_command_names_its_extra(without, monkeypatch):
@@ -112,7 +111,9 @@ def test_the_command_names_its_extra(without, monkeypatch):
     without("typer")
     with pytest.raises(SystemExit) as left:
         main(["--help"])
-    assert left.value.code == "surefoot's commands need typer: pip install 'surefoot[cli]'"
+    sentence = left.value.code
+    assert sentence.startswith("The command surefoot needs typer, which the extra 'cli' has: pip ")
+    assert HINT.findall(sentence) == ["cli"]
 
 
 def test_what_is_no_package_of_an_extra_is_not_hidden(monkeypatch, tmp_path):
@@ -137,3 +138,111 @@ def test_a_report_is_summarized_without_any_extra(without):
             without(package.replace("-python", "").replace("-", "_"))
     summary = ReliabilityReport(MODEL, X, y, random_state=0).summarize()
     assert summary["task"] == "classification"
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("record", "requirement"),
+    [
+        (None, "surefoot[report]"),
+        ({"url": "FOLDER", "dir_info": {}}, "FOLDER[report]"),
+        ({"url": "FOLDER", "dir_info": {"editable": True}}, "FOLDER[report]"),
+        ({"url": "file:///no/such/folder", "dir_info": {}}, "surefoot[report]"),
+        ({"url": "file:///a/b.whl", "archive_info": {}}, "surefoot[report] @ file:///a/b.whl"),
+        (
+            {"url": "https://a.b/c", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
+            f"surefoot[report] @ git+https://a.b/c@{COMMIT}",
+        ),
+    ],
+    ids=["index", "folder", "editable", "folder that is gone", "file", "repository"],
+)
+def test_the_command_installs_from_where_surefoot_came_from(tmp_path, record, requirement):
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    text = None if record is None else json.dumps(record).replace("FOLDER", folder.as_uri())
+    *command, last = shlex.split(install_command("report", text))
+    editable = ["--editable"] if record and record.get("dir_info", {}).get("editable") else []
+    assert command == ["pip", "install", *editable]
+    assert last == requirement.replace("FOLDER", str(folder))
+
+
+CORE = {"joblib", "llvmlite", "narwhals", "numba", "numpy", "scipy", "sklearn", "threadpoolctl"}
+
+# Imports that are guarded by other means than `needed_for`.
+GUARDED = {
+    "surefoot._models._frame_parts": "the user's table is a pandas frame, so there is pandas",
+    "surefoot.plots._voronoi_cell": "it draws on axes, so there is matplotlib",
+    "surefoot.plots._risk_coverage": "it draws on axes, so there is matplotlib",
+}
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT / "src").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(node, extra=None):
+    """Modules that a part of a module imports, each with the extra that its `needed_for` names."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from ((alias.name, extra) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield child.module, extra
+            yield from ((f"{child.module}.{alias.name}", extra) for alias in child.names)
+        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        elif isinstance(child, ast.With) and "needed_for(" in ast.unparse(child.items[0]):
+            yield from imports(child, child.items[0].context_expr.args[1].value)
+        else:
+            yield from imports(child, extra)
+
+
+def looks_first(path):
+    """Whether a module draws a figure only where `find_spec` finds matplotlib."""
+    return 'if find_spec("matplotlib") is None:\n        return' in path.read_text()
+
+
+def reach(starts, edges):
+    """Modules that are imported, at once or later, where the modules `starts` are."""
+    seen, left = set(), set(starts)
+    while left:
+        module = left.pop()
+        seen.add(module)
+        left |= edges.get(module, set()) - seen
+    return seen
+
+
+def test_every_import_of_an_optional_package_is_guarded():
+    paths = {module_name(path): path for path in (ROOT / "src").rglob("*.py")}
+    imported = {name: list(imports(ast.parse(path.read_text()))) for name, path in paths.items()}
+    edges = {
+        m: {n for n, extra in names if not extra} & set(paths) for m, names in imported.items()
+    }
+    public = {name for name in paths if name.count(".") < 2 and "._" not in name}
+    experiments = {name for name in paths if name.startswith("surefoot.experiments.")}
+    free = reach(public | experiments | {"surefoot.integrations.mlflow"}, edges)
+    unguarded = []
+    for extra in [None, *EXTRAS]:
+        behind = {n for names in imported.values() for n, e in names if e == extra} & set(paths)
+        modules = free if extra is None else reach(behind, edges) - free
+        brought = set() if extra is None else set(requirements(extra))
+        unguarded += [
+            (module, name)
+            for module in modules
+            for name, inner in imported[module]
+            if is_missing_from(name, brought | set(requirements(inner) if inner else []))
+            and module not in GUARDED
+            and not looks_first(paths[module])
+        ]
+    assert not unguarded
+    assert {"surefoot.cli._app", "surefoot.report.page", "surefoot._model_files"}.isdisjoint(free)
+
+
+def is_missing_from(name, distributions):
+    """Whether an import needs a package that neither surefoot itself nor the distributions bring."""
+    package = name.partition(".")[0]
+    always = package in CORE | {"surefoot"} | set(sys.stdlib_module_names)
+    return not always and DISTRIBUTIONS.get(package, package) not in distributions

@@ -1,6 +1,7 @@
 """Splitters: folds of the training rows, and folds of the out-of-fold rows that a meta-learner is fitted on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -11,26 +12,58 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     StratifiedGroupKFold,
+    StratifiedKFold,
     check_cv,
 )
+from sklearn.utils import check_random_state
 
-from surefoot._typing import Split
+from surefoot._typing import Ints, Mask, Split
 
-# Folds of a meta-learner's training rows.
+# Rows of a class from which on some of them are held out, if there are as many folds.
+LEAST_HELD_OUT = 5
+
+# Folds of a meta-learner's training rows, and those of `cv=None`.
 FOLDS = 5
 
 
 def resolve_cv(
-    cv: Any, y: NDArray[Any], *, stratified: bool, refits: bool = True, groups: Any = None
+    cv: Any,
+    y: NDArray[Any],
+    *,
+    stratified: bool,
+    random_state: Any,
+    refits: bool = True,
+    groups: Any = None,
+    hold_out_all: bool = False,
 ) -> BaseCrossValidator:
-    """Splitter for `cv`; a number of folds is at most the number of rows of the rarest class.
+    """Splitter for `cv`; a number of folds is at most the number of rows of the rarest class that is held out.
 
-    With `refits=False` (a frozen model, which is not fitted again) a training fold may lack a class. If there
-    are groups, a number of folds keeps each of them in one fold.
+    A number stands for shuffled folds: tables come sorted by their target, by place or by person, and folds of
+    neighbouring rows would lack what they are tested on. Rows of classes that are too rare are in every training
+    fold, and never held out (`EveryClassLearned`). With `hold_out_all` there are fewer folds instead, and an error
+    if a class has one row only. With `refits=False` (a frozen model, which is not fitted again) a training fold may
+    lack a class. If there are groups, a number of folds keeps each of them in one fold.
     """
-    if isinstance(cv, Integral) and groups is not None:
-        return _group_folds(int(cv), groups, y if stratified else None)
-    if stratified and isinstance(cv, Integral):
+    if cv is not None and not isinstance(cv, Integral):
+        return check_cv(cv, y, classifier=stratified)
+    n_folds = FOLDS if cv is None else int(cv)
+    if stratified and refits and not hold_out_all:
+        learned = too_rare(y, groups, n_folds)
+        kept = None if groups is None else np.asarray(groups)[~learned]
+        labels = strata(y[~learned], kept, n_folds)
+        inner = resolve_cv(
+            n_folds,
+            labels,
+            stratified=True,
+            random_state=random_state,
+            groups=kept,
+            hold_out_all=True,
+        )
+        is_plain = groups is None and not learned.any()
+        return inner if is_plain else EveryClassLearned(inner, learned, labels)
+    if groups is not None:
+        return _group_folds(n_folds, groups, y if stratified else None, random_state)
+    if stratified:
         labels, counts = np.unique(y, return_counts=True)
         rarest, rare_label = int(counts.min()), labels.tolist()[counts.argmin()]
         if refits and len(labels) < 2:
@@ -41,13 +74,15 @@ def resolve_cv(
             raise ValueError(
                 f"y has one row only of class {rare_label!r}: cross-validation needs two or more of each."
             )
-        cv, stratified = (min(int(cv), rarest), True) if rarest > 1 else (int(cv), False)
-    if isinstance(cv, Integral) and not stratified and len(y) > 1:
-        cv = min(int(cv), len(y))
-    return check_cv(cv, y, classifier=stratified)
+        # A frozen model has no class to learn.
+        if rarest >= (2 if refits else min(LEAST_HELD_OUT, n_folds)):
+            return StratifiedKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
+    return KFold(min(n_folds, max(len(y), 2)), shuffle=True, random_state=random_state)
 
 
-def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> BaseCrossValidator:
+def _group_folds(
+    n_folds: int, groups: Any, labels: NDArray[Any] | None, random_state: Any
+) -> BaseCrossValidator:
     """Splitter that keeps groups together, stratified by `labels` where each class is in two groups or more."""
     groups = np.asarray(groups)
     n_groups = len(np.unique(groups))
@@ -58,12 +93,145 @@ def _group_folds(n_folds: int, groups: Any, labels: NDArray[Any] | None) -> Base
     rarest = min(len(np.unique(groups[labels == label])) for label in np.unique(labels))
     if rarest < 2:  # a class in one group only cannot be in every fold
         return GroupKFold(min(n_folds, n_groups))
-    return StratifiedGroupKFold(min(n_folds, rarest))
+    return StratifiedGroupKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
+
+
+def splits_in_time(times: NDArray[Any], n_folds: int) -> list[Split]:
+    """Splits that hold out later rows than those they learn from; rows of one time are on the same side.
+
+    The times are cut into one part more than there are folds, with about as many rows each: the earliest is only
+    learned from, and each later one is held out once, by a model of all the earlier ones.
+    """
+    moments, codes = np.unique(times, return_inverse=True)
+    if len(moments) < n_folds + 1:
+        raise ValueError(
+            f"There are {len(moments)} different times: {n_folds} folds need at least {n_folds + 1}."
+        )
+    ends = np.cumsum(np.bincount(codes))  # rows up to and including each moment
+    cuts = np.searchsorted(ends, len(codes) * np.arange(1, n_folds + 1) / (n_folds + 1)) + 1
+    # Times with very many rows may swallow a part: each part has one moment or more.
+    for part in range(n_folds):
+        earlier = cuts[part - 1] if part else 0
+        cuts[part] = np.clip(cuts[part], earlier + 1, len(moments) - n_folds + part)
+    limits = np.append(cuts, len(moments))
+    return [
+        (np.flatnonzero(codes < start), np.flatnonzero((codes >= start) & (codes < stop)))
+        for start, stop in pairwise(limits)
+    ]
+
+
+class EveryClassLearned(BaseCrossValidator):
+    """Splitter whose training folds have every class: rows that a class cannot spare are never held out.
+
+    Parameters
+    ----------
+    splitter : splitter
+        Splits the rows that may be held out.
+    learned : ndarray of bool of shape (n_rows,)
+        Rows that are in every training fold.
+    labels : ndarray of shape (n_other_rows,)
+        Labels of the other rows, by which `splitter` stratifies them.
+    """
+
+    def __init__(self, splitter: BaseCrossValidator, learned: Mask, labels: NDArray[Any]) -> None:
+        self.splitter = splitter
+        self.learned = learned
+        self.labels = labels
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Most splits that there can be: a split whose rows all stay in training is left out."""
+        return int(self.splitter.get_n_splits(X, y, groups))
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Yield positions of the training rows and of the held-out rows."""
+        always, others = np.flatnonzero(self.learned), np.flatnonzero(~self.learned)
+        groups = None if groups is None else np.asarray(groups)
+        kept = None if groups is None else groups[others]
+        for train, test in self.splitter.split(others, self.labels, kept):
+            fold = np.concatenate([always, others[train]]), others[test]
+            if groups is not None:
+                fold = with_every_class(*fold, y, groups)
+            if len(fold[1]):
+                yield fold
+
+
+def never_held_out(splitter: Any, splits: Sequence[Split], n_rows: int) -> Ints:
+    """Positions of the rows that no split holds out because their class is too rare; none for a user's splitter."""
+    if not isinstance(splitter, EveryClassLearned):
+        return np.empty(0, dtype=np.int64)
+    return np.setdiff1d(np.arange(n_rows), np.concatenate([test for _, test in splits]))
+
+
+def with_every_class(train: Ints, test: Ints, y: NDArray[Any], groups: NDArray[Any]) -> Split:
+    """Fold to whose training rows the smallest group of each class that they lack was moved, as a whole."""
+    for label in np.setdiff1d(y[test], y[train]):
+        if label in y[train]:  # came with the group of another class
+            continue
+        names, sizes = np.unique(groups[test], return_counts=True)
+        has_label = np.isin(names, groups[test][y[test] == label])
+        moved = groups[test] == names[has_label][sizes[has_label].argmin()]
+        train, test = np.concatenate([train, test[moved]]), test[~moved]
+    return train, test
+
+
+def too_rare(y: NDArray[Any], groups: Any, n_folds: int) -> Mask:
+    """Mask of rows that cannot be held out: of classes with a handful of rows, or of groups that alone have a class.
+
+    A handful is fewer than `LEAST_HELD_OUT` rows, or than the folds, unless fewer than two classes have as many.
+    """
+    labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if len(labels) < 2:  # an error elsewhere
+        return np.zeros(len(y), dtype=bool)
+    if groups is not None:
+        return _in_only_group(codes, np.asarray(groups))
+    second = np.sort(counts)[-2]
+    if second < 2:
+        raise ValueError(
+            f"y has one class only with two rows or more, {labels.tolist()[counts.argmax()]!r}: cross-validation needs "
+            "two such classes."
+        )
+    return np.asarray(counts[codes] < min(LEAST_HELD_OUT, n_folds, second))
+
+
+def _in_only_group(codes: Ints, groups: NDArray[Any]) -> Mask:
+    """Mask of the rows of groups that alone have a class."""
+    names, group_codes = np.unique(groups, return_inverse=True)
+    if len(names) < 2:  # an error elsewhere
+        return np.zeros(len(codes), dtype=bool)
+    alone = _count_groups(codes, groups)[codes] == 1
+    mask = np.isin(group_codes, group_codes[alone])
+    if len(np.unique(codes[~mask])) < 2:
+        raise ValueError(
+            "groups leave fewer than two classes to hold out: a group that alone has a class cannot be held out."
+        )
+    return mask
+
+
+def _count_groups(codes: Ints, groups: NDArray[Any]) -> Ints:
+    """Number of groups that each class is in."""
+    group_codes = np.unique(groups, return_inverse=True)[1]
+    pairs = np.unique(np.column_stack([codes, group_codes]), axis=0)
+    return np.bincount(pairs[:, 0])
+
+
+def strata(y: NDArray[Any], groups: NDArray[Any] | None, n_folds: int) -> NDArray[Any]:
+    """Labels to stratify by: a class in fewer groups than folds counts as the most frequent, if two classes remain."""
+    if groups is None or len(y) == 0:
+        return y
+    labels, codes = np.unique(y, return_inverse=True)
+    counts = _count_groups(codes, groups)
+    rare = counts < min(n_folds, np.sort(counts)[-2:][0])
+    return np.asarray(labels[np.where(rare[codes], counts.argmax(), codes)])
 
 
 def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Iterator[Split]:
-    """Folds of a meta-learner's training rows; rows of one group, such as copies of a row, stay together."""
+    """Folds of a meta-learner's training rows; rows of one group, such as copies of a row, stay together.
+
+    They are drawn apart from the folds of the models, also if both have the same seed. Rows of all other folds are
+    judged by models that were fitted on this one: a learner tested on exactly the rows that one model lacked has
+    learned from models that knew their targets.
+    """
     if groups is not None and (n_groups := len(np.unique(groups))) > 1:
         return GroupKFold(min(FOLDS, n_groups)).split(range(n_rows), groups=groups)
-    folds = KFold(min(FOLDS, n_rows), shuffle=True, random_state=random_state)
-    return folds.split(range(n_rows))
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    return KFold(min(FOLDS, n_rows), shuffle=True, random_state=seed).split(range(n_rows))

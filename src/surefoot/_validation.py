@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_scalar
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats
@@ -56,6 +57,24 @@ def check_zeros_and_ones(values: Floats, name: str) -> None:
     """Raise a ValueError if there is any other value than 0 and 1."""
     if not np.isin(values, (0.0, 1.0)).all():
         raise ValueError(f"{name} has other values than 0 and 1, which are all it may have.")
+
+
+def check_class_labels(y: Any) -> None:
+    """Raise one sentence unless the targets are classes, as a classifier needs them."""
+    kind = type_of_target(y, input_name="y")
+    if kind.startswith("continuous"):
+        raise ValueError(
+            f"Unknown label type: y holds continuous numbers such as {_first_fraction(y):g}, and a classifier predicts "
+            "classes: fit a regressor instead, or divide y into classes first."
+        )
+    if kind == "unknown":
+        check_classification_targets(y)  # says what it may be
+
+
+def _first_fraction(y: Any) -> float:
+    """First value that is no whole number."""
+    values = np.ravel(np.asarray(y, dtype=np.float64))
+    return float(values[values % 1 != 0][0])
 
 
 def check_weights(sample_weight: Any, vector: Floats) -> Floats:

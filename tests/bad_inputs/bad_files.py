@@ -1,5 +1,8 @@
 """Contents of files that no command can use, and what the sentence about each names."""
 
+import bz2
+import gzip
+import lzma
 import pickle
 
 import numpy as np
@@ -41,7 +44,14 @@ def bad_tables(table):
         "jpeg.csv": (b"\xff\xd8\xff\xe0" + bytes(50), "an image"),
         "document.csv": (b"%PDF-1.7\n", "PDF"),
         "workbook.csv": (b"PK\x03\x04" + bytes(50), "archive or a workbook"),
-        "gzip.csv": (b"\x1f\x8b\x08" + bytes(50), "compressed"),
+        "gzip.csv": (b"\x1f\x8b\x08" + bytes(50), "cut off or damaged"),
+        "cut.csv.gz": (gzip.compress(text.encode())[:-9], "cut off or damaged"),
+        "cut.csv.bz2": (bz2.compress(text.encode())[:-9], "cut off or damaged"),
+        "xz.csv.xz": (lzma.compress(text.encode()), "compressed by xz"),
+        "two.csv.gz": (gzip.compress(gzip.compress(text.encode())), "compressed twice"),
+        "empty.csv.gz": (gzip.compress(b""), "is empty"),
+        "header.tsv": (header.replace(",", "\t") + "\n", "no rows"),
+        "short-line.tsv": (header.replace(",", "\t") + "\n1\t2\n", "Line 2"),
         "pickle.csv": (pickle.dumps([1, 2]), "a pickle"),
         "binary.csv": (bytes(range(256)), "binary"),
         "object.csv": ('{"x": [1, 2], "y": [3, 4]}', "JSON"),

@@ -65,7 +65,7 @@ BAD_ROWS = {
     "shorter y": (X, Y[:-1], "inconsistent|samples"),
     "y with NaN": (X, np.where(Y == 1, np.nan, 0.0), "NaN|continuous|label type"),
     "y of two columns": (X, np.column_stack([T, T]), "1d|multi|shape|label type|continuous"),
-    "continuous y": (X, T, "label type|continuous"),
+    "continuous y": (X, T, "continuous numbers such as .*: fit a regressor instead, or divide y"),
     "texts in X": (np.full((60, 3), "a", dtype=object), Y, "float|number|string"),
 }
 
@@ -75,7 +75,25 @@ def rows():
         for what, (table, labels, sentence) in BAD_ROWS.items():
             if name == "sensitivity" and what in ("y with NaN", "y of two columns", "continuous y"):
                 continue  # the model's own sentence
-            yield f"{name}: {what}", lambda m=make, a=table, b=labels: m().fit(a, b), sentence
+            own = name == "confidence" and what == "continuous y"  # the model's own, too
+            names = "label type" if own else sentence
+            yield f"{name}: {what}", lambda m=make, a=table, b=labels: m().fit(a, b), names
+
+
+def whole_amounts():
+    """Targets that are whole numbers, nearly all different, given to what holds rows of each class out."""
+    amounts = np.arange(60) * 10.0
+    calls = {
+        "error": lambda: quick().fit(X, amounts),
+        "report": lambda: ReliabilityReport(LogisticRegression(), X, amounts).summarize(),
+        "recalibration": lambda: RecalibratedClassifier(LogisticRegression()).fit(X, amounts),
+    }
+    for name, call in calls.items():
+        yield (
+            f"{name}: whole amounts",
+            call,
+            "60 different numbers in 60 rows, too many for classes",
+        )
 
 
 def quick(**settings):
@@ -362,7 +380,7 @@ SCIKIT_LEARN = (
     "Unknown label",
 )
 
-CASES = [*rows(), *parameters()]
+CASES = [*rows(), *whole_amounts(), *parameters()]
 
 
 def test_there_are_enough_of_them_and_each_has_a_name():

@@ -59,7 +59,8 @@ def targets():
         "constant": (["a"] * 60, "is a in every row"),
         "number": ([3] * 60, "in every row"),
         "names": ([f"n{i}" for i in range(60)], "id or free text"),
-        "rare": (["a"] * 58 + ["b"] * 2, "needs 5 rows"),
+        "rare": (["a"] * 58 + ["b"] * 2, "Fewer than two classes of 'rare' have 5 rows"),
+        "rarer": (["a"] * 52 + list("bcdefghi"), "Fewer than two classes of 'rarer' have 5 rows"),
         "gaps": ([None] * 60, "is empty"),
         "few": (["a", "b"] * 5 + [None] * 50, "20 are needed"),
         "endless": ([1.0, float("inf")] * 30, "infinite"),
@@ -71,8 +72,9 @@ def targets():
         for kind in ("fit", "report"):
             yield f"{kind} target {name}", (kind, name, values), sentence
     for name, values, sentence in [
-        ("rare", ["a"] * 58 + ["b"] * 2, "needs 5 rows"),
-        ("codes", list(range(60)), "pass --task regression"),
+        ("rare", ["a"] * 58 + ["b"] * 2, "Fewer than two classes"),
+        ("codes", list(range(60)), "60 different numbers in 60 rows, too many for classes"),
+        ("tenths", [i % 25 / 10 for i in range(60)], "25 different numbers"),
     ]:
         for kind in ("fit", "report"):
             extra = ["--task", "classification"]
@@ -115,6 +117,8 @@ def outputs():
     )
     yield "fit over its estimator", [*FIT[:-1], "plain.skops", "--estimator", "plain.skops"], "also"
     yield "report over its scores", [*REPORT, "--scores", "good.csv"], "also good.csv"
+    into = ["report", "a-folder", "--target", "y", "--out", "a-folder/new.html"]
+    yield "report into the folder it reads", into, "which is read: write it elsewhere"
     yield "report scores over link", [*REPORT, "--scores", "link.csv"], "also good.csv"
     for name in ("new.txt", "new.html", "a-folder", "missing/new.csv", "/dev/full"):
         yield f"report --scores {name}", [*REPORT, "--scores", name], ""

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import surefoot
+from surefoot.experiments import EXPERIMENTS
 
 COMMAND = [sys.executable, "-c", "from surefoot.cli import main; main()"]
 
@@ -105,13 +106,27 @@ def test_a_package_that_is_missing_is_named(tmp_path):
     settings = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
     result = start("report", str(table), "--target", "y", env=settings)
     assert result.returncode == 1
-    assert result.stderr.splitlines()[-1] == (
-        "surefoot's commands need skrub: pip install 'surefoot[cli]'"
+    assert result.stderr.splitlines()[-1].startswith(
+        "The command surefoot needs skrub, which the extra 'cli' has: pip install "
     )
 
 
 def test_the_experiments_are_listed(run):
-    assert "bennett-table-2" in run("reproduce", "--list").out
+    lines = run("reproduce", "--list").out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == list(EXPERIMENTS)
+    assert [line.split("  ", 1)[1].strip() for line in lines] == list(EXPERIMENTS.values())
+    starts = {line.index(about) for line, about in zip(lines, EXPERIMENTS.values(), strict=True)}
+    assert len(starts) == 1
+
+
+def test_without_matplotlib_an_experiment_says_that_it_draws_no_figure(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("surefoot.cli._reproduce.run_experiment", lambda *_, **__: "the table")
+    monkeypatch.setattr("surefoot.cli._reproduce.find_spec", lambda name: None)
+    result = run("reproduce", "churn", "--out", tmp_path)
+    assert result.out == "the table\n"
+    assert result.err.startswith(
+        "Tables only: a figure needs matplotlib, which the extra 'plots' has: pip install"
+    )
 
 
 def test_an_unknown_experiment(run):

@@ -7,6 +7,7 @@ import sys
 import threading
 from datetime import date
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from pyarrow import parquet
 from sklearn.linear_model import LogisticRegression
 
 from surefoot._model_files import load_model, save_model
+from surefoot.cli._given_model import rows_and_model
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._roles import take_apart
 from surefoot.cli._tables import as_cell, read_table, table_bytes
@@ -204,8 +206,37 @@ def test_a_class_of_one_group_cannot_be_held_out(run, write, tmp_path):
     )
     data = write(table.to_csv(index=False))
     result = run("fit", data, "--target", "y", "--groups", "clinic", "--out", tmp_path / "m.skops")
-    assert "All rows with 'y' = rare are of one group" in result.err
+    assert "Fewer than two classes of 'y' can be held out" in result.err
     assert result.code == 2
+
+
+@pytest.mark.parametrize("groups", [[], ["--groups", "clinic"]])
+def test_a_class_with_one_row_is_learned_from_and_never_held_out(run, write, tmp_path, groups):
+    table = pd.DataFrame(
+        {"x": numbers(), "clinic": np.repeat(np.arange(6), 10), "y": ["a", "b"] * 30}
+    )
+    table.loc[25, "y"] = "once"  # of clinic 2
+    data, out = write(table.to_csv(index=False)), tmp_path / "m.skops"
+    quick = ["--target", "y", "--estimator", "logistic", "--task", "classification", *groups]
+    result = run("fit", data, *quick, "--out", out)
+    never = 1 if not groups else 10
+    few = "1 row is" if not groups else "10 rows are"
+    what = "groups" if groups else "rows"
+    remark = f"{few} learned from but never held out: too few {what} have 'once'.\n"
+    assert (result.code, result.err) == (0, remark)
+    sure = load_model(out)
+    assert len(sure.never_held_out_) == never
+    assert sure.classes_.tolist() == ["a", "b", "once"]
+
+
+def test_boosting_does_not_stop_early_where_a_class_has_one_row():
+    table = pd.DataFrame({"x": numbers(), "y": ["a", "b"] * 30})
+    for lone in (False, True):
+        if lone:
+            table.loc[0, "y"] = "c"
+        find = partial(take_apart, table, "y", groups=None, name="t.csv")
+        _, model = rows_and_model(lambda task, find=find: find(task=task), "boosting", "auto", 0)
+        assert model[-1].early_stopping == (False if lone else "auto")
 
 
 def test_a_wide_table_is_announced_before_the_work_starts(capsys):

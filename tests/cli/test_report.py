@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from skops.io import dump
 
+from surefoot.cli._report import Results, in_json
 from surefoot.cli._tables import table_bytes
 
 QUICK = ["--estimator", "logistic"]
@@ -41,6 +42,8 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
     text = page.read_text()
     assert f"surefoot report {table} --target leaves --estimator logistic" in text
     assert "customers.csv" in text
+    assert "Columns of the CSV and of the file that --scores writes" in text
+    assert "to_frame" not in text
 
 
 def test_json_is_all_there_is_on_stdout(run, customers, tmp_path, monkeypatch):
@@ -49,9 +52,31 @@ def test_json_is_all_there_is_on_stdout(run, customers, tmp_path, monkeypatch):
     table.write_bytes(table_bytes(customers[["age", "plan", "spent"]], ".csv"))
     result = run("report", table, "--target", "spent", *QUICK, "--json", "--task", "regression")
     summary = json.loads(result.out)
+    assert next(iter(summary)) == "numbers"
+    assert summary["numbers"]["n_rows"] == 120
+    assert "rows" not in summary
+    assert "map" not in summary["regions"]
     assert (summary["task"], summary["target"]) == ("regression", "spent")
     assert summary["data"]["n_rows"] == 120
     assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [table])
+
+
+def test_rows_are_in_the_json_only_where_they_are_wanted():
+    summary = {
+        "numbers": {"error": 0.5},
+        "regions": {"items": [], "map": {}},
+        "rows": {"items": []},
+    }
+    few = in_json(summary, Results(None, None, True, False, False))
+    assert json.loads(few) == {"numbers": {"error": 0.5}, "regions": {"items": []}}
+    assert json.loads(in_json(summary, Results(None, None, True, True, False))) == summary
+
+
+def test_the_rows_alone_ask_for_json(run, table, monkeypatch):
+    asked = []
+    monkeypatch.setattr("surefoot.cli._report.run_report", lambda _, results: asked.append(results))
+    run("report", table, "--target", "leaves", "--json-rows")
+    assert asked == [Results(None, None, True, True, False)]
 
 
 @pytest.fixture

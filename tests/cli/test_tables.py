@@ -70,7 +70,9 @@ def test_no_such_file(tmp_path):
 
 
 def test_a_folder(tmp_path):
-    assert mistake(tmp_path) == "FILE is a folder: name a table in CSV or Parquet."
+    assert mistake(tmp_path) == (
+        "FILE is a folder without Parquet files: name a table in CSV or Parquet."
+    )
 
 
 @pytest.mark.parametrize("content", ["", "\n \n"])

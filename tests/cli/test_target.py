@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._roles import take_apart
-from surefoot.cli._target import choose_task, has_one_peak
+from surefoot.cli._target import are_in_order, choose_task, has_one_peak
 
 
 def rows(target, task="auto", groups=None, **columns):
@@ -18,6 +18,11 @@ def mistake(target, task="auto", groups=None, **columns):
     with pytest.raises(Mistake) as caught:
         rows(target, task, groups, **columns)
     return str(caught.value)
+
+
+GRADES = [0, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
+GRADE_COUNTS = [15, 1, 1, 3, 10, 35, 35, 97, 104, 72, 82, 63, 49, 36, 29, 15, 2]
+ZIP_CODES = [10115, 20095, 28195, 30159, 40213, 50667, 60311, 70173, 80331, 90402]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +38,28 @@ def mistake(target, task="auto", groups=None, **columns):
         ([0] * 90 + [1] * 50 + [2] * 30 + [3] * 12 + [4] * 4 + [5] * 1, "regression"),  # counts
         ([1] * 400 + [2] * 5 + [3] * 35 + [4] * 44 + [5] * 160 + [6] * 240, "classification"),
         (list(range(30)) * 5, "regression"),
+        (
+            np.repeat(GRADES, GRADE_COUNTS),
+            "regression",
+        ),  # school marks, and a peak at 0 of those who left
+        (
+            [1] * 90
+            + [2] * 40
+            + [3] * 30
+            + [4] * 22
+            + [5] * 25
+            + [6] * 20
+            + [7] * 30
+            + [8] * 55
+            + [9] * 70
+            + [10] * 120,
+            "regression",
+        ),  # ratings, most of them at either end
+        (np.repeat(ZIP_CODES, [40, 3, 90, 12, 70, 9, 55, 30, 6, 80]), "classification"),
+        (
+            np.repeat([1, 2, 3, 5, 6, 7], [70, 76, 17, 13, 9, 29]),
+            "classification",
+        ),  # kinds of glass
         (np.linspace(0, 1, 40), "regression"),
         ([0.5, 1.5] * 20, "classification"),
     ],
@@ -52,9 +79,26 @@ def test_counts_that_differ_by_chance_have_one_peak():
     assert np.mean(peaks) > 0.95
 
 
-def test_flat_counts_that_differ_by_chance_have_none():
+def test_flat_counts_that_differ_by_chance_are_in_no_order():
     draws = np.random.default_rng(0).integers(0, 8, size=(200, 400))
-    assert not any(has_one_peak(np.bincount(draw)) for draw in draws)
+    assert not any(are_in_order(np.bincount(draw)) for draw in draws)
+
+
+def test_counts_of_classes_in_no_order_are_seldom_taken_for_numbers():
+    draw = np.random.default_rng(0)
+    counts = [draw.lognormal(4, 1, size=10).astype(int) + 1 for _ in range(300)]
+    assert np.mean([are_in_order(each) for each in counts]) < 0.04
+
+
+def test_numbers_that_no_classifier_can_learn_are_regressed(capsys):
+    found = rows([0] * 38 + [1] + [2] + [3] * 3)
+    assert found.task == "regression"
+    assert capsys.readouterr().err == (
+        "Predicting 'y' as a number, not as a class: --task classification tells why that cannot be.\n"
+    )
+    assert mistake([0] * 38 + [1] + [2] + [3] * 3, "classification").startswith("Fewer than two")
+    assert mistake([0] * 38 + [1] * 2).startswith("Fewer than two")  # not numbers either
+    assert mistake([True] * 38 + [False] * 2).startswith("Fewer than two")
 
 
 def test_how_the_target_was_taken_is_said(capsys):
@@ -134,15 +178,46 @@ def test_a_target_that_is_different_in_every_row():
         "Column 'y' has 30 classes in 30 rows: it looks like an id or free text."
     )
     assert mistake(np.linspace(0, 1, 30), "classification") == (
-        "Column 'y' has 30 classes in 30 rows: pass --task regression."
+        "Column 'y' holds 30 different numbers in 30 rows, too many for classes: pass --task regression "
+        "(and a regressor), or divide them into classes first."
     )
 
 
-@pytest.mark.parametrize("n_rare", [1, 2])
-def test_a_class_with_too_few_rows(n_rare):
-    assert mistake(["a"] * 20 + ["b"] * 20 + ["c"] * n_rare) == (
-        f"Every class of 'y' needs 5 rows, so that some can be held out, but 'c' has {n_rare}: "
-        "merge it with another class, or remove its rows."
+def test_continuous_numbers_are_no_classes_even_if_each_is_there_ten_times():
+    prices = np.repeat(np.arange(25) + 0.25, 10)
+    assert mistake(prices, "classification").startswith(
+        "Column 'y' holds 25 different numbers in 250 rows, too many for classes: pass --task"
+    )
+    assert len(np.unique(rows(np.arange(25).repeat(10), "classification").y)) == 25
+
+
+def test_rows_of_a_class_with_a_handful_of_them_are_named(capsys):
+    found = rows(["a"] * 20 + ["b"] * 20 + ["c"] * 2 + ["d"])
+    assert found.y.tolist() == ["a"] * 20 + ["b"] * 20 + ["c"] * 2 + ["d"]
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "3 rows are learned from but never held out: too few rows have 'c' and 'd'."
+    ]
+
+
+def test_two_classes_need_enough_rows():
+    assert mistake(["a"] * 40 + ["b"] * 4 + ["c"] * 3) == (
+        "Fewer than two classes of 'y' have 5 rows, so that some can be held out: merge rare classes, "
+        "or add rows."
+    )
+
+
+def test_a_group_that_alone_has_a_class_is_named(capsys):
+    who = np.repeat(list("abcdefgh"), 5)
+    found = rows(["x", "y"] * 19 + ["z"] * 2, groups="who", who=who)
+    assert len(found.y) == 40
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "5 rows are learned from but never held out: too few groups have 'z'."
+    ]
+    assert mistake(
+        np.repeat(["x", "y"], 20), groups="who", who=np.r_[np.repeat("a", 20), who[20:]]
+    ) == (
+        "Fewer than two classes of 'y' can be held out, because a group that alone has a class cannot: "
+        "leave out that class, or --groups."
     )
 
 

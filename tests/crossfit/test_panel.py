@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, ShuffleSplit
+from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -33,8 +33,9 @@ def test_indicators_that_agree_share_one_search(monkeypatch):
         "kneighbors",
         lambda self, X, *a, **k: searched.append(len(X)) or search(self, X, *a, **k),
     )
-    scores, columns, _ = panel(X)
+    scores, columns, answers, opinions = panel(X)
     assert searched == [150]
+    assert answers == opinions == {}
     assert_allclose(scores[:, 0], SVC().fit(X, y).decision_function(X))
     alone = [LocalSensitivity(SVC(), n_neighbors=3), Confidence(SVC()), LocalSensitivity(SVC())]
     for found, indicator in zip(columns.values(), alone, strict=True):
@@ -75,9 +76,10 @@ def test_an_indicator_says_the_same_in_company():
 
 def test_every_row_is_judged_by_models_and_neighbours_of_other_folds():
     X, y = rows()
-    found = cross_fit([LocalSensitivity()], SVC(), X, y, cv=5)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    found = cross_fit([LocalSensitivity()], SVC(), X, y, cv=folds)
     assert_array_equal(np.sort(found.rows), np.arange(150))
-    for train, test in resolve_cv(5, y, stratified=True).split(X, y):
+    for train, test in folds.split(X, y):
         here = np.isin(found.rows, test)
         expected = LocalSensitivity(SVC()).fit(X[train], y[train]).transform(X[found.rows[here]])
         assert_allclose(found.columns["LocalSensitivity"][here], expected)
@@ -116,14 +118,14 @@ def test_splits_that_are_no_partition_give_a_row_each_time():
 
 def test_no_more_folds_than_rows_of_the_rarest_class():
     y = np.array([0] * 40 + [1] * 3)
-    assert resolve_cv(10, y, stratified=True).get_n_splits() == 3
+    assert resolve_cv(10, y, stratified=True, random_state=0).get_n_splits() == 3
 
 
 @pytest.mark.parametrize(
     ("labels", "cv", "sentence"),
     [
         (np.zeros(20), 5, "y has one class only"),
-        (np.array([0] * 19 + [1]), 5, "y has one row only of class"),
+        (np.array([0] * 19 + [1]), 5, "y has one class only with two rows or more, 0"),
         (
             np.array([0] * 10 + [1] * 10),
             [(np.arange(10), np.arange(10, 20))],

@@ -101,7 +101,7 @@ def test_a_topic_that_nobody_has_gets_no_model_and_no_number():
     y[:, 1] = 0
     asked, models = grid(KINDS[:2], INDICATORS[:1])
     panel = TopicPanel(named(asked), models.fit(X, y), X, y)
-    scores, columns, _ = panel(X)
+    scores, columns, *_ = panel(X)
     assert_array_equal(np.isnan(scores).all(axis=0), [False, True, False] * 2)
     assert_array_equal(np.isnan(scores).any(axis=0), [False, True, False] * 2)
     assert_array_equal(

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import f1_score
-from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -52,9 +52,13 @@ def linear_svm():
 def test_without_indicators_it_stacks_the_out_of_fold_scores():
     X, y = two_classes()
     base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
-    model = StriveClassifier(base, cv=4, threshold=0.0).fit(X[:200], y[:200])
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    model = StriveClassifier(base, cv=folds, threshold=0.0).fit(X[:200], y[:200])
     table = np.column_stack(
-        [cross_val_predict(m, X[:200], y[:200], cv=4, method="decision_function") for _, m in base]
+        [
+            cross_val_predict(m, X[:200], y[:200], cv=folds, method="decision_function")
+            for _, m in base
+        ]
     )
     assert_allclose(model.held_out_.columns[:, 0], table)
     final = linear_svm().fit(table, y[:200])
@@ -65,20 +69,23 @@ def test_without_indicators_it_stacks_the_out_of_fold_scores():
 def test_agrees_with_scikit_learns_stacking():
     X, y = two_classes()
     base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
-    final = LogisticRegression()
-    ours = StriveClassifier(base, final_estimator=final, cv=4, threshold=0.0).fit(X[:200], y[:200])
-    theirs = StackingClassifier(base, final, cv=4, stack_method="decision_function")
-    expected = theirs.fit(X[:200], y[:200]).decision_function(X[200:])
-    assert_allclose(ours.decision_function(X[200:]), expected, atol=1e-9)
+    final, folds = LogisticRegression(), StratifiedKFold(4, shuffle=True, random_state=0)
+    ours = StriveClassifier(base, final_estimator=final, cv=folds, threshold=0.0)
+    theirs = StackingClassifier(base, final, cv=folds, stack_method="decision_function")
+    scores, expected = (
+        model.fit(X[:200], y[:200]).decision_function(X[200:]) for model in (ours, theirs)
+    )
+    assert_allclose(scores, expected, atol=1e-9)
 
 
-def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the_row():
+def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the_row(monkeypatch):
     X, y = two_classes()
-    base = [("line", LogisticRegression())]
+    base, folds = [("line", LogisticRegression())], StratifiedKFold(5)
+    monkeypatch.setattr("surefoot.ensemble._combination.FOLDS", folds)
     for objective in ("error", "f1"):
         model = StriveClassifier(base, cv=4, threshold=objective).fit(X, y)
         scores = cross_val_predict(
-            linear_svm(), model.held_out_.columns[:, 0], y, cv=5, method="decision_function"
+            linear_svm(), model.held_out_.columns[:, 0], y, cv=folds, method="decision_function"
         )
         assert_allclose(model.held_out_scores_[:, 0], scores)
         assert model.thresholds_[0] == pytest.approx(learn_threshold(scores, y, objective))
@@ -309,5 +316,5 @@ def test_wrong_parameters_get_one_sentence(changes, kind, sentence):
 
 def test_a_class_with_one_row_gets_one_sentence():
     X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(ValueError, match="one row only of class"):
+    with pytest.raises(ValueError, match="one class only with two rows or more, 0"):
         StriveClassifier([("bayes", GaussianNB())]).fit(X, np.arange(20) == 0)

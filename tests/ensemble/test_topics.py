@@ -35,7 +35,7 @@ def test_every_topic_is_spread_over_the_folds():
     y = (rng.random((103, 6)) < [0.02, 0.05, 0.1, 0.3, 0.5, 0.03]).astype(int)
     y[:, 0] = 0
     y[[3, 90], 0] = 1  # two rows only
-    splits = deal_folds(y, 5)
+    splits = deal_folds(y, 5, random_state=0)
     tests = [test for _, test in splits]
     assert_array_equal(np.sort(np.concatenate(tests)), np.arange(103))
     for train, test in splits:

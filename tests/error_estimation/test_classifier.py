@@ -26,7 +26,6 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     ShuffleSplit,
-    StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
     cross_val_predict,
@@ -81,8 +80,9 @@ def test_it_predicts_like_its_model():
 def test_errors_are_those_of_models_that_did_not_see_the_row():
     X, y = rows()
     tree = DecisionTreeClassifier(random_state=0)  # knows its training rows by heart
-    held_out = quick(tree, cv=4).fit(X, y).held_out_
-    expected = cross_val_predict(tree, X, y, cv=4)
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    held_out = quick(tree, cv=folds).fit(X, y).held_out_
+    expected = cross_val_predict(tree, X, y, cv=folds)
     assert_array_equal(held_out.rows, np.arange(200))
     assert_array_equal(held_out.prediction, expected)
     assert_array_equal(held_out.losses, expected != y)
@@ -247,10 +247,13 @@ def test_a_number_of_folds_keeps_groups_together():
     X, y = rows()
     groups = np.arange(200) // 8
     held_out = quick(cv=5).fit(X, y, groups=groups).held_out_
-    expected = cross_val_predict(
-        LogisticRegression(), X, y, groups=groups, cv=StratifiedGroupKFold(5)
-    )
-    assert_array_equal(held_out.prediction, expected)
+    assert set(held_out.splits) == set(range(5))
+    for split in range(5):
+        test = held_out.splits == split
+        assert not set(groups[test]) & set(groups[~test])
+        expected = LogisticRegression().fit(X[~test], y[~test]).predict(X[test])
+        assert_array_equal(held_out.prediction[test], expected)
+        assert y[test].mean() == pytest.approx(y.mean(), abs=0.1)  # classes are spread
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         quick().fit(X, y, groups=groups[:-1])
 
@@ -282,7 +285,7 @@ def test_no_more_folds_than_the_rarest_class_has_rows():
 def test_folds_that_cannot_be_get_one_sentence():
     X, y = rows()
     one_row = np.r_[np.zeros(199, dtype=int), 1]
-    with pytest.raises(ValueError, match="y has one row only of class 1"):
+    with pytest.raises(ValueError, match="y has one class only with two rows or more, 0"):
         quick().fit(X, one_row)
     with pytest.raises(ValueError, match="y has one class only, 'no'"):
         quick().fit(X, ["no"] * 200)
@@ -393,8 +396,10 @@ def test_a_row_unlike_copies_of_few_rows_is_not_certainly_wrong():
 )
 def test_three_classes_by_models_of_every_kind(model):
     X, y = make_blobs(240, centers=3, cluster_std=4.0, random_state=0)
-    ours = IndividualErrorClassifier(model, cv=3, random_state=0).fit(X[:120], y[:120])
-    assert_array_equal(ours.held_out_.prediction, cross_val_predict(model, X[:120], y[:120], cv=3))
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    ours = IndividualErrorClassifier(model, cv=folds, random_state=0).fit(X[:120], y[:120])
+    expected = cross_val_predict(model, X[:120], y[:120], cv=folds)
+    assert_array_equal(ours.held_out_.prediction, expected)
     assert_array_equal(ours.predict(X), clone(model).fit(X[:120], y[:120]).predict(X))
     error = ours.predict_error(X[120:])
     assert_allclose(error.mean(), (ours.predict(X[120:]) != y[120:]).mean(), atol=0.15)
@@ -403,11 +408,14 @@ def test_three_classes_by_models_of_every_kind(model):
 
 def test_errors_are_of_what_is_predicted_not_of_the_largest_decision_value():
     X, y = make_blobs(300, centers=5, cluster_std=6.0, random_state=1)
-    model = quick(SVC(kernel="linear"), indicators=Confidence(), cv=3).fit(X, y)
-    told = cross_val_predict(SVC(kernel="linear"), X, y, cv=3)
-    values = cross_val_predict(SVC(kernel="linear"), X, y, cv=3, method="decision_function")
-    assert (values.argmax(axis=1) != told).any()
-    assert_array_equal(model.held_out_.losses, told != y)
+    svm, folds = SVC(kernel="linear"), StratifiedKFold(3, shuffle=True, random_state=0)
+    model = quick(svm, indicators=Confidence(), cv=folds).fit(X, y)
+    predicted, values = (
+        cross_val_predict(svm, X, y, cv=folds, method=method)
+        for method in ("predict", "decision_function")
+    )
+    assert (values.argmax(axis=1) != predicted).any()
+    assert_array_equal(model.held_out_.losses, predicted != y)
 
 
 def test_a_threshold_of_the_models_own():
@@ -569,7 +577,8 @@ def test_sets_do_not_depend_on_the_rows_that_neighbours_are_searched_in():
 def test_sets_by_brute_force():
     X, y = load_iris(return_X_y=True)
     X = X + np.random.default_rng(0).normal(size=X.shape)
-    model = quick(LogisticRegression(max_iter=1000), indicators=Confidence(), cv=3).fit(X, y)
+    line, folds = LogisticRegression(max_iter=1000), StratifiedKFold(3)
+    model = quick(line, indicators=Confidence(), cv=folds).fit(X, y)
 
     def behind(values):  # how far each class is behind the best other
         return np.column_stack(
@@ -577,8 +586,8 @@ def test_sets_by_brute_force():
         )
 
     as_strange = np.ones((150, 3))
-    for train, test in StratifiedKFold(3).split(X, y):
-        values = LogisticRegression(max_iter=1000).fit(X[train], y[train]).decision_function
+    for train, test in folds.split(X, y):
+        values = clone(line).fit(X[train], y[train]).decision_function
         known = behind(values(X[test]))[np.arange(len(test)), y[test]]
         as_strange += (known[:, None, None] >= behind(values(X + 0.1))).sum(axis=0)
     assert_array_equal(model.predict_set(X + 0.1, 0.9), as_strange > 0.1 * 151)

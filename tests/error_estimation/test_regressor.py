@@ -63,12 +63,14 @@ def test_a_residual_is_truth_minus_prediction():
 
 
 def test_correction_learns_the_wave_that_a_line_misses():
-    X, y, _ = wavy(600)
-    X_new, y_new, noise_new = wavy(2000, seed=1)
-    calm = noise_new < 0.1
-    found = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
-    line, curve = found.estimator_.predict(X_new), found.predict(X_new)
-    assert np.mean((y_new - line)[calm] ** 2) > 10 * np.mean((y_new - curve)[calm] ** 2)
+    X_new, y_new, noise_new = wavy(2000, seed=9)
+    calm, left_by_line, left_by_curve = noise_new < 0.1, [], []
+    for seed in range(2):
+        X, y, _ = wavy(1500, seed)
+        model = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
+        left_by_line.append((y_new - model.estimator_.predict(X_new))[calm])
+        left_by_curve.append((y_new - model.predict(X_new))[calm])
+    assert np.mean(np.square(left_by_line)) > 10 * np.mean(np.square(left_by_curve))
 
 
 def test_hardly_anything_is_corrected_where_nothing_can_be():
@@ -80,6 +82,31 @@ def test_hardly_anything_is_corrected_where_nothing_can_be():
         added.append(model.predict(X) - y.mean())
     # A correction of a tenth of the noise costs a hundredth of the squared error.
     assert np.sqrt(np.mean(np.square(added))) < 0.1
+
+
+def test_a_gain_that_cannot_be_is_not_claimed():
+    # A line is fitted to a line: there is nothing to correct, and an estimate of it has seen no row's target.
+    claims = []
+    for seed in range(4):
+        draw = np.random.default_rng(seed)
+        X = draw.normal(size=(200, 4))
+        y = X @ [1, 0.5, 0, -1] + draw.normal(size=200)
+        model = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
+        left = y - model.held_out_.prediction
+        claims.append(1 - np.mean((left - model.held_out_corrections(y)) ** 2) / np.mean(left**2))
+    assert max(claims) < 0.03
+
+
+def test_a_gain_that_is_claimed_is_found_on_new_rows():
+    X, y, _ = wavy(400)
+    X_new, y_new, _ = wavy(2000, seed=1)
+    model = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
+    corrected = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
+    left = y - model.held_out_.prediction
+    claim = 1 - np.mean((left - model.held_out_corrections(y)) ** 2) / np.mean(left**2)
+    line, curve = (np.mean((y_new - each.predict(X_new)) ** 2) for each in (model, corrected))
+    assert claim == pytest.approx(1 - curve / line, abs=0.1)
+    assert claim > 0.5
 
 
 def test_folds_are_levelled():

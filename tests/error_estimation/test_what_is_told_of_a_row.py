@@ -34,12 +34,12 @@ def waves(n_rows=300, seed=0):
 
 def test_held_out_scores_and_probabilities_are_those_of_cross_validation():
     X, y = labelled()
-    model = IndividualErrorClassifier(LogisticRegression(), indicators=QUICK, random_state=0)
-    told = model.fit(X, y).held_out_
-    folds = StratifiedKFold(5)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = IndividualErrorClassifier(LogisticRegression(), indicators=QUICK, cv=folds)
+    held_out = model.fit(X, y).held_out_
     for method, found in [
-        ("predict_proba", told.probabilities),
-        ("decision_function", told.scores[:, 0]),
+        ("predict_proba", held_out.probabilities),
+        ("decision_function", held_out.scores[:, 0]),
     ]:
         assert_allclose(
             found, cross_val_predict(LogisticRegression(), X, y, cv=folds, method=method)

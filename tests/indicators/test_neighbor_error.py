@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
+from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
@@ -25,9 +25,9 @@ def near_mean(values, queries, X, n_neighbors):
 
 
 def test_the_share_of_out_of_fold_errors_by_brute_force():
-    X, y = rows()
-    wrong = cross_val_predict(SVC(), X, y, cv=4) != y
-    found = NeighborError(SVC(), n_neighbors=(6, 20), cv=4).fit(X, y).transform(X + 0.1)
+    (X, y), folds = rows(), StratifiedKFold(4)
+    wrong = cross_val_predict(SVC(), X, y, cv=folds) != y
+    found = NeighborError(SVC(), n_neighbors=(6, 20), cv=folds).fit(X, y).transform(X + 0.1)
     assert_allclose(found[:, 0], near_mean(wrong, X + 0.1, X, 6))
     assert_allclose(found[:, 2], near_mean(wrong, X + 0.1, X, 20))
 
@@ -77,8 +77,11 @@ def test_an_error_is_not_that_of_a_model_that_saw_the_row():
 def test_three_classes_with_names():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    model = LogisticRegression(max_iter=1000)
-    wrong = cross_val_predict(model, X, names, cv=5) != names
+    model, folds = (
+        LogisticRegression(max_iter=1000),
+        StratifiedKFold(5, shuffle=True, random_state=0),
+    )
+    wrong = cross_val_predict(model, X, names, cv=folds) != names
     found = NeighborError(model, n_neighbors=8).fit(X, names).transform(X + 0.01)
     assert_allclose(found[:, 0], near_mean(wrong, X + 0.01, X, 8))
 

@@ -218,7 +218,8 @@ def test_the_promise_is_stored(small, tmp_path):
     sure, X, _ = small
     save_model(sure, tmp_path / "model", max_risk=0.15, confidence=0.8)
     promise = promise_for(sure.held_out_, 0.15, 0.8)
-    fields = {name: getattr(promise, name) for name in promise.__dataclass_fields__}
+    names = ("max_risk", "confidence", "limit", "coverage", "n_rows")
+    fields = {name: getattr(promise, name) for name in names} | {"class_risks": []}
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert stored == fields
     assert mlflow.models.get_model_info(str(tmp_path / "model")).flavors["surefoot"]["promise"] == (
@@ -226,6 +227,17 @@ def test_the_promise_is_stored(small, tmp_path):
     )
     trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
     np.testing.assert_array_equal(trust, sure.predict_error(X) <= promise.limit)
+
+
+def test_a_promise_about_classes_is_stored(small, tmp_path):
+    sure, X, _ = small
+    label = sure.classes_[0]
+    save_model(sure, tmp_path / "model", max_risk={label: 0.9})
+    stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
+    assert (stored["max_risk"], stored["class_risks"]) == (None, [[label.item(), 0.9]])
+    promise = promise_for(sure.held_out_, {label: 0.9})
+    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
+    np.testing.assert_array_equal(trust, promise.answers(sure.predict_error(X)))
 
 
 def test_a_promise_can_be_given(small, tmp_path):

@@ -41,6 +41,7 @@ def test_a_pickle_in_place_of_the_model_is_refused(small, tmp_path, protocol):
     ("file", "content", "sentence"),
     [
         ("promise.json", '{"limit": 0.1}', "holds no promise."),
+        ("promise.json", '{"limit": 0.1, "class_risks": [1]}', "holds no promise."),
         ("promise.json", "[]", "holds no JSON object."),
         ("promise.json", "{", "is no JSON file."),
         ("promise.json", "[" * 100_000, "is no JSON file."),

@@ -347,5 +347,5 @@ def test_importing_plots_leaves_matplotlib_alone():
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
 
-    with pytest.raises(ImportError, match=r"pip install 'surefoot\[plots\]'"):
+    with pytest.raises(ImportError, match=r"the extra 'plots' has: pip install .*\[plots\]"):
         VoronoiCellDisplay.from_points(CROSS, [0, 0])

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from surefoot import KernelKNeighborsClassifier, LocallyRecalibratedClassifier
@@ -49,11 +49,12 @@ def test_each_line_is_the_optimum_of_a_general_optimiser(ridge):
 
 def test_a_heavy_ridge_is_the_global_recalibration():
     X, y = two_regimes(300, 0)
-    model = LocallyRecalibratedClassifier(SVC(), ridge=1e9).fit(X, y)
+    folds = StratifiedKFold(10)
+    model = LocallyRecalibratedClassifier(SVC(), ridge=1e9, cv=folds).fit(X, y)
     offset, slope = model.local_weights(X[:20])
     assert_allclose(offset, model.global_weights_[0, 0], atol=1e-5)
     assert_allclose(slope, model.global_weights_[0, 1], atol=1e-5)
-    held_out = cross_val_predict(SVC(), X, y, cv=10, method="decision_function")
+    held_out = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
     targets = smoothed_targets(y, np.ones(300))
 
     def loss(w):

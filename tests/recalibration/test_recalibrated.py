@@ -16,7 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -68,11 +68,12 @@ def test_separable_scores_stay_finite():
 
 
 def test_without_indicators_it_is_platts_recalibration_on_out_of_fold_scores():
-    X, y = rows()
-    held_out = cross_val_predict(SVC(), X, y, cv=10, method="decision_function")
+    (X, y), folds = rows(), StratifiedKFold(10)
+    held_out = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
     calibrator = PlattCalibrator().fit(held_out[:, None], y)
     expected = calibrator.predict_proba(SVC().fit(X, y).decision_function(X)[:, None])
-    assert_allclose(RecalibratedClassifier(SVC()).fit(X, y).predict_proba(X), expected, atol=1e-6)
+    model = RecalibratedClassifier(SVC(), cv=folds).fit(X, y)
+    assert_allclose(model.predict_proba(X), expected, atol=1e-6)
 
 
 def test_it_calibrates_as_well_as_scikit_learns():

@@ -13,7 +13,7 @@ from surefoot.report import ReliabilityReport
 
 
 @pytest.fixture(scope="session")
-def classification_summary():
+def classification_report():
     rng = np.random.default_rng(0)
     n = 400
     X = pd.DataFrame(
@@ -27,12 +27,22 @@ def classification_summary():
     y = np.where(rng.random(n) < chance, "yes", "no")
     encoder = make_column_transformer((OneHotEncoder(), ["city"]), remainder=StandardScaler())
     model = make_pipeline(encoder, LogisticRegression())
-    report = ReliabilityReport(model, X, y, name="sales.csv", target="buys", random_state=0)
-    return report.summarize()
+    names = {"name": "sales.csv", "target": "buys", "by": ["city", "age"]}
+    return ReliabilityReport(model, X, y, random_state=0, **names)
 
 
 @pytest.fixture(scope="session")
-def regression_summary():
+def regression_report():
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
     model = make_pipeline(StandardScaler(), Ridge())
-    return ReliabilityReport(model, X[:250], y[:250], random_state=0).summarize()
+    return ReliabilityReport(model, X[:250], y[:250], random_state=0)
+
+
+@pytest.fixture(scope="session")
+def classification_summary(classification_report):
+    return classification_report.summarize()
+
+
+@pytest.fixture(scope="session")
+def regression_summary(regression_report):
+    return regression_report.summarize()

@@ -1,5 +1,6 @@
 """The charts say what the summary says, in the drawing and in the table under it."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -28,8 +29,10 @@ def records(chart):
 
 def test_there_is_a_chart_for_every_section(charts):
     shared = {"risk", "caught", "errors", "map"}
-    assert set(charts["classification"]) == shared | {"before", "after"}
-    assert set(charts["regression"]) == shared | {"held", "width", "fifths"}
+    assert set(charts["classification"]) == shared | {"before", "after", "roc", "precision_recall"}
+    assert set(charts["regression"]) == shared | {
+        *("held", "width", "fifths", "truth", "residuals", "tenths")
+    }
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -94,3 +97,38 @@ def test_intervals_without_an_end_are_drawn_without_a_width(regression_summary):
     summary["intervals"]["width"] = [None] * len(summary["intervals"]["width"])
     rows = make_charts(summary)["width"]["table"]["rows"]
     assert {row[1] for row in rows} == {"–"}
+
+
+def test_points_of_a_regression_are_drawn_where_they_are(charts, regression_summary):
+    points = regression_summary["predictions"]["points"]
+    for name in ("truth", "residuals"):
+        drawn = {each["row"]: each for each in records(charts["regression"][name]) if "row" in each}
+        assert len(drawn) == 250
+        for row, truth, prediction in zip(
+            *(points[key] for key in ("row", "truth", "prediction")), strict=True
+        ):
+            y = truth if name == "truth" else truth - prediction
+            assert (drawn[row]["x"], drawn[row]["y"]) == pytest.approx((prediction, y), rel=1e-4)
+
+
+def test_points_of_a_large_table_take_little_room(regression_summary):
+    draw = np.random.default_rng(0)
+    summary = {**regression_summary, "predictions": dict(regression_summary["predictions"])}
+    summary["predictions"]["points"] = {
+        "row": draw.integers(100_000, size=1000).tolist(),
+        **{name: draw.normal(size=1000).tolist() for name in ("truth", "prediction")},
+    }
+    made = make_charts(summary)
+    size = sum(
+        len(json.dumps(made[name]["spec"], separators=(",", ":")))
+        for name in ("truth", "residuals")
+    )
+    assert size < 100_000  # the budget of the rows leaves 1.4 MB for all else, Vega among it
+
+
+def test_the_table_of_residuals_has_their_means(charts, regression_summary):
+    rows = charts["regression"]["residuals"]["table"]["rows"]
+    parts = regression_summary["predictions"]["parts"]
+    assert len(rows) == 10
+    means = [float(row[1].replace("−", "-")) for row in rows]
+    assert means == pytest.approx([part["residual"] for part in parts], rel=0.01)

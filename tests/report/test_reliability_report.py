@@ -3,23 +3,27 @@
 import errno
 import json
 import os
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from scipy.stats import binomtest
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import cross_val_predict
+from sklearn.metrics import brier_score_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surefoot._files import write_whole
+from surefoot.metrics import augrc_loss
 from surefoot.report import ReliabilityReport
 from surefoot.report._report import model_name
 
@@ -45,7 +49,8 @@ def test_the_same_seed_gives_the_same_report(report):
 
 def test_a_frame_has_every_row(report):
     frame = report.to_frame()
-    told = cross_val_predict(GaussianNB(), report.X, report.y, method="predict_proba", cv=5)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    told = cross_val_predict(GaussianNB(), report.X, report.y, method="predict_proba", cv=folds)
     assert_array_equal(frame["row"], np.arange(300))
     assert_array_equal(frame["prediction"], told.argmax(axis=1))
     assert_array_equal(frame["loss"], told.argmax(axis=1) != report.y)
@@ -140,15 +145,11 @@ def test_the_page_in_a_notebook_is_a_frame_of_its_own(report):
 def test_progress_is_told_step_by_step():
     X, y = make_classification(100, 4, random_state=0)
     steps = []
-
-    def progress(items, *, total, label):
-        for item in items:
-            steps.append((item, total, label))
-            yield item
-
-    ReliabilityReport(GaussianNB(), X, y, progress=progress).summarize()
-    assert len(steps) == steps[0][1]
-    assert steps[0][0] == "Fit and assess"
+    ReliabilityReport(GaussianNB(), X, y, progress=lambda *step: steps.append(step)).summarize()
+    assert steps[0] == (0.0, "Fitting the model on folds", None)
+    assert steps[-1] == (1.0, "", 0.0)
+    fits = [words for _, words, _ in steps if words == "Trying what would help"]
+    assert len(fits) == 1 + 8  # before and after two halves and two further fits, on two folds
 
 
 def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):
@@ -212,3 +213,82 @@ def test_a_page_has_the_rights_of_the_old_one_or_of_new_files(tmp_path):
 def test_the_model_is_called_by_its_own_name():
     assert model_name(make_pipeline(StandardScaler(), GaussianNB())) == "GaussianNB"
     assert model_name(FrozenEstimator(make_pipeline(GaussianNB()))) == "GaussianNB"
+
+
+class Untouchable(GaussianNB):
+    """Model that must not be fitted."""
+
+    def fit(self, X, y):
+        raise AssertionError("fitted")
+
+
+@pytest.mark.parametrize(
+    ("X", "size"),
+    [
+        (np.zeros((12, 3)), "12 rows, 3 columns"),
+        ([[1.0], [2.0]], "2 rows, 1 column"),
+        (pd.DataFrame({"a": [1], "b": [2]}), "1 row, 2 columns"),
+        (csr_array(np.zeros((1500, 4))), "1,500 rows, 4 columns"),
+        (["a text", "another"], "2 rows, 1 column"),
+        ([], "0 rows, 1 column"),
+        (None, "0 rows, 1 column"),
+    ],
+    ids=["array", "lists", "frame", "sparse", "texts", "empty", "none"],
+)
+def test_the_representation_names_model_and_table_and_computes_nothing(X, size):
+    report = ReliabilityReport(
+        make_pipeline(StandardScaler(), Untouchable()), X, None, name="t.csv"
+    )
+    assert repr(report) == f"ReliabilityReport(Untouchable on t.csv: {size})\nnot computed yet"
+
+
+def test_the_representation_of_a_computed_report_has_its_headline(report):
+    headline = report.summarize()["verdict"]["headline"]
+    assert repr(report) == (
+        f"ReliabilityReport(GaussianNB on blobs.csv: 300 rows, 4 columns)\n{headline}"
+    )
+
+
+def test_the_numbers_of_a_classifier_are_those_of_its_rows(report):
+    numbers, frame = report.summarize()["numbers"], report.to_frame()
+    wrong = frame["prediction"] != frame["truth"]
+    assert (numbers["n_rows"], numbers["n_held_out"]) == (300, 300)
+    assert numbers["accuracy"] == pytest.approx(1 - wrong.mean())
+    test = binomtest(int(wrong.sum()), 300).proportion_ci(method="wilson")
+    assert (numbers["error_low"], numbers["error_high"]) == pytest.approx((test.low, test.high))
+    brier = brier_score_loss(frame["truth"], frame["probability_1"])
+    assert numbers["brier"] == pytest.approx(brier)
+    assert numbers["augrc"] == pytest.approx(augrc_loss(wrong, frame["estimated_error"]))
+    own = augrc_loss(wrong, frame["own_error"])
+    assert numbers["augrc_ratio"] == pytest.approx(numbers["augrc"] / own)
+    answered = frame["estimated_error"] <= numbers["limit"]
+    assert numbers["coverage"] == pytest.approx(answered.mean())
+    assert wrong[answered].mean() <= numbers["max_risk"]
+    assert numbers["interval_coverage"] is None
+
+
+def shown_figures(text):
+    """Numbers in a text of the page, shares of percentages."""
+    unit = 0.01 if "%" in text else 1
+    return [unit * float(figure.replace(",", "")) for figure in re.findall(r"[\d,]*\.?\d+", text)]
+
+
+def test_the_numbers_are_those_of_the_verdict(classification_summary, regression_summary):
+    for summary in (classification_summary, regression_summary):
+        numbers, figures = summary["numbers"], summary["verdict"]["figures"]
+        mean, low, high = (numbers[f"error{end}"] for end in ("", "_low", "_high"))
+        if summary["task"] == "classification":
+            mean, low, high = 1 - mean, 1 - high, 1 - low
+            assert mean == pytest.approx(numbers["accuracy"])
+        assert shown_figures(figures[0]["value"]) == pytest.approx([mean], rel=0.01, abs=0.0051)
+        assert shown_figures(figures[0]["about"].split(", ")[0]) == pytest.approx(
+            [low, high], rel=0.01, abs=0.0051
+        )
+        assert shown_figures(figures[2]["value"]) == pytest.approx(
+            [numbers["coverage"]], rel=0.01, abs=0.0051
+        )
+        assert all(value is None or isinstance(value, (int, float)) for value in numbers.values())
+    assert regression_summary["numbers"]["accuracy"] is None
+    intervals = regression_summary["intervals"]
+    place = intervals["confidence"].index(0.9)
+    assert regression_summary["numbers"]["interval_coverage"] == intervals["coverage"][place]

@@ -9,20 +9,34 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from scipy.stats import binomtest, bootstrap
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import brier_score_loss
-from sklearn.model_selection import KFold, RepeatedStratifiedKFold, cross_val_predict
+from sklearn.metrics import (
+    brier_score_loss,
+    mean_absolute_error,
+    r2_score,
+    root_mean_squared_error,
+)
+from sklearn.model_selection import (
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot.abstention import make_promise, threshold_for_risk
+from surefoot.report import ReliabilityReport
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._assessment import assess_rows
 from surefoot.report._intervals import describe_intervals
+from surefoot.report._predictions import describe_predictions
 from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
 from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, plain, stability_band
@@ -98,8 +112,9 @@ def test_curves_agree_with_sorting_the_rows(classified):
 
 def test_own_confidence_is_that_of_cross_validation(classified):
     X, y = classified.X, classified.y
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
     told = cross_val_predict(
-        RandomForestClassifier(30, random_state=0), X, y, method="predict_proba", cv=5
+        RandomForestClassifier(30, random_state=0), X, y, method="predict_proba", cv=folds
     )
     assert_allclose(classified.own_doubt, 1 - told.max(axis=1))
 
@@ -365,11 +380,10 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
     found = give_verdict(judged, answer, [])
     assert found["headline"] == "Right 100 % of the time."
     assert "no mistake on 100 held-out rows" in found["sentences"][0]
-    assert answer["promises"][answer["chosen"]] == {
-        "max_risk": 0.03,
-        "coverage": 1.0,
-        "limit": 0.0,
-    } | {"limit": float(judged.estimated.max())}  # 3 of 100 rows without an error: 0.97¹⁰⁰ < 0.05
+    promise = answer["promises"][answer["chosen"]]
+    # 3 of 100 rows without an error: 0.97¹⁰⁰ < 0.05
+    assert (promise["max_risk"], promise["coverage"]) == (0.03, 1)
+    assert promise["limit"] == judged.estimated.max()
 
 
 @pytest.mark.parametrize(
@@ -400,3 +414,224 @@ def test_promises_of_grouped_rows_count_groups():
     shown = [p for p in describe_answering(grouped)["promises"] if p["max_risk"] == 0.2]
     assert [p["coverage"] for p in shown] == [by_groups.coverage]
     assert by_groups.coverage < by_rows.coverage
+
+
+def predicted(truth, prediction, groups=None, reach=1.0):
+    """Held-out rows of a regressor, with intervals that reach equally far on both sides."""
+    n_rows = len(truth)
+    return SimpleNamespace(
+        is_classifier=False,
+        truth=truth,
+        rows=np.arange(n_rows),
+        labels=np.arange(n_rows),
+        held_out=SimpleNamespace(
+            prediction=prediction,
+            interval=np.column_stack([prediction - reach, prediction + reach]),
+        ),
+        unit_codes=np.arange(n_rows) if groups is None else groups,
+        confidence=0.95,
+        random_state=0,
+    )
+
+
+def test_r2_rmse_and_mae_are_those_of_scikit_learn(regressed):
+    figures = describe_predictions(regressed)
+    truth, prediction = regressed.truth, regressed.held_out.prediction
+    metrics = {"r2": r2_score, "rmse": root_mean_squared_error, "mae": mean_absolute_error}
+    for name, metric in metrics.items():
+        assert figures[name]["value"] == pytest.approx(metric(truth, prediction))
+        ends = bootstrap(
+            (truth, prediction), metric, paired=True, vectorized=False, n_resamples=200, rng=0
+        ).confidence_interval
+        width = ends.high - ends.low
+        assert_allclose([figures[name]["low"], figures[name]["high"]], ends, atol=0.25 * width)
+
+
+def test_the_interval_of_r2_has_the_width_of_theory():
+    """For normal values and the best prediction, log(1 − R²) has the standard deviation 2R / √n."""
+    draw = np.random.default_rng(0)
+    prediction = draw.normal(size=5000)
+    r2 = describe_predictions(predicted(prediction + draw.normal(size=5000), prediction))["r2"]
+    logs = np.log(1 - np.array([r2["low"], r2["high"]]))
+    assert -np.diff(logs)[0] == pytest.approx(2 * 1.96 * 2 * np.sqrt(0.5 / 5000), rel=0.1)
+
+
+def test_rows_of_a_group_count_as_one_in_the_intervals():
+    """Every row ten times: the intervals are those of the rows taken once."""
+    draw = np.random.default_rng(0)
+    truth, prediction = draw.normal(size=(2, 200))
+    once = describe_predictions(predicted(truth, prediction))
+    groups = np.repeat(np.arange(200), 10)
+    often = describe_predictions(predicted(truth[groups], prediction[groups], groups))
+    for name in ("r2", "rmse", "mae"):
+        assert_allclose(list(often[name].values()), list(once[name].values()), rtol=1e-9)
+    ends = [
+        [part["coverage_low"], part["coverage_high"]]
+        for part in (once["parts"][3], often["parts"][3])
+    ]
+    assert_allclose(ends[1], ends[0], atol=0.02)
+
+
+def test_coverage_by_prediction_is_counted_with_wilsons_interval():
+    draw = np.random.default_rng(0)
+    prediction = draw.normal(size=500)
+    truth = prediction + draw.normal(size=500)
+    parts = describe_predictions(predicted(truth, prediction))["parts"]
+    order = np.argsort(prediction).reshape(10, 50)
+    for part, rows in zip(parts, order, strict=True):
+        inside = int((np.abs(truth - prediction)[rows] <= 1).sum())
+        assert (part["coverage"], part["n_rows"]) == (inside / 50, 50)
+        ends = binomtest(inside, 50).proportion_ci(0.95, method="wilson")
+        assert_allclose([part["coverage_low"], part["coverage_high"]], ends)
+        assert part["residual"] == pytest.approx((truth - prediction)[rows].mean())
+        assert part["residual_low"] < part["residual"] < part["residual_high"]
+
+
+def test_equal_predictions_are_one_part():
+    truth = np.arange(200.0)
+    found = describe_predictions(predicted(truth, np.full(200, 99.5), reach=np.inf))
+    [part] = found["parts"]
+    assert (part["n_rows"], part["coverage"]) == (200, None)  # intervals without ends cover nothing
+    assert found["r2"]["value"] == pytest.approx(0)
+    assert "always predicting their mean" in found["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "prediction", "words"),
+    [
+        (np.full(60, 0.1), np.arange(60.0), "R² is not defined"),
+        (np.arange(60.0), np.arange(60.0), "exact on all 60"),
+        (np.arange(60.0), -np.arange(60.0), "always predicting their mean"),
+        (np.arange(60.0), np.arange(60.0) + 1, "explain 99.6 % of the variance"),
+    ],
+)
+def test_what_is_said_of_extreme_predictions(truth, prediction, words):
+    found = describe_predictions(predicted(truth, prediction))
+    assert words in found["sentence"]
+    json.dumps(found, allow_nan=False)
+
+
+def test_one_group_gives_no_interval():
+    found = describe_predictions(predicted(np.arange(60.0), np.ones(60), np.zeros(60, dtype=int)))
+    for name in ("r2", "rmse", "mae"):
+        assert (found[name]["low"], found[name]["high"]) == (None, None)
+
+
+def test_the_bound_of_the_risk_at_each_position_is_exact(classified):
+    answer = describe_answering(classified)
+    ranked = classified.losses[np.argsort(classified.estimated, kind="stable")]
+    for i in (3, 99, 199):
+        n_rows = answer["n_answered"][answer["coverage"].index((i + 1) / 200)]
+        assert n_rows == 3 * (i + 1)
+        test = binomtest(int(ranked[:n_rows].sum()), n_rows, alternative="less")
+        bound = answer["bound"][answer["coverage"].index((i + 1) / 200)]
+        assert bound >= test.proportion_ci(0.95).high * (1 - 1e-9)
+        assert bound <= test.proportion_ci(0.95).high * 1.3  # more only between equal estimates
+    for promise in answer["promises"]:
+        if promise["coverage"]:
+            assert (
+                answer["bound"][answer["coverage"].index(promise["coverage"])]
+                <= promise["max_risk"]
+            )
+
+
+def about_map(X):
+    """Text about the map of rows whose coordinates are their values, by a model without a mistake."""
+    n_rows = X.shape[0]
+    rows = SimpleNamespace(
+        is_classifier=False,
+        unit=SimpleNamespace(none="It made no mistake on {} rows"),
+        X=X,
+        rows=np.arange(n_rows),
+        labels=np.arange(n_rows),
+        losses=np.zeros(n_rows),
+        estimated=np.zeros(n_rows),
+        error_estimator=SimpleNamespace(coordinates=lambda rows: rows),
+        random_state=0,
+    )
+    return describe_regions(rows, np.arange(n_rows), 0)["map"]["about"]
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.zeros((60, 2)), "lie on one point"),
+        (np.c_[np.arange(60.0), np.zeros(60)], "differ in one direction only"),
+        (np.arange(60.0)[:, None], "differ in one direction only"),
+        (np.random.default_rng(0).normal(size=(60, 2)), "They show 100 % of the spread"),
+        (csr_array(np.eye(60)), "truncated singular value decomposition"),
+    ],
+)
+def test_the_map_says_how_much_of_the_spread_it_shows(X, words):
+    assert words in about_map(X)
+
+
+def test_the_map_of_equal_variances_in_four_directions_shows_half_of_the_spread():
+    corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 4)).reshape(4, -1).T
+    about = about_map(np.repeat(corners, 5, axis=0))
+    assert "They show 50 % of the spread" in about
+    assert "may differ in what it does not show" in about
+
+
+def test_rows_are_ranked_as_the_table_lists_them(classified):
+    shown, n_sampled = choose_rows(classified)
+    items = describe_rows(classified, shown, n_sampled)["items"]
+    assert [item["rank"] for item in items] == list(range(599, -1, -1))
+    errors = [item["estimated_error"] for item in items]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_probabilities_of_very_many_classes_are_only_in_the_frame(classified, monkeypatch):
+    monkeypatch.setattr("surefoot.report._row_table.MOST_PROBABILITIES", 1)
+    section = describe_rows(classified, *choose_rows(classified), from_command=True)
+    assert not any("probability" in name for name in (*section["fields"], *section["items"][0]))
+    about = {entry["name"]: entry["about"] for entry in section["glossary"]}
+    assert "only in the file that --scores writes" in about["probability_<class>"]
+
+
+@pytest.fixture(scope="module")
+def table_with_rare_classes():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(120, 3))
+    y = np.where(X[:, 0] + draw.normal(size=120) > 0, "high", "low")
+    y[[3, 17]], y[50] = "mid", "top"
+    return X, y
+
+
+def rare_summary(X, y, **settings):
+    report = ReliabilityReport(LogisticRegression(), X, y, **settings)
+    return report._describe_data(report._assessment), describe_probabilities(report._assessment)
+
+
+def test_rows_of_rare_classes_are_named_beside_the_classes(table_with_rare_classes):
+    data, _ = rare_summary(*table_with_rare_classes)
+    assert data["never_held_out"] == {
+        "n_rows": 3,
+        "classes": [{"label": "mid", "n_rows": 2}, {"label": "top", "n_rows": 1}],
+        "sentence": "3 rows are learned from but never held out, so that nothing here tells how well they are "
+        "predicted: too few rows have the classes mid (2 rows), top (1 row).",
+    }
+    assert [each["label"] for each in data["classes"]] == ["high", "low", "mid", "top"]
+
+
+def test_a_group_that_alone_has_a_class_is_named(table_with_rare_classes):
+    X, y = table_with_rare_classes
+    data, _ = rare_summary(X, y, groups=np.arange(120) // 8)
+    assert (data["never_held_out"]["n_rows"], data["never_held_out"]["classes"]) == (
+        8,
+        [{"label": "top", "n_rows": 1}],
+    )
+    assert data["never_held_out"]["sentence"].endswith(
+        "predicted: too few groups have the class top (1 row), and a group is held out as a whole."
+    )
+
+
+def test_probabilities_are_checked_where_a_class_is_never_held_out(table_with_rare_classes):
+    X, y = table_with_rare_classes
+    _, section = rare_summary(X, y)
+    # With two rows of 120 less, a table of the two common classes tells nearly the same.
+    common = np.isin(y, ["high", "low"])
+    data, plain = rare_summary(X[common], y[common])
+    assert data["never_held_out"] is None
+    assert section["brier"]["before"] / 2 == pytest.approx(plain["brier"]["before"], abs=0.02)
+    assert section["brier"]["after"] / 2 == pytest.approx(plain["brier"]["after"], abs=0.02)

@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import mean_squared_error
-from sklearn.model_selection import ShuffleSplit, cross_val_predict
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import LinearSVC
@@ -76,8 +76,10 @@ def test_each_row_has_the_answer_of_its_model():
 
 def test_the_best_on_average_is_the_one_with_fewest_errors_out_of_fold():
     X, y = halves(600, 0)
-    model = LocalSelectionClassifier(LIGHT).fit(X, y)
-    errors = [(cross_val_predict(m.estimator, X, y, cv=4) != y).mean() for _, m in LIGHT]
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    judges = [(name, clone(judge).set_params(cv=folds)) for name, judge in LIGHT]
+    model = LocalSelectionClassifier(judges).fit(X, y)
+    errors = [(cross_val_predict(m.estimator, X, y, cv=folds) != y).mean() for _, m in LIGHT]
     assert_allclose(model.held_out_.losses.mean(axis=0), errors)
     assert model.best_name_ == LIGHT[int(np.argmin(errors))][0]
 
@@ -156,7 +158,7 @@ def test_frozen_models_and_judges_with_settings_of_their_own():
     frozen = FrozenEstimator(KNeighborsClassifier(1).fit(X[:400], y[:400]))
     model = LocalSelectionClassifier([("frozen", frozen), ("own", light(LogisticRegression()))])
     model.fit(X[400:], y[400:])
-    assert (model.error_estimators_[0].cv, model.error_estimators_[1].cv) == (5, 4)
+    assert [judge.n_splits_ for judge in model.error_estimators_] == [5, 4]
     assert model.named_estimators_["frozen"].estimator is frozen.estimator
     assert isinstance(model.named_estimators_["own"], LogisticRegression)
 
@@ -175,9 +177,10 @@ def test_groups_stay_together():
     # Pairs of equal rows: one neighbour is perfect unless a pair is held out together.
     X = np.tile(np.random.default_rng(0).normal(size=(60, 2)), (2, 1))
     y, pairs = np.arange(120) % 60 % 2, np.arange(120) % 60
-    model = LocalSelectionClassifier([LIGHT[1]])
-    assert model.fit(X, y).held_out_.losses.mean() < 0.1
-    assert model.fit(X, y, groups=pairs).held_out_.losses.mean() > 0.3
+    apart = LocalSelectionClassifier([("sharp", clone(LIGHT[1][1]).set_params(cv=KFold(4)))])
+    assert apart.fit(X, y).held_out_.losses.mean() == 0
+    together = LocalSelectionClassifier([LIGHT[1]])
+    assert together.fit(X, y, groups=pairs).held_out_.losses.mean() > 0.3
 
 
 def test_one_sentence_for_bad_input():

@@ -1,7 +1,8 @@
 """Cross-fitting: scores and columns of a row from models and neighbours that never saw it (out of fold)."""
 
 from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
-from surefoot._crossfit._cross_fitter import CrossFit, CrossFitter, cross_fit
+from surefoot._crossfit._cross_fit import CrossFit
+from surefoot._crossfit._cross_fitter import CrossFitter, cross_fit
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
 from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, check_consistent_length
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_is_fitted,
     column_or_1d,
@@ -16,6 +15,10 @@ from sklearn.utils.validation import (
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table
 from surefoot._typing import Floats
+from surefoot._validation import check_class_labels
+
+# Up to so many different numbers may be classes, however few rows there are.
+MANY_VALUES = 20
 
 
 def check_training_rows(
@@ -45,11 +48,26 @@ def check_rows(action: Any, X: Any) -> Any:
 
 def known_classes(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
     """Classes in y, or those of a frozen model; raises if a class in y is unknown to a frozen model."""
-    check_classification_targets(y)
-    if not isinstance(estimator, FrozenEstimator):
+    frozen = isinstance(estimator, FrozenEstimator)
+    if not frozen:
+        check_are_no_amounts(y)
+    check_class_labels(y)
+    if not frozen:
         return np.unique(y)
     check_is_fitted(estimator.estimator)
     known = np.asarray(estimator.classes_)
     if unknown := sorted(set(y.tolist()) - set(known.tolist())):
         raise ValueError(f"y has class {unknown[0]!r}, which the frozen estimator does not know.")
     return known
+
+
+def check_are_no_amounts(y: NDArray[Any]) -> None:
+    """Raise a ValueError if y holds whole numbers, and a different one in most rows: amounts, no classes."""
+    if y.dtype.kind not in "iuf" or np.any(y % 1):
+        return
+    n_values = len(np.unique(y))
+    if n_values > max(MANY_VALUES, len(y) / 2):
+        raise ValueError(
+            f"y holds {n_values:,} different numbers in {len(y):,} rows, too many for classes: fit a regressor "
+            "instead, or divide y into classes first."
+        )

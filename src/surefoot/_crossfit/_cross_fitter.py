@@ -1,8 +1,8 @@
 """Out-of-fold scores and columns: of training rows, from models and neighbours that never saw them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -12,30 +12,17 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 
-from surefoot._crossfit._panel import Panel, named
+from surefoot._crossfit._cross_fit import CrossFit
+from surefoot._crossfit._panel import Panel, join, named
 from surefoot._models import fit_model
-from surefoot._splits import resolve_cv
+from surefoot._progress import counted
+from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators import Indicator
 
 # Folds within a part of the rows that no given split divides.
 FRESH_FOLDS = 5
-
-
-class CrossFit(NamedTuple):
-    """Out-of-fold scores, columns and answers: of held-out rows, by models and neighbours of the other folds.
-
-    `rows` are positions in the training table, ascending: each once if the folds are a partition, else
-    as often as it was held out. `splits` (number of the split that held the row out), `scores` (log-odds-like,
-    of the model), `columns` (by indicator name) and `answers` (of the model, by method) are aligned with them.
-    """
-
-    rows: Ints
-    splits: Ints
-    scores: Floats
-    columns: dict[str, Floats]
-    answers: dict[str, NDArray[Any]]
 
 
 class CrossFitter:
@@ -61,7 +48,7 @@ class CrossFitter:
     max_reference_rows : int, default=None
         Most rows in which neighbours are searched; of a larger part a random sample is taken.
     random_state : int, RandomState or None, default=0
-        Seed of that sample, and of fresh folds.
+        Seed of that sample, and of the folds.
     n_jobs : int, default=None
         Parallel fits and folds.
     """
@@ -95,11 +82,17 @@ class CrossFitter:
         self.seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         self._frozen = isinstance(estimator, FrozenEstimator)
         splitter = resolve_cv(
-            cv, y, stratified=is_classifier(estimator), refits=not self._frozen, groups=groups
+            cv,
+            y,
+            stratified=is_classifier(estimator),
+            random_state=self.seed,
+            refits=not self._frozen,
+            groups=groups,
         )
         self.splits: list[Split] = [
             (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)
         ]
+        self.too_rare = never_held_out(splitter, self.splits, len(y))
         self._models: dict[bytes, Any] = {}
         self._panels: dict[bytes, Panel] = {}
 
@@ -118,8 +111,10 @@ class CrossFitter:
         part: Ints | None = None,
         names: Collection[str] | None = None,
         methods: Sequence[str] = (),
+        *,
+        opinions: bool = False,
     ) -> CrossFit:
-        """Out-of-fold scores, columns of the named indicators, and answers of the model, for the rows of a part."""
+        """Out-of-fold scores, columns of the named indicators, and answers of the models, for the rows of a part."""
         splits = self.splits_within(self.everything if part is None else part)
         if not splits:
             raise ValueError(
@@ -127,9 +122,12 @@ class CrossFitter:
             )
         self._check_classes([train for train, _ in splits])
         panels = self._build_panels([train for train, _ in splits])
-        outputs = Parallel(n_jobs=self.n_jobs)(
-            delayed(panel)(take_rows(self.X, test), names, methods)
-            for panel, (_, test) in zip(panels, splits, strict=True)
+        outputs = self._run(
+            (
+                delayed(panel)(take_rows(self.X, test), names, methods, opinions=opinions)
+                for panel, (_, test) in zip(panels, splits, strict=True)
+            ),
+            "describe",
         )
         rows = np.concatenate([test for _, test in splits])
         split_numbers = np.concatenate(
@@ -137,18 +135,9 @@ class CrossFitter:
         )
         # If the folds are a partition, the rows come back in the order of the table.
         order = np.argsort(rows, kind="stable")
-        return CrossFit(
-            rows[order],
-            split_numbers[order],
-            np.concatenate([output.scores for output in outputs])[order],
-            *(
-                {key: np.concatenate([v[key] for v in values])[order] for key in values[0]}
-                for values in (
-                    [output.columns for output in outputs],
-                    [output.answers for output in outputs],
-                )
-            ),
-        )
+        scores, *blocks = join(outputs)
+        by_name = [{name: block[name][order] for name in block} for block in blocks]
+        return CrossFit(rows[order], split_numbers[order], scores[order], *by_name)
 
     def held_out_predictions(self, method: str = "predict") -> tuple[Ints, NDArray[Any]]:
         """Positions of the held-out rows, in the order of `held_out`, and the models' out-of-fold predictions."""
@@ -234,12 +223,15 @@ class CrossFitter:
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._panels}
         self._fit(list(new.values()))
         held_out_scores = [self._needed_scores(part) for part in new.values()]
-        built = Parallel(n_jobs=self.n_jobs)(
-            delayed(_build_panel)(
-                self.panel_type, self.indicators, self._models[key], *reference, self.response
-            )
-            for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
-            if (reference := self._reference(part, scores))
+        built = self._run(
+            (
+                delayed(_build_panel)(
+                    self.panel_type, self.indicators, self._models[key], *reference, self.response
+                )
+                for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
+                if (reference := self._reference(part, scores))
+            ),
+            "search",
         )
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
@@ -264,13 +256,21 @@ class CrossFitter:
     def _rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
         return take_rows(self.X, part), self.y[part]
 
+    def _run(self, tasks: Iterable[Any], kind: str) -> list[Any]:
+        """Results of tasks that run in parallel, each counted as a step of this kind."""
+        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+        return list(counted(results, kind))
+
     def _fit(self, parts: list[Ints]) -> None:
         """Fit the models of the parts that have none yet."""
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._models}
         weights = [None if (w := self.sample_weight) is None else w[part] for part in new.values()]
-        fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_model)(self.estimator, *self._rows(part), weight)
-            for part, weight in zip(new.values(), weights, strict=True)
+        fitted = self._run(
+            (
+                delayed(fit_model)(self.estimator, *self._rows(part), weight)
+                for part, weight in zip(new.values(), weights, strict=True)
+            ),
+            "fit",
         )
         self._models.update(zip(new, fitted, strict=True))
 
@@ -310,6 +310,7 @@ def cross_fit(
     groups: Any = None,
     sample_weight: Any = None,
     response: str = "auto",
+    random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> CrossFit:
     """Out-of-fold scores and columns of every row, by models and neighbours of the other folds."""
@@ -322,6 +323,7 @@ def cross_fit(
         groups=groups,
         sample_weight=sample_weight,
         response=response,
+        random_state=random_state,
         n_jobs=n_jobs,
     ).held_out()
 

@@ -1,7 +1,7 @@
 """Several indicators around one fitted model; those with equal settings share one neighbour search."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -11,16 +11,20 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats
-from surefoot.indicators import Indicator
+from surefoot.indicators import Indicator, SecondOpinion
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class PanelOutput(NamedTuple):
-    """Scores of the model, columns by indicator name, and further outputs of the model by method (`answers`)."""
+    """Scores of the model, columns by indicator name, further outputs of the model by method (`answers`).
+
+    `opinions` are the predictions of the other models that `SecondOpinion` fitted, by name.
+    """
 
     scores: Floats
     columns: dict[str, Floats]
     answers: dict[str, NDArray[Any]]
+    opinions: dict[str, NDArray[Any]]
 
 
 class Panel:
@@ -92,7 +96,12 @@ class Panel:
                 self.indicators[name].index_ = index
 
     def __call__(
-        self, X: Any, names: Collection[str] | None = None, methods: Sequence[str] = ()
+        self,
+        X: Any,
+        names: Collection[str] | None = None,
+        methods: Sequence[str] = (),
+        *,
+        opinions: bool = False,
     ) -> PanelOutput:
         """Scores, columns and answers for every row of X, from one pass: each method of the model is called once.
 
@@ -104,28 +113,48 @@ class Panel:
             Names of the indicators to compute; None means all of them.
         methods : sequence of {"predict", "predict_proba"}, default=()
             Methods of the model whose outputs are returned as `answers`.
+        opinions : bool, default=False
+            Whether the predictions of the other models in `SecondOpinion` are returned too.
         """
         names = self.indicators if names is None else names
-        chosen = [[name for name in group if name in names] for group in self.members]
 
-        def describe(near: Neighborhood) -> list[NDArray[Any]]:
-            values = [near.scores, *(near.answer(method) for method in methods)]
-            for index, group in zip(self.indexes, chosen, strict=True):
-                if group:
-                    around = near if index is near.index else Neighborhood(index, near.table, near)
-                    values += [self.indicators[name].columns(around) for name in group]
-            return values
+        def describe(near: Neighborhood) -> PanelOutput:
+            answers = {method: near.answer(method) for method in methods}
+            columns: dict[str, Floats] = {}
+            others: dict[str, NDArray[Any]] = {}
+            for name, around in self._around(near, names):
+                indicator = self.indicators[name]
+                columns[name] = indicator.columns(around)
+                if opinions and isinstance(indicator, SecondOpinion):
+                    others |= indicator.predictions(around)
+            return PanelOutput(near.scores, columns, answers, others)
 
         n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
-        parts = self.indexes[0].map(describe, X, n_samples)
-        scores, *values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        answers, blocks = values[: len(methods)], values[len(methods) :]
-        columns = dict(zip([name for group in chosen for name in group], blocks, strict=True))
-        return PanelOutput(
-            scores,
-            {name: columns[name] for name in self.indicators if name in columns},
-            dict(zip(methods, answers, strict=True)),
-        )
+        output = join(self.indexes[0].map(describe, X, n_samples))
+        columns = output.columns
+        return output._replace(columns={n: columns[n] for n in self.indicators if n in columns})
+
+    def _around(
+        self, near: Neighborhood, names: Collection[str]
+    ) -> Iterator[tuple[str, Neighborhood]]:
+        """Chosen indicators, each with the neighbourhood in the space that it shares with others."""
+        for index, group in zip(self.indexes, self.members, strict=True):
+            chosen = [name for name in group if name in names]
+            if chosen:
+                around = near if index is near.index else Neighborhood(index, near.table, near)
+                yield from ((name, around) for name in chosen)
+
+
+def join(parts: Sequence[PanelOutput]) -> PanelOutput:
+    """Output for the rows of all parts, in their order."""
+    first, *_ = parts
+    return PanelOutput(
+        np.concatenate([part.scores for part in parts]),
+        *(
+            {key: np.concatenate([getattr(part, field)[key] for part in parts]) for key in values}
+            for field, values in zip(first._fields[1:], first[1:], strict=True)
+        ),
+    )
 
 
 def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str, Indicator]:

@@ -167,7 +167,12 @@ class TopicPanel:
         return max(needs, default=0)
 
     def __call__(
-        self, X: Any, names: Collection[str] | None = None, methods: Sequence[str] = ()
+        self,
+        X: Any,
+        names: Collection[str] | None = None,
+        methods: Sequence[str] = (),
+        *,
+        opinions: bool = False,
     ) -> PanelOutput:
         """Scores of the models, and the columns of each indicator, for every row of X.
 
@@ -185,7 +190,7 @@ class TopicPanel:
             for kind in range(len(self.models))
             for place in range(len(self._indicators_of(kind)))
         ]
-        return PanelOutput(scores, dict(zip(self.indicators, columns, strict=True)), {})
+        return PanelOutput(scores, dict(zip(self.indicators, columns, strict=True)), {}, {})
 
     def _outputs(self, X: Any) -> Iterator[TopicOutput]:
         """Scores and columns of every model, from its own panel or from the shared indexes."""

@@ -10,6 +10,9 @@ from sklearn.utils import get_tags
 from surefoot._model_files._refusal import Refusal, require
 
 HELD_OUT = "surefoot.error_estimation._judgement.HeldOut"
+# Fields of held-out rows that are no arrays with one entry per row.
+NOT_BY_ROW = ("classes", "columns", "opinions", "costs")
+
 OTHER_ROWS = "the rows and neighbours in it do not fit each other"
 
 
@@ -73,8 +76,9 @@ def check_held_out(held_out: Any) -> None:
     """Refuse held-out rows of which something else is known than of each row."""
     own = vars(held_out)
     n_rows = len(own["error"])
-    by_row = [value for name, value in own.items() if name not in ("classes", "columns")]
-    known = [value for value in [*by_row, *own["columns"].values()] if value is not None]
+    by_row = [value for name, value in own.items() if name not in NOT_BY_ROW]
+    named = [*own["columns"].values(), *own["opinions"].values()]
+    known = [value for value in [*by_row, *named] if value is not None]
     require(n_rows > 0 and all(is_array(v) and len(v) == n_rows for v in known), OTHER_ROWS)
     for name in ("error", "losses"):
         values = own[name]
@@ -83,6 +87,15 @@ def check_held_out(held_out: Any) -> None:
     groups = own["groups"]
     require(groups is None or groups.ndim == 1, OTHER_ROWS)
     require(own["losses"].min() >= 0, "the loss of a held-out row in it is negative")
+    costs = own.get("costs")
+    n_classes = 0 if own.get("classes") is None else len(own["classes"])
+    require(costs is None or is_costs(costs, n_classes), "the costs in it are no costs")
+
+
+def is_costs(values: Any, n_classes: int) -> bool:
+    """Whether this is a table of costs, none of them below 0, for each class and each prediction."""
+    fits = is_numbers(values) and values.shape == (n_classes, n_classes)
+    return bool(fits and np.isfinite(values).all() and values.min() >= 0)
 
 
 def is_array(values: Any) -> bool:

@@ -8,6 +8,7 @@ from surefoot.abstention._promise import (
     offer_promises,
     promise_for,
 )
+from surefoot.abstention._risk_bound import risk_bounds
 from surefoot.abstention._risk_control import threshold_for_risk
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "make_promise",
     "offer_promises",
     "promise_for",
+    "risk_bounds",
     "threshold_for_risk",
 ]

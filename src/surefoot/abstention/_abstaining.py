@@ -1,6 +1,7 @@
 """Classifier that abstains (selective prediction) so that few of its answers are wrong."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._models import check_model, predict_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number, check_share
+from surefoot._validation import check_class_labels, check_number, check_share
+from surefoot.abstention._class_risks import check_class_risks
 from surefoot.abstention._risk_bound import no_threshold_sentence, risk_bound
 from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
 from surefoot.abstention._scored_model import (
@@ -53,6 +54,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Ramdas), valid for any number of groups. Many rows do not help if there are few groups: with N groups of equal
     size no promise is below 1 − (1 − confidence)^(1/N), about 3 / N for 0.95.
 
+    With a dict of classes as `max_risk`, the error among future answered rows whose *true* class it is stays within the
+    limit of each class in it, for all of them at once with probability at least `confidence` (1 − `confidence` is
+    divided among the limits). One threshold on the score serves all rows; a class with few rows set aside can promise
+    little.
+
     With `coverage` the threshold answers that share of the rows set aside, and about that share of
     future rows; `risk_bound_` is then an upper bound of their error with `confidence`, by groups if there are any.
 
@@ -64,8 +70,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Its `score_samples` is the score. With None the score is the probability of being right:
         one minus `predict_error` of an `IndividualErrorClassifier`, or of the model itself if it has that
         method. A fitted indicator in `FrozenEstimator` is used as it is.
-    max_risk : float, default=None
-        Largest permitted share of errors among the answered rows.
+    max_risk : float or dict of class to float, default=None
+        Largest permitted share of errors among the answered rows, or among those of each class in the dict; the key
+        None stands for all answered rows.
     coverage : float, default=None
         Share of rows to answer. Either this or `max_risk` must be given.
     confidence : float, default=0.95
@@ -94,7 +101,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     risk_ : float
         Share of errors among them; NaN if there are none.
     risk_bound_ : float
-        Upper bound, with `confidence`, of the error of the answered rows: `max_risk`; or, with `coverage`,
+        Upper bound, with `confidence`, of the error of the answered rows: `max_risk` as given; or, with `coverage`,
         the bound of Clopper and Pearson, and with groups the lowest risk that the test by groups rejects. NaN if no
         row is answered.
     n_held_out_ : int
@@ -133,7 +140,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         estimator: Any,
         indicator: Any = None,
         *,
-        max_risk: float | None = None,
+        max_risk: float | Mapping[Any, float] | None = None,
         coverage: float | None = None,
         confidence: float = 0.95,
         held_out: Any = 0.3,
@@ -172,8 +179,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
-        check_classification_targets(y)
+        check_class_labels(y)
         check_consistent_length(y, groups)
+        if isinstance(self.max_risk, Mapping):
+            check_class_risks(self.max_risk, np.unique(y), most=1)
         training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
         self._deployed = fit_scored_model(
@@ -190,9 +199,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
         rows = take_rows(X, aside)
-        wrong = predict_labels(self.estimator_, rows) != y[aside]
         groups_aside = None if groups is None else take_rows(groups, aside)
-        self._choose_threshold(self._deployed.trust(rows), wrong, groups_aside)
+        wrong = predict_labels(self.estimator_, rows) != y[aside]
+        self._choose_threshold(self._deployed.trust(rows), wrong, y[aside], groups_aside)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -239,19 +248,21 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         decisions[~self.predict_accept(X)] = None
         return decisions
 
-    def _choose_threshold(self, scores: Floats, wrong: Mask, groups: Any = None) -> None:
+    def _choose_threshold(
+        self, scores: Floats, wrong: Mask, labels: NDArray[Any], groups: Any = None
+    ) -> None:
         """Choose the threshold on the rows set aside; warn if none keeps `max_risk`."""
         n_rows = self.n_held_out_ = len(scores)
         if self.coverage is not None:
             chosen = threshold_for_coverage(scores, wrong, self.coverage)
-            bound = risk_bound(scores, wrong, chosen, self.confidence, groups)
+            bound: Any = risk_bound(scores, wrong, chosen, self.confidence, groups)
         elif self.max_risk is not None:
             chosen = threshold_for_risk(
-                scores, wrong, self.max_risk, self.confidence, groups=groups
+                scores, wrong, self.max_risk, self.confidence, groups=groups, labels=labels
             )
             bound = self.max_risk
             if chosen is NOTHING:
-                sentence = no_threshold_sentence(n_rows, self.max_risk, self.confidence, groups)
+                sentence = no_threshold_sentence(labels, self.max_risk, self.confidence, groups)
                 warnings.warn(sentence, UserWarning, stacklevel=3)
         answers_any = chosen.n_answered > 0
         self.threshold_ = chosen.score
@@ -281,9 +292,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"max_risk={self.max_risk} and coverage={self.coverage}: exactly one of them must be given."
             )
-        for name in ("max_risk", "confidence"):
-            if getattr(self, name) is not None:
-                check_share(getattr(self, name), name)
+        check_share(self.confidence, "confidence")
+        if self.max_risk is not None and not isinstance(self.max_risk, Mapping):
+            check_share(self.max_risk, "max_risk")
         if self.coverage is not None:
             check_number(
                 self.coverage, "coverage", min_val=0, max_val=1, include_boundaries="right"

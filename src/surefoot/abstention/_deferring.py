@@ -52,9 +52,9 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
     error_estimator : classifier, default=None
         Learner of the cheap model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out.
+        How rows are held out, the same for all models. A number stands for shuffled folds.
     random_state : int, RandomState or None, default=None
-        Seed of the error estimation.
+        Seed of the folds and of the error estimation.
     n_jobs : int, default=None
         Parallel folds.
 

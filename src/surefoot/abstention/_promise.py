@@ -1,8 +1,8 @@
 """Promises (risk control): a risk, its confidence, and the estimated error up to which rows are answered."""
 
 from bisect import bisect_left
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from math import floor, log10
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from surefoot._typing import Floats, Mask
-from surefoot._validation import check_number, check_share
+from surefoot._validation import check_share
+from surefoot.abstention._class_risks import NOT_SEPARATED, check_class_risks, too_few_sentence
 from surefoot.abstention._risk_control import are_shares, check_held_out, threshold_for_risk
 from surefoot.error_estimation import HeldOut, Judgement
 
@@ -34,14 +35,15 @@ class Promise:
     """A risk, the confidence with which it is kept, and the highest estimated error that is answered.
 
     With probability at least `confidence`, over draws of the held-out rows (or groups), the mean loss of all future
-    rows that `answers` picks is at most `max_risk`; see `threshold_for_risk` for what that needs.
+    rows that `answers` picks is at most `max_risk`, and that of the rows of each class in `class_risks` at most its
+    limit, all at once; see `threshold_for_risk` for what that needs.
 
     Parameters
     ----------
-    max_risk : float
-        Largest permitted mean loss of the answered rows.
+    max_risk : float or None
+        Largest permitted mean loss of the answered rows; None if only classes have a limit.
     confidence : float
-        Probability with which `max_risk` is kept.
+        Probability with which all limits are kept.
     limit : float
         Highest estimated error that is answered. If every held-out row is answered, it is the largest of their
         estimates; new rows with a larger estimate are then answered too, because the promise is about all rows. −inf
@@ -50,18 +52,31 @@ class Promise:
         Share of the held-out rows that are answered.
     n_rows : int
         Held-out rows that the promise comes from.
+    class_risks : dict of class to float
+        Largest permitted mean loss of the answered rows whose true class it is.
+    reason : str or None
+        Sentence that says why the limits of classes cannot be promised, where they cannot.
     """
 
-    max_risk: float
+    max_risk: float | None
     confidence: float
     limit: float
     coverage: float
     n_rows: int
+    class_risks: dict[Any, float] = field(default_factory=dict, hash=False)
+    reason: str | None = field(default=None, compare=False)
 
     @property
     def kept(self) -> bool:
         """True if any row is answered; if none is, nothing can be promised."""
         return self.coverage > 0
+
+    @property
+    def in_words(self) -> str:
+        """Limits of the risk for a sentence: "a risk of 0.05 and of 0.2 for 'yes'"."""
+        parts = [] if self.max_risk is None else [f"{self.max_risk:.3g}"]
+        parts += [f"{risk:.3g} for {str(label)!r}" for label, risk in self.class_risks.items()]
+        return f"a risk of {' and of '.join(parts)}"
 
     def answers(self, estimated_errors: Any) -> Mask:
         """Mask of the rows that are answered, by their estimated errors; a row with NaN is not answered."""
@@ -74,7 +89,9 @@ class Promise:
 
 
 def promise_for(
-    held_out: HeldOut, max_risk: float | None = None, confidence: float = 0.95
+    held_out: HeldOut,
+    max_risk: float | Mapping[Any, float] | None = None,
+    confidence: float = 0.95,
 ) -> Promise:
     """Promise from the held-out rows of an error estimator; by groups if it was fitted with groups.
 
@@ -82,9 +99,10 @@ def promise_for(
     ----------
     held_out : HeldOut
         `held_out_` of a fitted `IndividualErrorClassifier` or `IndividualErrorRegressor`.
-    max_risk : float, default=None
-        Largest permitted mean loss of the answered rows. None chooses a round number: about half of the
-        mean loss, or 0.8 of it if losses are sizes and not just 0 and 1.
+    max_risk : float or dict of class to float, default=None
+        Largest permitted mean loss of the answered rows, or of those of each class in the dict, with the key None for
+        all rows. None chooses a round number: about half of the mean loss, or 0.8 of it if losses are sizes and not
+        just 0 and 1.
     confidence : float, default=0.95
         Probability, over draws of the held-out rows or groups, with which `max_risk` is kept.
 
@@ -105,21 +123,33 @@ def promise_for(
     >>> bool(promise.apply(sure.judge(X)).trust.mean() > 0.8)
     True
     """
-    losses, groups = held_out.losses, held_out.groups
+    losses, groups, values = held_out.losses, held_out.groups, held_out.loss_values
     if max_risk is None:
-        return choose_promise(held_out.error, losses, confidence, groups=groups)
-    return make_promise(held_out.error, losses, max_risk, confidence, groups=groups)
+        return choose_promise(held_out.error, losses, confidence, groups=groups, loss_values=values)
+    if isinstance(max_risk, Mapping):
+        check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes)
+    return make_promise(
+        held_out.error,
+        losses,
+        max_risk,
+        confidence,
+        groups=groups,
+        labels=held_out.truth,
+        loss_values=values,
+    )
 
 
 def make_promise(
     estimated_errors: Any,
     losses: Any,
-    max_risk: float,
+    max_risk: float | Mapping[Any, float],
     confidence: float = 0.95,
     *,
     groups: Any = None,
+    labels: Any = None,
+    loss_values: Any = None,
 ) -> Promise:
-    """Promise of a given risk that answers as many rows as the held-out rows allow.
+    """Promise of a given risk, or of one for each class, that answers as many rows as the held-out rows allow.
 
     Parameters
     ----------
@@ -128,12 +158,17 @@ def make_promise(
         `IndividualErrorClassifier`.
     losses : array-like of shape (n_rows,)
         Loss of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
-    max_risk : float
-        Largest permitted mean loss of the answered rows.
+    max_risk : float or dict of class to float
+        Largest permitted mean loss of the answered rows, or of those of each class in the dict, with the key None for
+        all rows.
     confidence : float, default=0.95
-        Probability, over draws of the held-out rows or groups, with which `max_risk` is kept.
+        Probability, over draws of the held-out rows or groups, with which all limits are kept.
     groups : array-like of shape (n_rows,), default=None
         Groups that were sampled as a whole, such as all rows of one person.
+    labels : array-like of shape (n_rows,), default=None
+        True class of each row, if `max_risk` names classes.
+    loss_values : array-like, or dict of class to array-like, default=None
+        All values that a loss can have, such as the entries of a cost matrix; see `threshold_for_risk`.
 
     Returns
     -------
@@ -152,16 +187,26 @@ def make_promise(
     array([ True,  True, False])
     """
     estimates, losses = _check_rows(estimated_errors, losses, groups)
-    check_number(max_risk, "max_risk", min_val=0, include_boundaries="neither")
+    risks = check_class_risks(max_risk)
     check_share(confidence, "confidence")
-    threshold = threshold_for_risk(-estimates, losses, max_risk, confidence, groups=groups)
+    known = {"groups": groups, "labels": labels, "loss_values": loss_values}
+    threshold = threshold_for_risk(-estimates, losses, risks, confidence, **known)
     n_rows = len(estimates)
     limit = min(-threshold.score, float(estimates.max()))  # −inf stays where nothing is answered
-    return Promise(float(max_risk), confidence, limit, threshold.n_answered / n_rows, n_rows)
+    coverage, overall = threshold.n_answered / n_rows, risks.pop(None, None)
+    reason = None
+    if coverage == 0 and risks:
+        reason = too_few_sentence(risks, labels, confidence, loss_values) or NOT_SEPARATED
+    return Promise(overall, confidence, limit, coverage, n_rows, risks, reason)
 
 
 def choose_promise(
-    estimated_errors: Any, losses: Any, confidence: float = 0.95, *, groups: Any = None
+    estimated_errors: Any,
+    losses: Any,
+    confidence: float = 0.95,
+    *,
+    groups: Any = None,
+    loss_values: Any = None,
 ) -> Promise:
     """Promise of a risk that is chosen automatically: about half of the mean loss of all rows.
 
@@ -173,7 +218,7 @@ def choose_promise(
 
     Parameters
     ----------
-    estimated_errors, losses, confidence, groups
+    estimated_errors, losses, confidence, groups, loss_values
         See `make_promise`.
 
     Returns
@@ -193,7 +238,8 @@ def choose_promise(
     """
     estimates, losses = _check_rows(estimated_errors, losses, groups)
     risks = _tested_risks(losses)
-    promises = (make_promise(estimates, losses, risk, confidence, groups=groups) for risk in risks)
+    known = {"groups": groups, "loss_values": loss_values}
+    promises = (make_promise(estimates, losses, risk, confidence, **known) for risk in risks)
     chosen = next(promises)
     if chosen.kept:
         for stricter in takewhile(lambda promise: promise.kept, promises):
@@ -207,6 +253,7 @@ def offer_promises(
     confidence: float = 0.95,
     *,
     groups: Any = None,
+    loss_values: Any = None,
     also: Iterable[float] = (),
 ) -> list[Promise]:
     """Promises to choose from, by ascending risk; some of them may not be kept.
@@ -217,7 +264,7 @@ def offer_promises(
 
     Parameters
     ----------
-    estimated_errors, losses, confidence, groups
+    estimated_errors, losses, confidence, groups, loss_values
         See `make_promise`.
     also : iterable of float, default=()
         Further risks to offer, such as the one that `promise_for` chose.
@@ -242,7 +289,8 @@ def offer_promises(
     estimates, losses = _check_rows(estimated_errors, losses, groups)
 
     def promise_of(risk: float) -> Promise:
-        return make_promise(estimates, losses, risk, confidence, groups=groups)
+        known = {"groups": groups, "loss_values": loss_values}
+        return make_promise(estimates, losses, risk, confidence, **known)
 
     mean = losses.mean()
     risks = [risk for risk in round_risks(losses) if risk >= LEAST_OFFERED * mean]

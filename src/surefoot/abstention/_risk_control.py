@@ -1,6 +1,6 @@
 """Thresholds on a score that control the risk of the answered rows, chosen on held-out rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from scipy.stats import t as student
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
+from surefoot.abstention._class_risks import LimitedRisk, limited_risks
 from surefoot.abstention._group_test import GroupedRows, group_test, has_large_groups
 
 
@@ -54,7 +55,14 @@ LEAST_TESTED = 50
 
 
 def threshold_for_risk(
-    scores: Any, errors: Any, max_risk: float, confidence: float = 0.95, *, groups: Any = None
+    scores: Any,
+    errors: Any,
+    max_risk: float | Mapping[Any, float],
+    confidence: float = 0.95,
+    *,
+    groups: Any = None,
+    labels: Any = None,
+    loss_values: Any = None,
 ) -> Threshold:
     """Threshold that answers the most rows with a mean error of at most `max_risk` (risk control).
 
@@ -73,6 +81,13 @@ def threshold_for_risk(
     but at least 2 · max_risk. Many rows in few groups are little evidence: with N groups of equal size, all
     answered and without an error, the promise is about 3 / N at best, as for N rows.
 
+    Several risks, such as one for each class, are tested each on its own rows, and 1 − confidence is divided equally
+    among them (Bonferroni). Of the thresholds whose tests reject for all of them, the one that answers most rows is
+    taken: it keeps all limits at once with the given confidence.
+
+    If all values that an error can have are known, as with a cost matrix, pass them as `loss_values`: the test is then
+    valid for any number of rows. It is the binomial one if an error has a single size, betting otherwise.
+
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
@@ -80,13 +95,18 @@ def threshold_for_risk(
         `held_out_.error` of an `IndividualErrorClassifier`.
     errors : array-like of shape (n_rows,)
         Error of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
-    max_risk : float
-        Largest permitted mean error of the answered rows.
+    max_risk : float, or dict of class to float
+        Largest permitted mean error of the answered rows; or, for each class in the dict, of the answered rows whose
+        true class it is. The key None stands for all answered rows.
     confidence : float, default=0.95
-        Probability, over draws of the held-out rows or groups, with which `max_risk` is kept.
+        Probability, over draws of the held-out rows or groups, with which all limits are kept.
     groups : array-like of shape (n_rows,), default=None
         Groups that were sampled as a whole, such as all rows of one person. If every group has one row, rows are
         tested as without groups.
+    labels : array-like of shape (n_rows,), default=None
+        True class of each row, if `max_risk` names classes.
+    loss_values : array-like, or dict of class to array-like, default=None
+        All values that an error can have; in a dict those of the rows of each class.
 
     Returns
     -------
@@ -111,35 +131,65 @@ def threshold_for_risk(
     """
     scores, errors = check_held_out(scores, errors, groups)
     candidates = every_threshold(scores, errors)
-    test = choose_test(candidates, scores, errors, max_risk, 1 - confidence, groups)
-    starts, share = starting_points(len(scores), test.least_p_value, 1 - confidence)
-    # A start inside a run of equal scores belongs to the threshold that answers the whole run.
-    places = np.searchsorted(candidates.n_answered, starts)
-    gained = np.bincount(places, minlength=len(candidates.scores)) * np.float64(share)
-    rejected = np.flatnonzero(fallback_test(test.p_values, gained))
-    return candidates.at(rejected[-1]) if rejected.size else NOTHING
+    risks = limited_risks(max_risk, labels, loss_values, len(scores))
+    level = (1 - confidence) / len(risks)
+    keeps = np.ones(len(candidates.scores), dtype=bool)
+    for risk in risks:
+        units = None if groups is None else np.asarray(groups)[risk.rows]
+        safe = keeps_risk(scores[risk.rows], errors[risk.rows], risk, level, units)
+        # A threshold of all rows is one of these rows, too: that which answers as many of them.
+        n_answered = np.searchsorted(np.sort(-scores[risk.rows]), -candidates.scores, "right")
+        keeps &= safe[n_answered]
+    kept = np.flatnonzero(keeps)
+    return candidates.at(kept[-1]) if kept.size else NOTHING
+
+
+def keeps_risk(
+    scores: Floats, errors: Floats, risk: LimitedRisk, level: float, groups: Any = None
+) -> Mask:
+    """Whether the risk of the n rows with the highest scores is known to be kept, for n from 0 to all rows.
+
+    False inside a run of equal scores, whose rows are answered together.
+    """
+    safe = np.zeros(len(scores) + 1, dtype=bool)
+    if len(scores) > 0:
+        candidates = every_threshold(scores, errors)
+        test = choose_test(candidates, scores, errors, risk, level, groups)
+        starts, share = starting_points(len(scores), test.least_p_value, level)
+        # A start inside a run of equal scores belongs to the threshold that answers the whole run.
+        places = np.searchsorted(candidates.n_answered, starts)
+        gained = np.bincount(places, minlength=len(candidates.scores)) * np.float64(share)
+        safe[candidates.n_answered] = fallback_test(test.p_values, gained)
+    return safe
 
 
 def choose_test(
     candidates: Thresholds,
     scores: Floats,
     errors: Floats,
-    max_risk: float,
+    risk: LimitedRisk,
     level: float,
     groups: Any = None,
 ) -> RiskTest:
-    """Test to use: betting for groups, the binomial test for errors of 0 and 1, Student's for others."""
-    is_share = are_shares(errors) and max_risk < 1
-    if has_large_groups(groups):
-        rows = GroupedRows.of(scores, groups)
-        bound = 1.0 if is_share else max(float(errors.max()), 2 * max_risk)
+    """Test to use: betting for groups and for several known sizes of error, binomial for one size, else Student's."""
+    max_risk, sizes = risk.max_risk, risk.sizes
+    if sizes is None and are_shares(errors) and max_risk < 1:
+        sizes = np.ones(1)
+    if sizes is not None and max_risk >= sizes.max(initial=0.0):  # no row can cost more
+        return RiskTest(np.zeros(len(candidates.scores)), lambda _: 0.0)
+    if has_large_groups(groups) or (sizes is not None and len(sizes) > 1):
+        rows = GroupedRows.of(scores, np.arange(len(scores)) if groups is None else groups)
+        bound = max(float(errors.max()), 2 * max_risk) if sizes is None else float(sizes.max())
         p_values, least = (
             group_test(rows, losses, max_risk, level, bound)
             for losses in (errors, np.zeros(len(errors)))
         )
         return RiskTest(p_values, lambda n: least[np.searchsorted(candidates.n_answered, n)])
-    if is_share:
-        return RiskTest(binomial_test(candidates, max_risk), lambda n: (1 - max_risk) ** n)
+    if sizes is not None:
+        share = max_risk / float(sizes[0])
+        return RiskTest(
+            binomial_test(candidates, max_risk, float(sizes[0])), lambda n: (1 - share) ** n
+        )
     return RiskTest(student_test(candidates, max_risk), lambda n: float(n < LEAST_TESTED))
 
 
@@ -165,9 +215,10 @@ def are_shares(errors: Floats) -> bool:
     return bool(np.isin(errors, (0, 1)).all())
 
 
-def binomial_test(candidates: Thresholds, max_risk: float) -> Floats:
-    """P-values: probability of so few mistakes or fewer if the risk were `max_risk`."""
-    return np.asarray(binom.cdf(candidates.lost, candidates.n_answered, max_risk))
+def binomial_test(candidates: Thresholds, max_risk: float, size: float) -> Floats:
+    """P-values: probability of so few mistakes or fewer, which cost `size` each, if the risk were `max_risk`."""
+    n_mistakes = np.rint(candidates.lost / size)
+    return np.asarray(binom.cdf(n_mistakes, candidates.n_answered, max_risk / size))
 
 
 def student_test(candidates: Thresholds, max_risk: float) -> Floats:

@@ -61,7 +61,14 @@ def fit_scored_model(
     indicator = clone_with_seed(indicator, settings.get("random_state"))
     if indicator.needs_held_out_scores:
         folds = CrossFitter(
-            [indicator], estimator, X, y, cv=FOLDS, groups=groups, sample_weight=sample_weight
+            [indicator],
+            estimator,
+            X,
+            y,
+            cv=FOLDS,
+            groups=groups,
+            sample_weight=sample_weight,
+            random_state=settings.get("random_state"),
         )
         panel = folds.panel(folds.everything)
         [scorer] = panel.indicators.values()

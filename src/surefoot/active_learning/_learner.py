@@ -14,13 +14,12 @@ from sklearn.utils import (
     get_tags,
 )
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surefoot._models import check_model, clone_model, predict_labels
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_number
+from surefoot._validation import check_class_labels, check_number
 from surefoot.active_learning._query import query
 from surefoot.active_learning._stopping import MOST_WATCHED, Watch
 from surefoot.active_learning._strategies import check_strategy
@@ -269,7 +268,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if len(y) == 0:
             raise ValueError("Found array with 0 sample(s): X and y must have a row to learn from.")
         assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        check_class_labels(y)
         return X, y
 
     def __sklearn_tags__(self) -> Any:

@@ -2,21 +2,18 @@
 
 import sys
 
-# Packages that the commands need besides the library; the extra `cli` has them all.
-NEEDED = ("altair", "jinja2", "pandas", "pyarrow", "rich", "skops", "skrub", "typer", "vl_convert")
+from surefoot._optional import MissingPackageError, needed_for
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command `surefoot`; name the missing package if the extra `cli` is not installed."""
+    """Run the command `surefoot`; name the missing package and the extra that has it, if one is not installed."""
     try:
-        from surefoot.cli._app import run  # noqa: PLC0415 - only a command needs typer
+        with needed_for("The command surefoot", "cli"):
+            from surefoot.cli._app import run  # noqa: PLC0415 - only a command needs typer
 
-        sys.exit(run(arguments))
-    except ModuleNotFoundError as error:
-        package = str(error.name).partition(".")[0]
-        if package not in NEEDED:
-            raise
-        sys.exit(f"surefoot's commands need {package}: pip install 'surefoot[cli]'")
+            sys.exit(run(arguments))
+    except MissingPackageError as error:
+        sys.exit(str(error))
 
 
 __all__ = ["main"]

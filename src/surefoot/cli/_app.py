@@ -11,17 +11,21 @@ import typer
 import surefoot
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
+    TABLE,
     Confidence,
+    Cost,
     Estimator,
     Groups,
     Jobs,
     Json,
+    JsonRows,
     MaxRisk,
     RandomState,
     Table,
     Target,
     Task,
     TaskOption,
+    Time,
 )
 from surefoot.cli._signals import stoppable
 
@@ -68,7 +72,7 @@ def options(
 def report(
     context: typer.Context,
     data: Annotated[
-        Path | None, typer.Argument(help="Table in CSV or Parquet. Default: a generated example.")
+        Path | None, typer.Argument(help=f"{TABLE} Default: a generated example.")
     ] = None,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
@@ -87,8 +91,18 @@ def report(
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: Json = False,
+    json_rows: JsonRows = False,
     max_risk: MaxRisk = None,
+    cost: Cost = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column whose groups are compared; may be repeated."),
+    ] = None,
     groups: Groups = None,
+    time: Time = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
+    ] = False,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
@@ -100,11 +114,18 @@ def report(
     with working("Starting"):
         from surefoot.cli._report import Request, Results, run_report  # noqa: PLC0415 - --help is fast
 
+    as_json = as_json or json_rows
     page = PAGE if out is None and not as_json else out
     command = as_typed(context)
     run_report(
-        Request(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
-        Results(page, scores, as_json, show),
+        Request(
+            *(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
+            cost=cost or [],
+            by=by or [],
+            time=time,
+            quick=quick,
+        ),
+        Results(page, scores, as_json, json_rows, show),
     )
 
 
@@ -116,6 +137,7 @@ def fit(
     estimator: Estimator = "boosting",
     task: TaskOption = Task.auto,
     as_json: Json = False,
+    cost: Cost = None,
     groups: Groups = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
@@ -124,7 +146,7 @@ def fit(
     with working("Starting"):
         from surefoot.cli._fit import run_fit  # noqa: PLC0415
 
-    run_fit(data, target, out, estimator, task, groups, random_state, jobs, as_json)
+    run_fit(data, target, out, estimator, task, groups, random_state, jobs, as_json, cost or [])
 
 
 @app.command()
@@ -174,8 +196,9 @@ def as_typed(context: typer.Context) -> str:
     words = ["surefoot", str(context.info_name)]
     for parameter in context.command.params:
         value = context.params.get(str(parameter.name))
-        if value is None or value == parameter.default:
+        if value is None or value in (parameter.default, []):
             continue
         flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
-        words += flag if value is True else [*flag, str(value)]
+        for each in value if isinstance(value, list) else [value]:
+            words += flag if each is True else [*flag, str(each)]
     return shlex.join(words)

@@ -21,7 +21,10 @@ OTHERS = {
     b"GIF8": "an image",
     b"%PDF": "a PDF document",
     b"PK\x03\x04": "an archive or a workbook",
-    b"\x1f\x8b": "a compressed file",
+    b"\x1f\x8b": "a file that is compressed twice",
+    b"BZh": "a file that is compressed twice",
+    b"\xfd7zXZ": "a file compressed by xz",
+    b"(\xb5/\xfd": "a file compressed by zstd",
     b"\x80\x04": "a pickle",
     b"\x80\x05": "a pickle",
 }
@@ -157,6 +160,10 @@ def find_delimiter(file: Path, path: Path, encoding: str) -> str:
         widths = [len(record) for record in islice(records(file, encoding, delimiter), PEEKED)]
         width = widths[0] if widths else 0
         fits[delimiter] = (width > 1, widths.count(width) / max(len(widths), 1), width)
+    if {".tsv", ".tab"} & set(path.suffixes) and fits["\t"][
+        0
+    ]:  # also .tsv.gz; texts may hold commas
+        return "\t"
     best = max(fits, key=lambda delimiter: fits[delimiter])
     if not fits[best][0]:
         raise Mistake(

@@ -1,17 +1,22 @@
 """`surefoot fit`: fit a model and its error estimator, and save both."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot._crossfit import known_classes
 from surefoot._model_files import model_content
 from surefoot.cli._console import working
 from surefoot.cli._given_model import model_file, rows_and_model
+from surefoot.cli._limits import cost_matrix
 from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import read_rows
+from surefoot.cli._tables import table_name
 from surefoot.cli._threads import threads_for
 
 
@@ -25,15 +30,19 @@ def run_fit(
     random_state: int,
     jobs: int,
     as_json: bool,
+    cost: Sequence[str] = (),
 ) -> None:
     """Fit a model to a table, save it, and print its held-out error."""
     check_output(out, ".skops")
     check_outputs([out], [data, model_file(estimator)])
-    with working(f"Reading {data}"):
+    with working(f"Reading {table_name(data)}"):
         find_rows = partial(read_rows, data, target, groups=groups)
         rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
     kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier
     model = kind(chosen, random_state=random_state, n_jobs=jobs)
+    if cost:
+        classes: Any = known_classes(chosen, rows.y) if rows.task == "classification" else []
+        model.set_params(loss=cost_matrix(cost, rows.task, classes))
     with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
         model.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
@@ -46,14 +55,15 @@ def run_fit(
         "n_rows": len(rows.y),
         "error": error,
     }
-    print(json.dumps(summary) if as_json else in_words(rows.task, error, out))
+    unit = "cost" if cost else rows.task
+    print(json.dumps(summary) if as_json else in_words(unit, error, out))
 
 
-def in_words(task: str, error: float, out: Path) -> str:
-    """Sentences with the held-out error of the model and the path of its file."""
-    start = (
-        f"Off by {error:.3g} on average"
-        if task == "regression"
-        else f"Wrong on {error:.1%} of rows"
-    )
+def in_words(unit: str, error: float, out: Path) -> str:
+    """Sentences with the held-out error or cost of the model and the path of its file."""
+    start = {
+        "regression": f"Off by {error:.3g} on average",
+        "cost": f"An answer costs {error:.3g} on average",
+        "classification": f"Wrong on {error:.1%} of rows",
+    }[unit]
     return f"{start}, measured on held-out rows.\nThe model: {out}"

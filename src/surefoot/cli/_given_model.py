@@ -26,7 +26,8 @@ def rows_and_model(
     if not estimator.endswith(".skops"):
         check_name(estimator)
         rows = find_rows(task)
-        return rows, build_model(estimator, rows.task, random_state)
+        has_single = rows.task == "classification" and np.unique_counts(rows.y).counts.min() == 1
+        return rows, build_model(estimator, rows.task, random_state, early_stopping=not has_single)
     path = Path(estimator)
     model, task = load_given(path, task)
     return match_rows(model, find_rows(task, every=is_fitted(model)), path)

@@ -25,16 +25,22 @@ MODELS = {
 FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
 PICKLED = (".pkl", ".pickle", ".joblib")
 
-MORE_STEPS = {"LogisticRegression": {"max_iter": 1000}}
+MORE_STEPS: dict[str, dict[str, Any]] = {"LogisticRegression": {"max_iter": 1000}}
 
 
-def build_model(name: str, task: str, random_state: int) -> Any:
-    """Unfitted pipeline that accepts any table: numbers, texts, categories, dates, missing values."""
+def build_model(name: str, task: str, random_state: int, *, early_stopping: bool = True) -> Any:
+    """Unfitted pipeline that accepts any table: numbers, texts, categories, dates, missing values.
+
+    Boosting that stops early, as it does by default on large tables, cannot learn a class with one row.
+    """
     from skrub import tabular_pipeline  # noqa: PLC0415 - the names alone are for --help, which is fast
 
     check_name(name)
     package, _, kind = MODELS[name][task == "regression"].rpartition(".")
-    model = tabular_pipeline(getattr(import_module(package), kind)(**MORE_STEPS.get(kind, {})))
+    settings = dict(MORE_STEPS.get(kind, {}))
+    if kind == "HistGradientBoostingClassifier" and not early_stopping:
+        settings["early_stopping"] = False
+    model = tabular_pipeline(getattr(import_module(package), kind)(**settings))
     seeded = [step for step in model.get_params() if step.endswith("random_state")]
     return model.set_params(**dict.fromkeys(seeded, random_state))
 

@@ -35,7 +35,8 @@ def check_jobs(jobs: int) -> int:
     return jobs
 
 
-Table = Annotated[Path, typer.Argument(metavar="DATA", help="Table in CSV or Parquet.")]
+TABLE = "Table in CSV or Parquet, also packed by gzip or bzip2, a folder of Parquet files, or - for standard input."
+Table = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)]
 Target = Annotated[str, typer.Option("--target", metavar="COLUMN", help="The column to predict.")]
 Estimator = Annotated[
     str,
@@ -51,8 +52,9 @@ TaskOption = Annotated[
         "--task",
         metavar="TASK",
         help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
-        "to 5 different numbers. 6 to 20 different whole numbers are classes unless their frequencies have a single "
-        "peak, as those of school marks do. All other numbers are for regression.",
+        "to 5 different numbers. 6 to 20 different whole numbers are for regression if neighbouring values are "
+        "about equally frequent, as with school marks, and not all values are; else they are classes. All other "
+        "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
     ),
 ]
 Groups = Annotated[
@@ -62,13 +64,30 @@ Groups = Annotated[
         help="Column of groups: rows of one group, such as one person, are held out together.",
     ),
 ]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of times, numbers or dates: rows are held out later than those the model learns from. The column "
+        "itself is no input.",
+    ),
+]
 MaxRisk = Annotated[
-    float | None,
+    list[str] | None,
     typer.Option(
         metavar="RISK",
-        help="Highest share of wrong answers (regression: mean error) allowed among trusted rows. Default: a "
-        "round number near half of the model's error (regression: 80 % of it), or the next larger one that can be "
-        "promised.",
+        help="Highest share of wrong answers (regression: mean error; with costs: mean cost) allowed among trusted "
+        "rows; CLASS=RISK for those whose true class it is, such as yes=0.2. May be repeated: all limits hold at once. "
+        "Default: a round number near half of the model's error (regression and costs: 80 % of it), or the next "
+        "larger one that can be promised.",
+    ),
+]
+Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COST",
+        help='Cost of a mistake, such as "yes->no=10": true class, predicted class, cost. May be repeated; other '
+        "mistakes cost 1. All figures are then costs.",
     ),
 ]
 Confidence = Annotated[
@@ -82,3 +101,6 @@ Jobs = Annotated[
     typer.Option(metavar="N", help="Processes to use; -1 uses all cores.", callback=check_jobs),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON, for other programs.")]
+JsonRows = Annotated[
+    bool, typer.Option("--json-rows", help="Like --json, with the rows of the page and its map.")
+]

@@ -22,6 +22,10 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         for other in taken:
             if _are_same(output, other):
                 raise Mistake(f"{output} is also {other}: it would be overwritten.")
+            if _is_within(output, other):
+                raise Mistake(
+                    f"{output} is in the folder {other}, which is read: write it elsewhere."
+                )
         taken.append(output)
 
 
@@ -29,6 +33,13 @@ def _are_same(one: Path, other: Path) -> bool:
     try:
         return one.resolve() == other.resolve() or one.samefile(other)
     except OSError:  # one of them is not there, or its name is too long: that is told elsewhere
+        return False
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    try:
+        return folder.is_dir() and path.resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError):  # told elsewhere
         return False
 
 

@@ -10,16 +10,21 @@ from surefoot.cli._mistakes import Mistake, check_names
 
 def read_parquet(file: Path, path: Path) -> Any:
     """Frame from a Parquet file, `path` to the user; a named index is a column as any other."""
+    return as_frame(without_nested(read_arrow(file, path)))
+
+
+def read_arrow(file: Path, path: Path, *, partitioning: str | None = "hive") -> Any:
+    """Arrow table from a Parquet file, checked as a whole; one sentence if it is broken."""
     import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
     from pyarrow import parquet  # noqa: PLC0415
 
     try:
         check_names(parquet.read_schema(file).names, path)
-        table = parquet.read_table(file)
+        table = parquet.read_table(file, partitioning=partitioning)
         table.validate(full=True)  # texts that are no UTF-8, offsets out of range
     except (OSError, ValueError, pa.ArrowException) as error:
         raise Mistake(f"{path} is a broken Parquet file.") from error
-    return as_frame(without_nested(table))
+    return table
 
 
 def without_nested(table: Any) -> Any:

@@ -1,16 +1,19 @@
 """`surefoot report`: read a table, evaluate a model on it, write the page."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
 
-from surefoot.cli._console import progress_bar, working
+from surefoot._crossfit import known_classes
+from surefoot.cli._console import working
 from surefoot.cli._given_model import model_file, rows_and_model
+from surefoot.cli._limits import cost_matrix, limits_for
 from surefoot.cli._output import check_output, check_outputs, not_written, write_output
-from surefoot.cli._roles import Rows, check_risk, read_rows, take_apart
+from surefoot.cli._roles import Rows, read_rows, take_apart
 from surefoot.cli._tables import table_bytes
 from surefoot.cli._threads import threads_for
 from surefoot.datasets import make_subscriptions
@@ -25,10 +28,14 @@ class Request(NamedTuple):
     estimator: str
     task: str
     groups: str | None
-    max_risk: float | None
+    max_risk: list[str] | None
     random_state: int
     jobs: int
     command: str
+    cost: Sequence[str] = ()
+    by: Sequence[str] = ()
+    time: str | None = None
+    quick: bool = False
 
 
 class Results(NamedTuple):
@@ -37,6 +44,7 @@ class Results(NamedTuple):
     page: Path | None
     scores: Path | None
     as_json: bool
+    json_rows: bool
     show: bool
 
 
@@ -53,7 +61,7 @@ def run_report(request: Request, results: Results) -> None:
         write_page(report, results.page)
     if results.scores is not None:
         write_output(results.scores, table_bytes(report.to_frame(), results.scores.suffix))
-    print(json.dumps(summary) if results.as_json else in_words(summary, results))
+    print(in_json(summary, results) if results.as_json else in_words(summary, results))
     if results.show and results.page is not None:
         typer.launch(results.page.resolve().as_uri())
 
@@ -63,35 +71,41 @@ def prepare(request: Request) -> ReliabilityReport:
     rows, model = rows_and_model(
         partial(find_rows, request), request.estimator, request.task, request.random_state
     )
-    check_risk(request.max_risk, rows.task)
+    is_classification = rows.task == "classification"
+    classes: Any = known_classes(model, rows.y) if is_classification else []
+    loss = cost_matrix(request.cost, rows.task, classes)
+    max_risk = limits_for(request.max_risk, rows.task, classes, costs=loss is not None)
     return ReliabilityReport(
         model,
         rows.X,
         rows.y,
+        cv=rows.cv,
         groups=rows.groups,
         X_unlabelled=rows.unlabelled,
-        max_risk=request.max_risk,
+        max_risk=max_risk,
+        loss=loss,
+        by=rows.by,
         random_state=request.random_state,
         n_jobs=request.jobs,
         name=rows.name,
         target=rows.target,
         command=request.command,
-        progress=progress_bar,
+        quick=request.quick,
+        progress=True,
     )
 
 
 def find_rows(request: Request, task: str, *, every: bool = False) -> Rows:
     """Rows of the user's table, or of an example."""
+    roles: dict[str, Any] = {"every": every, "by": request.by, "time": request.time}
     if request.data is not None:
-        return read_rows(request.data, request.target, task, request.groups, every=every)
+        return read_rows(request.data, request.target, task, request.groups, **roles)
     X, y = make_subscriptions(random_state=0)
     table = X.assign(**{str(y.name): y})
     if request.target is None:
         example_task = "classification" if task == "auto" else task
-        return take_apart(
-            table, str(y.name), example_task, request.groups, "the example", every=every
-        )
-    return take_apart(table, request.target, task, request.groups, "the example", every=every)
+        return take_apart(table, str(y.name), example_task, request.groups, "the example", **roles)
+    return take_apart(table, request.target, task, request.groups, "the example", **roles)
 
 
 def write_page(report: ReliabilityReport, page: Path) -> None:
@@ -100,6 +114,15 @@ def write_page(report: ReliabilityReport, page: Path) -> None:
         report.write_html(page)
     except OSError as error:
         raise not_written(page, error) from error
+
+
+def in_json(summary: dict[str, Any], results: Results) -> str:
+    """Summary as JSON, the numbers first; without its rows and the map of them unless they are wanted."""
+    if results.json_rows:
+        return json.dumps(summary)
+    regions = {name: value for name, value in summary["regions"].items() if name != "map"}
+    sections = {name: value for name, value in summary.items() if name != "rows"}
+    return json.dumps(sections | {"regions": regions})
 
 
 def in_words(summary: dict[str, Any], results: Results) -> str:

@@ -1,8 +1,10 @@
 """Roles of a table's columns: inputs, target and groups."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from numbers import Number
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +14,16 @@ from surefoot._words import listed, plural
 from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, unknown_column
-from surefoot.cli._tables import read_table
-from surefoot.cli._target import as_labels, as_target_numbers, check_enough, choose_task
+from surefoot.cli._tables import read_table, shown_path, table_name
+from surefoot.cli._target import (
+    as_labels,
+    as_target_numbers,
+    check_classes_in_groups,
+    check_enough,
+    choose_task,
+    remark_on_rare_classes,
+)
+from surefoot.cli._time import later_folds, times_of
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
@@ -35,45 +45,55 @@ class Rows(NamedTuple):
     y: NDArray[Any]
     groups: NDArray[Any] | None
     unlabelled: Any
+    by: Mapping[str, Any] = MappingProxyType({})
+    cv: Any = 5
 
 
 def read_rows(
-    path: Path, target: str | None, task: str, groups: str | None = None, *, every: bool = False
+    path: Path,
+    target: str | None,
+    task: str,
+    groups: str | None = None,
+    *,
+    every: bool = False,
+    by: Sequence[str] = (),
+    time: str | None = None,
 ) -> Rows:
     """Read a table, and split it by the roles of its columns; `every` column is kept for a fitted model."""
     table = read_table(path)
     if target is None:
         raise Mistake(
-            f"Pass --target with the column to predict: {path} has {listed(table.columns)}."
+            f"Pass --target with the column to predict: {shown_path(path)} has {listed(table.columns)}."
         )
-    return take_apart(table, target, task, groups, path.name, every=every)
+    return take_apart(table, target, task, groups, table_name(path), every=every, by=by, time=time)
 
 
 def take_apart(
-    table: Any, target: str, task: str, groups: str | None, name: str, *, every: bool = False
+    table: Any,
+    target: str,
+    task: str,
+    groups: str | None,
+    name: str,
+    *,
+    every: bool = False,
+    by: Sequence[str] = (),
+    time: str | None = None,
 ) -> Rows:
     """Split a table by the roles of its columns, and print what was decided."""
-    for column in (target, groups):
-        if column is not None and column not in table.columns:
-            raise unknown_column(column, table.columns, name)
-    if groups == target:
-        raise Mistake(f"Column {target!r} cannot be both --target and --groups.")
+    check_roles(table, target, groups, by, time, name)
     check_target_kind(table[target], target)
     known = table[target].notna()
     values = table.loc[known, target].infer_objects()
     check_enough(len(values), target)
-    chosen = choose_task(values, task)
-    y = as_target_numbers(values, target) if chosen == "regression" else as_labels(values, target)
-    if task == "auto":
-        remark(chosen_task_sentence(target, chosen))
-    X = table.drop(columns=[target] + ([] if groups is None else [groups]))
+    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
+    chosen, y = choose_targets(values, target, task, group_codes)
+    X = table.drop(columns=[column for column in {target, groups, time} if column is not None])
     X = without_infinities(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
-    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
-    if group_codes is not None and chosen == "classification":
-        check_classes_in_groups(y, group_codes, target)
-    return Rows(
+    if chosen == "classification" and not every:  # a fitted model has nothing to learn
+        remark_on_rare_classes(y, group_codes)
+    rows = Rows(
         name,
         target,
         chosen,
@@ -81,6 +101,39 @@ def take_apart(
         y,
         group_codes,
         None if known.all() else X[~known],
+        {column: table.loc[known, column] for column in by},
+    )
+    return rows if time is None else in_time(rows, table.loc[known, time], time)
+
+
+def check_roles(
+    table: Any, target: str, groups: str | None, by: Sequence[str], time: str | None, name: str
+) -> None:
+    """Raise a `Mistake` unless the table has all columns that were named, each for one role."""
+    for column in (target, groups, time, *by):
+        if column is not None and column not in table.columns:
+            raise unknown_column(column, table.columns, name)
+    for option, column in (("--groups", groups), ("--time", time)):
+        if column == target:
+            raise Mistake(f"Column {target!r} cannot be both --target and {option}.")
+    if groups is not None and time is not None:
+        raise Mistake("Pass --groups or --time, not both: rows are held out by one of them.")
+    if target in by:
+        raise Mistake(
+            f"--by {target} is the target: name another column, whose groups are compared."
+        )
+
+
+def in_time(rows: Rows, column: Any, name: str) -> Rows:
+    """Rows in the order of their times, to be held out later than those they are predicted from."""
+    times = times_of(column, name)
+    order = np.argsort(times, kind="stable")
+    labels = rows.y[order] if rows.task == "classification" else None
+    return rows._replace(
+        X=rows.X.iloc[order],
+        y=rows.y[order],
+        by={each: values.iloc[order] for each, values in rows.by.items()},
+        cv=later_folds(times[order], labels, name),
     )
 
 
@@ -116,14 +169,48 @@ def check_target_kind(column: Any, name: str) -> None:
     raise Mistake(f"Column {name!r} holds values of type {kind}: a target holds numbers or texts.")
 
 
-def check_classes_in_groups(labels: NDArray[Any], groups: NDArray[Any], target: str) -> None:
-    """Raise a `Mistake` if all rows of a class are of one group: then none can be held out."""
-    for label in np.unique(labels):
-        if len(np.unique(groups[labels == label])) == 1:
-            raise Mistake(
-                f"All rows with {target!r} = {label} are of one group, so that none can be held out: leave out "
-                "the class, or --groups."
-            )
+def choose_targets(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> tuple[str, NDArray[Any]]:
+    """Task and targets for it; with "auto" the other task if the first one refuses the values. Prints the choice."""
+    chosen = choose_task(values, task)
+    if task != "auto":
+        return chosen, learnable_targets(values, target, chosen, groups)
+    refused = False
+    try:
+        y = learnable_targets(values, target, chosen, groups)
+    except Mistake:
+        refused, chosen = True, "classification" if chosen == "regression" else "regression"
+        other = targets_or_none(values, target, chosen, groups)
+        if other is None:
+            raise
+        y = other
+    remark(chosen_task_sentence(target, chosen, refused=refused))
+    return chosen, y
+
+
+def targets_or_none(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> NDArray[Any] | None:
+    """Targets of a task; None if they cannot be learned, or are no amounts: texts, or two values only."""
+    if task == "regression" and (values.dtype.kind not in "iuf" or values.nunique() < 3):
+        return None
+    try:
+        return learnable_targets(values, target, task, groups)
+    except Mistake:
+        return None
+
+
+def learnable_targets(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Targets of a task as an array; a `Mistake` if they cannot be learned."""
+    if task == "regression":
+        return as_target_numbers(values, target)
+    labels = as_labels(values, target)
+    if groups is not None:
+        check_classes_in_groups(labels, groups, target)
+    return labels
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
@@ -137,8 +224,12 @@ def take_groups(column: Any, name: str) -> NDArray[Any]:
     return column.factorize()[0]
 
 
-def chosen_task_sentence(target: str, task: str) -> str:
-    """Sentence that says which task was chosen, and which option changes it."""
+def chosen_task_sentence(target: str, task: str, *, refused: bool) -> str:
+    """Sentence that says which task was chosen, and which option changes it, or tells why the other is refused."""
+    kind, other = ("number", "class") if task == "regression" else ("class", "number")
+    option = "classification" if task == "regression" else "regression"
+    if refused:
+        return f"Predicting {target!r} as a {kind}, not as a {other}: --task {option} tells why that cannot be."
     if task == "regression":
         return f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
     return f"Predicting {target!r} as a class. If it is a number, pass --task regression."
@@ -148,6 +239,8 @@ def check_risk(max_risk: float | None, task: str) -> None:
     """Raise a `Mistake` for a risk outside its range."""
     if max_risk is None:
         return
+    if task == "cost" and not max_risk > 0:
+        raise Mistake(f"--max-risk {max_risk:g} is not a mean cost: it must be above 0.")
     if task == "classification" and not 0 < max_risk < 1:
         raise Mistake(
             f"--max-risk {max_risk:g} is not a share of wrong answers: it must be above 0 and below 1."

@@ -16,10 +16,11 @@ from surefoot.abstention import Promise, promise_for
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
 from surefoot.cli._given_model import is_fitted, known_columns, load_file
+from surefoot.cli._limits import Risk, limits_for
 from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
 from surefoot.cli._output import check_output, check_outputs, write_output
-from surefoot.cli._roles import check_confidence, check_risk
-from surefoot.cli._tables import read_table, table_bytes
+from surefoot.cli._roles import check_confidence
+from surefoot.cli._tables import read_table, table_bytes, table_name
 
 Sure = IndividualErrorClassifier | IndividualErrorRegressor
 
@@ -49,7 +50,7 @@ def run_score(
     model: Path,
     data: Path,
     out: Path,
-    max_risk: float | None,
+    max_risk: Sequence[str] | None,
     confidence: float,
     keep: Sequence[str],
     as_json: bool,
@@ -60,13 +61,15 @@ def run_score(
     check_confidence(confidence)
     with working(f"Reading {model} and {data}"):
         sure = load_sure(model)
-        check_risk(max_risk, "classification" if is_classifier(sure) else "regression")
+        has_costs = sure.held_out_.costs is not None
+        task = "classification" if is_classifier(sure) else "regression"
+        risk = limits_for(max_risk, task, getattr(sure, "classes_", []), costs=has_costs)
         table = read_table(data)
-        kept = kept_columns(table, keep, data.name)
-        X = without_infinities(known_columns(sure, table, data.name))
-        check_numbers(sure, X, data.name)
-    promise = promise_or_remark(sure, max_risk, confidence)
-    with one_sentence_of(f"{model} cannot judge the rows of {data.name}"):
+        kept = kept_columns(table, keep, table_name(data))
+        X = without_infinities(known_columns(sure, table, table_name(data)))
+        check_numbers(sure, X, table_name(data))
+    promise = promise_or_remark(sure, risk, confidence)
+    with one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"):
         judged = judge_in_chunks(sure, X, promise)
     rows = pd.DataFrame({"row": np.arange(len(X))})
     write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
@@ -77,10 +80,18 @@ def run_score(
         "n_novel": int(judged["novel"].sum()),
         "estimated_error": float(judged["estimated_error"].mean()),
         "max_risk": promise.max_risk,
+        "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
         "limit": promise.limit if promise.kept else None,
     }
-    print(json.dumps(summary) if as_json else in_words(summary, is_classifier(sure)))
+    print(json.dumps(summary) if as_json else in_words(summary, "cost" if has_costs else task))
+
+
+LIMITS = {
+    "classification": "at most {:.1%}{} wrong",
+    "cost": "a mean cost{1} of at most {0:.3g}",
+    "regression": "a mean error{1} of at most {0:.3g}",
+}
 
 
 def load_sure(path: Path) -> Sure:
@@ -127,7 +138,7 @@ def first_step(model: Any) -> Any:
     return model[0] if isinstance(model, Pipeline) else model
 
 
-def promise_or_remark(sure: Sure, max_risk: float | None, confidence: float) -> Promise:
+def promise_or_remark(sure: Sure, max_risk: Risk, confidence: float) -> Promise:
     """Promise for the risk that was asked for, or for the automatic one; a remark if none can be made."""
     held_out = sure.held_out_
     promise = promise_for(held_out, max_risk, confidence)
@@ -135,8 +146,8 @@ def promise_or_remark(sure: Sure, max_risk: float | None, confidence: float) -> 
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))
         remark(
-            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise a risk of "
-            f"{promise.max_risk:.3g} with a confidence of {confidence:g}."
+            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {promise.in_words} with a "
+            f"confidence of {confidence:g}.{f' {promise.reason}' if promise.reason else ''}"
         )
     return promise
 
@@ -149,10 +160,14 @@ def judge_in_chunks(sure: Sure, X: pd.DataFrame, promise: Promise) -> pd.DataFra
     return pd.concat(frames, ignore_index=True)
 
 
-def in_words(summary: dict[str, Any], is_share: bool) -> str:
+def in_words(summary: dict[str, Any], unit: str) -> str:
     """How many rows can be trusted, and where all of them are."""
-    risk, n_rows = summary["max_risk"], summary["n_rows"]
-    kept = f"at most {risk:.1%} wrong" if is_share else f"a mean error of at most {risk:.3g}"
+    n_rows, limit = summary["n_rows"], LIMITS[unit]
+    overall = [] if summary["max_risk"] is None else [limit.format(summary["max_risk"], "")]
+    of_classes = [
+        limit.format(risk, f" of {label!r}") for label, risk in summary["class_risks"].items()
+    ]
+    kept = " and ".join(overall + of_classes)
     return (
         f"{summary['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
         f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"

@@ -14,7 +14,6 @@ from sklearn.utils import (
     check_scalar,
     get_tags,
 )
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_is_fitted,
     column_or_1d,
@@ -24,7 +23,7 @@ from sklearn.utils.validation import (
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_option
+from surefoot._validation import check_class_labels, check_option
 from surefoot.ensemble._rounds import VARIANTS, Boosted, DiscreteRound, boost
 from surefoot.ensemble._weak_learners import (
     LearnerFactory,
@@ -306,7 +305,7 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             check_consistent_length(X, y)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        check_class_labels(y)
         return X, y
 
     def _check_new_rows(self, X: Any) -> Any:

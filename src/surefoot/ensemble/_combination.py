@@ -71,11 +71,16 @@ def combine(
         sample_weight=(weight := None if sample_weight is None else sample_weight[known]),
     )
     held_out = np.full(len(truth), np.nan)
-    held_out[known] = scores = fitter.held_out().scores[:, 0]
+    places, scores = (fitted := fitter.held_out()).rows, fitted.scores[:, 0]
+    held_out[np.flatnonzero(known)[places]] = scores
     line = threshold
     if isinstance(threshold, str):
         line = learn_threshold(
-            scores, truth[known], threshold, sample_weight=weight, least_f1=LEAST_F1
+            scores,
+            truth[known][places],
+            threshold,
+            sample_weight=None if weight is None else weight[places],
+            least_f1=LEAST_F1,
         )
     model = fitter.model(fitter.everything)
     return Combination(model, fitter.panel(), prior, float(line), held_out)

@@ -21,11 +21,11 @@ from sklearn.utils import (
     check_scalar,
     get_tags,
 )
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Ints, Mask
+from surefoot._validation import check_class_labels
 
 # Sets count as equal in size if the largest is at most this many times the smallest.
 ALIKE = 1.25
@@ -199,7 +199,7 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         if len(y) == 0:
             raise ValueError("X and y have no rows: a minimum of two is required.")
         assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        check_class_labels(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(

@@ -60,14 +60,16 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         The metaclassifier, cloned for each topic; the default is `LinearSVC(C=0.1)` on standardised
         columns, cut off at the least and largest values of the held-out rows.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out. For an indicator matrix and a number of folds, the rarest
-        topics are spread over the folds first.
+        How rows are held out. A number stands for shuffled folds; for an indicator matrix, the rarest topics are
+        spread over the folds first.
     passthrough : bool, default=False
         Whether the metaclassifier also gets the columns of X.
     threshold : {"error", "f1"} or float, default="error"
         Score of the metaclassifier above which a topic is assigned: learned from held-out scores, topic by
         topic, for the least error or the best F1, or given. With more than two classes in a
         one-dimensional `y` the highest score wins, and there is no threshold.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -125,6 +127,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         cv: Any = 5,
         passthrough: bool = False,
         threshold: str | float = "error",
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
@@ -133,6 +136,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self.cv = cv
         self.passthrough = passthrough
         self.threshold = threshold
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -163,7 +167,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
             list(models.values()),
             X,
             topics.indicator,
-            cv=topic_splits(self.cv, X, topics, groups),
+            cv=topic_splits(self.cv, X, topics, groups, self.random_state),
             groups=groups,
             sample_weight=sample_weight,
             n_jobs=self.n_jobs,

@@ -53,16 +53,16 @@ def check_topic_rows(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tupl
     return X, topics, sample_weight
 
 
-def topic_splits(cv: Any, X: Any, topics: Topics, groups: Any) -> Any:
+def topic_splits(cv: Any, X: Any, topics: Topics, groups: Any, random_state: Any) -> Any:
     """Splits, or a splitter, that all topics share."""
     y = topics.indicator
     if topics.kind != "multilabel":
         codes = y[:, 0] if topics.kind == "binary" else y.argmax(axis=1)
-        splitter = resolve_cv(cv, codes, stratified=True, groups=groups)
+        splitter = resolve_cv(cv, codes, stratified=True, random_state=random_state, groups=groups)
         return list(splitter.split(X, codes, groups))
     if not isinstance(cv, Integral):
         return cv
     n_folds = check_scalar(cv, "cv", Integral, min_val=2)
     if groups is not None:
         return GroupKFold(min(int(n_folds), len(np.unique(groups))))
-    return deal_folds(y, min(int(n_folds), len(y)))
+    return deal_folds(y, min(int(n_folds), len(y)), random_state)

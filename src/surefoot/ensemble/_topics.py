@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from surefoot._typing import Floats, Ints, Split
+from surefoot._validation import check_class_labels
 
 
 class Topics(NamedTuple):
@@ -56,7 +57,7 @@ def as_topics(y: Any) -> Topics:
         return _indicator_topics(y)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
+    check_class_labels(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -80,15 +81,16 @@ def _indicator_topics(y: Any) -> Topics:
     return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
 
 
-def deal_folds(indicator: Ints, n_folds: int) -> list[Split]:
+def deal_folds(indicator: Ints, n_folds: int, random_state: Any) -> list[Split]:
     """Splits that spread every topic evenly over the folds, the rarest first.
 
-    Rows are sorted by their rarest topic, and dealt to the folds in turn, like cards.
+    Rows are shuffled, sorted by their rarest topic, and dealt to the folds in turn, like cards.
     """
     sizes = indicator.sum(axis=0)
     rarity = np.where(indicator == 1, sizes, len(indicator) + 1)
     rarest = np.where(indicator.any(axis=1), rarity.argmin(axis=1), -1)
-    order = np.lexsort((rarest, rarity.min(axis=1)))
+    shuffled = check_random_state(random_state).permutation(len(indicator))
+    order = shuffled[np.lexsort((rarest[shuffled], rarity.min(axis=1)[shuffled]))]
     folds = np.empty(len(indicator), dtype=np.int64)
     folds[order] = np.arange(len(indicator)) % n_folds
     return [

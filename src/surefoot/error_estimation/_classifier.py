@@ -58,15 +58,16 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together, and is at most
-        the number of rows of the rarest class.
+        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups`
+        together, at most as many as the rarest class has rows. A class with fewer than five rows, or fewer than the
+        folds, does not count for that: its rows are learned from but never held out (`never_held_out_`).
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
     max_reference_rows : int, default=50_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Seed of all random draws: that sample, the folds of the error estimator, the indicators.
+        Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None
         Number of parallel fits and folds.
 
@@ -82,6 +83,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Out-of-fold judgement of the training rows, with the true error of each prediction.
     n_splits_ : int
         Number of splits.
+    never_held_out_ : ndarray
+        Positions of the training rows that are learned from but never held out: of classes with fewer rows than
+        folds or than five, or of groups that alone have a class. Empty if `cv` is no number.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
@@ -222,6 +226,23 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         codes = np.searchsorted(self.classes_, output.answers["predict"])
         return self._cost_factor * expected_cost(self._costs, output.scores, codes, wrong)
 
+    def explain_error(self, X: Any = None) -> Floats:
+        """Contribution of each indicator to the estimated error, or cost, of each row; below 0 it lowers it."""
+        effects = super().explain_error(X)
+        if self.loss is None:
+            return effects
+        if X is None:
+            scores, predictions = self.held_out_.scores, self.held_out_.prediction
+        else:
+            output = self._describe(X, ("predict",))
+            scores, predictions = output.scores, output.answers["predict"]
+        codes = np.searchsorted(self.classes_, predictions)
+        right, wrong = (
+            expected_cost(self._costs, scores, codes, np.full(len(codes), chance))
+            for chance in (0.0, 1.0)
+        )
+        return effects * (self._cost_factor * (wrong - right))[:, None]
+
     def _auto_indicators(self) -> list[Indicator]:
         return [
             Confidence(),
@@ -270,6 +291,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
             losses=losses,
+            wrong=self._error_probability.held_out_,
+            costs=None if self.loss is None else self._costs,
         )
 
     def _n_own(self, held_out: CrossFit) -> int:

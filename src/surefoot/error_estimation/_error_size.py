@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
@@ -15,6 +16,9 @@ from surefoot.error_estimation._error_probability import answer, out_of_fold
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
+
+# Trees take numbers of 32 bits.
+LARGEST_TARGET = 1e38
 
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
@@ -56,8 +60,6 @@ class ErrorSize:
         Whether predictions are corrected by the estimated residual.
     squared : bool
         Whether the size of an error is its square.
-    learns_residuals : bool
-        Whether `residual` is needed even if predictions are not corrected.
     random_state : int
         Seed of the default learners and of the folds of the correction.
     """
@@ -68,27 +70,38 @@ class ErrorSize:
         *,
         corrected: bool,
         squared: bool,
-        learns_residuals: bool,
         random_state: int,
     ) -> None:
         self.learner = learner
-        self.learns_residuals = learns_residuals
         self.corrected = corrected
         self.squared = squared
         self.random_state = random_state
 
-    def fit(self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any) -> Self:
-        """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out."""
+    def fit(
+        self,
+        table: Floats,
+        residuals: Floats,
+        splits: Ints,
+        weight: Any,
+        units: Any,
+        estimates: Floats | None = None,
+    ) -> Self:
+        """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out.
+
+        `estimates` of the residuals, by learners and models that did not see the row, say how far to correct.
+        Without them the learner is cross-fitted on the table, which corrects too far where there is little to
+        correct: the rows that it learns from have columns by models that saw the targets of the others.
+        """
         learner = LineThenTrees(random_state=self.random_state)
         if self.learner is not None:
             learner = self.learner
-        if self.corrected or self.learns_residuals:
-            levelled = level_folds(residuals, splits)
-            self.corrector_ = fit_model(learner, table, levelled, weight)
+        levelled = level_folds(residuals, splits)
+        self.corrector_ = fit_model(learner, table, levelled, weight)
         self.shrinkage_ = 0.0
         remaining = residuals
         if self.corrected:
-            estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
+            if estimates is None:
+                estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
             self.shrinkage_ = gain(levelled, estimates, weight)
             remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)
@@ -120,6 +133,20 @@ class ErrorSize:
         return np.sqrt(self.error(table)) if self.squared else self.error(table)
 
 
+def check_targets(y: NDArray[Any]) -> Floats:
+    """Targets as numbers; raise an error if they are none, or too large for trees."""
+    try:
+        targets = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
+    if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
+        raise ValueError(
+            f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
+            "divide them."
+        )
+    return targets
+
+
 def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
     """Factor between 0 and 1 for estimated residuals with which they reduce the squared error most.
 
@@ -135,6 +162,17 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
     variance = float(weight**2 @ (estimates * remaining) ** 2) / size**2
     kept_share = 1 - variance / slope**2 if slope > 0 else 0.0
     return float(np.clip(slope * kept_share, 0, 1))
+
+
+def held_out_corrections(residuals: Floats, estimates: Floats, splits: Ints) -> Floats:
+    """Corrections of held-out predictions: estimated residuals, shrunk as the rows of the other splits advise."""
+    corrections = np.zeros(len(estimates))
+    for split in np.unique(splits):
+        others = splits != split
+        if others.any():
+            levelled = level_folds(residuals[others], splits[others])
+            corrections[~others] = gain(levelled, estimates[others], None) * estimates[~others]
+    return corrections
 
 
 def level_folds(residuals: Floats, splits: Ints) -> Floats:

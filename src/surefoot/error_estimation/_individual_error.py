@@ -120,8 +120,9 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         folds.lay_out_like(self._panel)  # panels of folds get the columns of the deployed one
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
+        self.never_held_out_ = folds.too_rare
         self.reference_rows_ = folds.reference_rows()
-        held_out = folds.held_out(methods=self._methods())
+        held_out = folds.held_out(methods=self._methods(), opinions=True)
         self.novelty_threshold_ = float(
             np.quantile(held_out.columns[NOVELTY][:, 0], 1 - NOVEL_SHARE)
         )
@@ -172,7 +173,9 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "rows": held_out.rows,
             "scores": held_out.scores,
             "splits": held_out.splits,
+            "opinions": held_out.opinions,
             "groups": None if folds.groups is None else folds.groups[held_out.rows],
+            "truth": folds.y[held_out.rows],
         }
 
     def _is_novel(self, output: PanelOutput | CrossFit) -> Mask:

@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
-from sklearn.utils.validation import validate_data
 
-from surefoot._crossfit import check_same_rows, common_classes
+from surefoot._crossfit import check_same_rows, check_training_rows, common_classes
 from surefoot._models import clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
+from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_class_labels
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
 
@@ -53,12 +54,16 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         return {}
 
     def _error_estimator_of(self, model: Any, cv: Any) -> Any:
-        """Unfitted error estimator of one model; one that is an error estimator keeps its settings except `loss`."""
+        """Unfitted error estimator of one model; one that is an error estimator keeps its settings.
+
+        Errors are compared row by row: its loss is that of the ensemble, and as many folds are the same folds.
+        """
         kind = IndividualErrorClassifier if is_classifier(self) else IndividualErrorRegressor
         if isinstance(model, kind):
-            # Errors are compared, and must have one unit.
-            unit = self._error_estimator_settings().get("loss")
-            return clone_with_seed(model, self.random_state).set_params(loss=unit)
+            as_many = isinstance(model.cv, Integral) and model.cv == self.cv
+            return clone_with_seed(model, self.random_state).set_params(
+                loss=self._error_estimator_settings().get("loss"), cv=cv if as_many else model.cv
+            )
         return kind(
             model,
             self.error_estimator,
@@ -69,16 +74,29 @@ class JudgedEnsemble(HeterogeneousEnsemble):
         )
 
     def _common_cv(self, X: Any, y: Any, groups: Any) -> Any:
-        """Number of folds, or list of splits, for all models: a splitter is called once, as it may be random."""
-        if isinstance(self.cv, Integral):
-            return self.cv
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        """Splits for all models: a splitter is called once, as it may be random."""
+        judges = (IndividualErrorClassifier, IndividualErrorRegressor)
+        if is_classifier(self):
+            check_class_labels(y)
+        models = [
+            model.estimator if isinstance(model, judges) else model
+            for _, model in self.estimators
+            if model != "drop"
+        ]
+        splitter = resolve_cv(
+            self.cv,
+            np.asarray(y),
+            stratified=is_classifier(self),
+            random_state=self.random_state,
+            refits=not all(isinstance(model, FrozenEstimator) for model in models),
+            groups=groups,
+        )
         return list(splitter.split(X, y, groups))
 
     def _fit_error_estimators(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Floats:
         """Fit an error estimator around each model, and return the weights of the held-out rows."""
         names, models = self._validate_estimators()
-        validate_data(self, X, y, skip_check_array=True)
+        check_training_rows(self, X, y, sample_weight)
         kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
         cv = self._common_cv(X, y, groups)
         self.error_estimators_ = [

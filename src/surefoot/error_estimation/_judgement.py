@@ -36,7 +36,7 @@ class Judgement:
     interval : ndarray of shape (n_rows, 2), or None
         Conformal prediction interval of the true value; None for a classifier.
     residual : ndarray of shape (n_rows,), or None
-        Estimated truth minus prediction of the model; None for a classifier, and for held-out rows.
+        Estimated truth minus prediction of the model; None for a classifier.
     trust : ndarray of bool of shape (n_rows,), or None
         Whether the row is answered under a promise (selective prediction); None without a promise.
 
@@ -120,12 +120,31 @@ class HeldOut(Judgement):
         Out-of-fold scores: log-odds-like for a classifier, predictions of a regressor.
     splits : ndarray of shape (n_held_out,)
         Number of the split that held the row out.
+    opinions : dict of str to ndarray of shape (n_held_out,)
+        Out-of-fold predictions of the other models that `SecondOpinion` fitted, by name; empty without it.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`.
+    truth : ndarray of shape (n_held_out,)
+        Target of each row.
+    wrong : ndarray of shape (n_held_out,), or None
+        Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
+    costs : ndarray of shape (n_classes, n_classes), or None
+        Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
     """
 
     rows: Ints
     losses: Floats
     scores: Floats
     splits: Ints
+    opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None
+    truth: NDArray[Any] | None = None
+    wrong: Floats | None = None
+    costs: Floats | None = None
+
+    @property
+    def loss_values(self) -> dict[Any, Floats] | None:
+        """Values that the loss of a row can have, by its true class; None without a cost matrix."""
+        if self.costs is None or self.classes is None:
+            return None
+        return dict(zip(self.classes.tolist(), self.costs, strict=True))

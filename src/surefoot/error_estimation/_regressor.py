@@ -11,14 +11,15 @@ from surefoot._crossfit import CrossFit, CrossFitter, Panel, PanelOutput, check_
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import cv_plus_intervals, held_out_intervals
-from surefoot.error_estimation._error_size import ErrorSize
+from surefoot.error_estimation._error_size import (
+    ErrorSize,
+    check_targets,
+    held_out_corrections,
+)
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
-
-# Trees take numbers of 32 bits.
-LARGEST_TARGET = 1e38
 
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
@@ -54,7 +55,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper, if the indicators do not include it.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number of folds keeps `groups` together.
+        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups` together.
     corrected : bool, default=False
         Whether `predict` adds the estimated residual to the model's prediction.
     loss : {"absolute", "squared"}, default="absolute"
@@ -62,7 +63,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     max_reference_rows : int, default=50_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
-        Seed of all random draws: that sample, the folds of the correction, the indicators.
+        Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None
         Number of parallel fits and folds.
 
@@ -77,6 +78,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows: predictions (corrected if `corrected=True`),
         estimates and losses by models, corrections and error estimators that did not see them.
+    never_held_out_ : ndarray
+        Empty; a classifier's rows of rare classes are never held out.
     n_splits_ : int
         Number of splits.
     reference_rows_ : ndarray
@@ -236,6 +239,19 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             confidence,
         )
 
+    def held_out_corrections(self, y: Any) -> Floats:
+        """Corrections of the held-out predictions: their estimated residuals, as far as the other splits support them.
+
+        Added to the predictions, in the order of `held_out_`, they show what `corrected=True` would gain; `y` are
+        the targets that were given to `fit`.
+        """
+        check_is_fitted(self)
+        held_out = self.held_out_
+        truth = np.asarray(y, dtype=np.float64)[held_out.rows]
+        return held_out_corrections(
+            truth - held_out.prediction, np.asarray(held_out.residual), held_out.splits
+        )
+
     def _in_target_unit(self, sizes: Floats) -> Floats:
         """Sizes of errors in the unit of the target."""
         return np.sqrt(sizes) if self.loss == "squared" else sizes
@@ -277,32 +293,23 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             raise TypeError(
                 f"error_estimator={self.error_estimator!r} is no regressor: residuals are numbers."
             )
-        try:
-            targets = y.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
-        if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
-            raise ValueError(
-                f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
-                "divide them."
-            )
-        return targets
+        return check_targets(y)
 
     def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        self._size = self._fit_size(folds, held_out, learns_residuals=True)
-        self.error_estimator_ = self._size.corrector_
-        self.shrinkage_ = self._size.shrinkage_
         self._folds = []
-        prediction, error = held_out.scores[:, 0].copy(), np.empty(len(held_out.rows))
+        prediction = held_out.scores[:, 0].copy()
+        error, residual = np.empty((2, len(prediction)))
         for number, (train, _) in enumerate(folds.splits):
             where = np.flatnonzero(held_out.splits == number)
             inner = folds.held_out(train, self._learned)
-            size = self._fit_size(folds, inner, learns_residuals=False)
+            size = self._fit_size(folds, inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
             prediction[where] += size.correction(table)
-            error[where] = size.error(table)
+            error[where], residual[where] = size.error(table), size.residual(table)
             sizes = np.abs(folds.y[held_out.rows[where]] - prediction[where])
             self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
+        self._size = self._fit_size(folds, held_out, residual)
+        self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         sizes = np.abs(folds.y[held_out.rows] - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
         return HeldOut(
@@ -310,11 +317,12 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             prediction=prediction,
             error=error,
             interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
+            residual=residual,
             losses=sizes**2 if self.loss == "squared" else sizes,
         )
 
     def _fit_size(
-        self, folds: CrossFitter, held_out: CrossFit, *, learns_residuals: bool
+        self, folds: CrossFitter, held_out: CrossFit, estimates: Floats | None = None
     ) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
@@ -322,7 +330,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             self.error_estimator,
             corrected=self.corrected,
             squared=self.loss == "squared",
-            learns_residuals=learns_residuals,
             random_state=folds.seed,
         ).fit(
             self._table(held_out.columns),
@@ -330,4 +337,5 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             held_out.splits,
             None if folds.sample_weight is None else folds.sample_weight[rows],
             folds.units(rows),
+            estimates,
         )

@@ -10,6 +10,7 @@ from surefoot.datasets import make_friedman_problem
 from surefoot.experiments._csv_tables import write_table
 from surefoot.experiments._friedman_runs import (
     PROBLEMS,
+    TEN_FOLDS,
     TRAINING_ROWS,
     friedman_errors,
     paired_p_value,
@@ -25,7 +26,8 @@ ALL_RUNS, QUICK_RUNS = 30, 2
 
 def recalibrated_with(sampling: str, _n_rows: int) -> Any:
     """Nearest neighbours recalibrated with samples drawn in one of the ways."""
-    return RecalibratedClassifier(paper_knn(), LocalSensitivity(sampling=sampling, random_state=0))
+    sensitivity = LocalSensitivity(sampling=sampling, random_state=0)
+    return RecalibratedClassifier(paper_knn(), sensitivity, cv=TEN_FOLDS)
 
 
 def share_outside(problem: int) -> float:

@@ -8,7 +8,13 @@ import numpy as np
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from surefoot._typing import Floats
-from surefoot.experiments._friedman_runs import PROBLEMS, friedman_errors, paired_p_value, paper_knn
+from surefoot.experiments._friedman_runs import (
+    PROBLEMS,
+    TEN_FOLDS,
+    friedman_errors,
+    paired_p_value,
+    paper_knn,
+)
 from surefoot.experiments._progress import Progress, silent
 from surefoot.indicators import LocalSensitivity
 from surefoot.neighborhoods import log_n_neighbors
@@ -42,25 +48,24 @@ def plain(_n_rows: int) -> Any:
 
 def recalibrated(_n_rows: int) -> Any:
     """Platt recalibration of the scores alone."""
-    return RecalibratedClassifier(paper_knn())
+    return RecalibratedClassifier(paper_knn(), cv=TEN_FOLDS)
 
 
 def sensitivity(_n_rows: int) -> Any:
     """The paper's method: samples towards the k neighbours that vote."""
-    return RecalibratedClassifier(paper_knn(), LocalSensitivity())
+    return RecalibratedClassifier(paper_knn(), LocalSensitivity(), cv=TEN_FOLDS)
 
 
 def wider_sensitivity(n_rows: int) -> Any:
     """Samples towards twice as many neighbours as vote, as many as the paper's cache holds."""
-    return RecalibratedClassifier(
-        paper_knn(), LocalSensitivity(n_neighbors=2 * log_n_neighbors(n_rows))
-    )
+    wider = LocalSensitivity(n_neighbors=2 * log_n_neighbors(n_rows))
+    return RecalibratedClassifier(paper_knn(), wider, cv=TEN_FOLDS)
 
 
 def learned_metric(_n_rows: int) -> Any:
     """The paper's first wish for future work: neighbours to sample towards under a learned metric."""
     space = NeighborhoodComponentsAnalysis(random_state=0, max_iter=50)
-    return RecalibratedClassifier(paper_knn(), LocalSensitivity(space=space))
+    return RecalibratedClassifier(paper_knn(), LocalSensitivity(space=space), cv=TEN_FOLDS)
 
 
 METHODS = {

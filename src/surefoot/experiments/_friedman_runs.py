@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import t as student
+from sklearn.model_selection import StratifiedKFold
 
 from surefoot._typing import Floats
 from surefoot.datasets import make_friedman_problem
@@ -17,6 +18,9 @@ Methods = Mapping[str, Callable[[int], Any]]
 PROBLEMS = (1, 2, 3, 4, 5)
 TRAINING_ROWS = {1: 200, 2: 200, 3: 200, 4: 500, 5: 200}
 TEST_ROWS, QUICK_TEST_ROWS = 2000, 400
+
+# Folds in the order of the rows, as in the results that are published; the rows are drawn independently.
+TEN_FOLDS = StratifiedKFold(10)
 
 
 def paper_knn() -> KernelKNeighborsClassifier:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._models import fit_model, top_class
 from surefoot._splits import resolve_cv
 from surefoot._tables import take_rows
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Split
 from surefoot.indicators._neighbor_indicator import NeighborIndicator, nearness
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -42,7 +42,9 @@ class NeighborError(NeighborIndicator):
     metric : "auto", str or callable, default="auto"
         "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
     cv : int, splitter or iterable of splits, default=5
-        Splitter for the out-of-fold predictions, if the indicator is used alone.
+        Splitter for the out-of-fold predictions, if the indicator is used alone. A number stands for shuffled folds.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows, and of parallel folds.
 
@@ -72,12 +74,14 @@ class NeighborError(NeighborIndicator):
         space: Any = "auto",
         metric: Any = "auto",
         cv: Any = 5,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
             estimator, n_neighbors=n_neighbors, space=space, metric=metric, n_jobs=n_jobs
         )
         self.cv = cv
+        self.random_state = random_state
 
     def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats:
         if isinstance(self.estimator, FrozenEstimator):
@@ -85,9 +89,15 @@ class NeighborError(NeighborIndicator):
                 "NeighborError cannot tell which rows a frozen model was trained on, and its errors on those "
                 "are none: estimator may be a model to fit, or the indicator part of an action."
             )
-        return out_of_fold_scores(
-            self.estimator, X, np.asarray(y), self.cv, sample_weight, self.n_jobs
+        y = np.asarray(y)
+        splitter = resolve_cv(
+            self.cv,
+            y,
+            stratified=is_classifier(self.estimator),
+            random_state=self.random_state,
         )
+        splits = list(splitter.split(X, y))
+        return out_of_fold_scores(self.estimator, X, y, splits, sample_weight, self.n_jobs)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Error and weighted error, or residual and absolute residual, for each number of neighbours."""
@@ -136,7 +146,12 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
 
 
 def out_of_fold_scores(
-    estimator: Any, X: Any, y: NDArray[Any], cv: Any, weight: Floats | None, n_jobs: int | None
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    splits: list[Split],
+    weight: Floats | None,
+    n_jobs: int | None,
 ) -> Floats:
     """Out-of-fold scores of each row, averaged over the folds that held it out; NaN where there is none.
 
@@ -146,7 +161,7 @@ def out_of_fold_scores(
     labels = np.unique(y)
     splits = [
         (train, test)
-        for train, test in resolve_cv(cv, y, stratified=classifies).split(X, y)
+        for train, test in splits
         if not classifies or len(np.unique(y[train])) == len(labels)
     ]
     scores = Parallel(n_jobs=n_jobs)(

@@ -136,6 +136,10 @@ class SecondOpinion(Indicator):
                 columns.append(_log_odds_of_prediction(opinion, neighborhood))
         return np.column_stack(columns)
 
+    def predictions(self, neighborhood: Neighborhood) -> dict[str, NDArray[Any]]:
+        """Predictions of the other models, by their names."""
+        return {name: model.predict(neighborhood.rows) for name, model in self.opinions_}
+
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import mlflow
+import numpy as np
 import pandas as pd
 from mlflow.models import Model
 from sklearn.utils.validation import check_is_fitted
@@ -81,7 +82,7 @@ def save(
     sure: Sure,
     path: str | Path,
     promise: Promise | None,
-    max_risk: float | None,
+    max_risk: float | Mapping[Any, float] | None,
     confidence: float,
     signature: Any,
     input_example: Any,
@@ -135,7 +136,10 @@ def check_sure(sure: Any) -> None:
 
 
 def chosen_promise(
-    sure: Sure, promise: Promise | None, max_risk: float | None, confidence: float
+    sure: Sure,
+    promise: Promise | None,
+    max_risk: float | Mapping[Any, float] | None,
+    confidence: float,
 ) -> Promise:
     """Promise that was given, or one from the held-out rows; a warning if it trusts no row."""
     if promise is not None and max_risk is not None:
@@ -146,8 +150,8 @@ def chosen_promise(
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
         warnings.warn(
-            f"No row will be trusted: the held-out rows cannot promise a risk of {promise.max_risk:.3g} "
-            f"with a confidence of {promise.confidence:g}.",
+            f"No row will be trusted: the held-out rows cannot promise {promise.in_words} with a confidence of "
+            f"{promise.confidence:g}.",
             stacklevel=4,
         )
     return promise
@@ -173,10 +177,14 @@ def read_folder(folder: Path) -> JudgingModel:
     return JudgingModel(sure, read_promise(folder / PROMISE), read_types(folder / TYPES))
 
 
-def as_plain(promise: Promise) -> dict[str, float | None]:
-    """Fields of a promise as plain numbers, the limit None where nothing can be promised."""
+def as_plain(promise: Promise) -> dict[str, Any]:
+    """Fields of a promise as plain values, the limit None where nothing can be promised."""
+    classes = np.array(list(promise.class_risks)).tolist()  # numbers and texts of Python's own
     return {
-        "max_risk": float(promise.max_risk),
+        "max_risk": None if promise.max_risk is None else float(promise.max_risk),
+        "class_risks": [
+            list(pair) for pair in zip(classes, promise.class_risks.values(), strict=True)
+        ],
         "confidence": float(promise.confidence),
         "limit": float(promise.limit) if promise.kept else None,
         "coverage": float(promise.coverage),
@@ -188,13 +196,20 @@ def read_promise(path: Path) -> Promise:
     """Promise from its file; one sentence for a file that holds none."""
     fields = read_json(path)
     limit = -inf if fields.get("limit") is None else fields["limit"]
-    numbers: list[Any] = [
-        fields.get(name) for name in ("max_risk", "confidence", "coverage", "n_rows")
-    ]
-    if not all(isinstance(number, (int, float)) for number in [limit, *numbers]):
+    max_risk, by_class = fields.get("max_risk"), fields.get("class_risks", [])
+    numbers: list[Any] = [fields.get(name) for name in ("confidence", "coverage", "n_rows")]
+    if not isinstance(by_class, list) or not all(map(is_class_risk, by_class)):
         raise ModelFileError(f"{path} holds no promise.")
-    max_risk, confidence, coverage, n_rows = numbers
-    return Promise(max_risk, confidence, limit, coverage, n_rows)
+    risks = [risk for _, risk in by_class] + ([] if max_risk is None else [max_risk])
+    if not risks or not all(isinstance(n, (int, float)) for n in [limit, *numbers, *risks]):
+        raise ModelFileError(f"{path} holds no promise.")
+    confidence, coverage, n_rows = numbers
+    return Promise(max_risk, confidence, limit, coverage, n_rows, dict(by_class))
+
+
+def is_class_risk(pair: Any) -> bool:
+    """Whether this is a class, which is a text or a number, and its risk."""
+    return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int, float))
 
 
 def read_types(path: Path) -> dict[str, str]:

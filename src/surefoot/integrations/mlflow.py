@@ -4,6 +4,7 @@ MLflow, pandas and skops are needed only when one of the functions is called; th
 """
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +19,7 @@ def save_model(
     path: str | Path,
     *,
     promise: Promise | None = None,
-    max_risk: float | None = None,
+    max_risk: float | Mapping[Any, float] | None = None,
     confidence: float = 0.95,
     signature: Any = None,
     input_example: Any = None,
@@ -36,7 +37,7 @@ def save_model(
         Folder to make; if it exists, it must be empty.
     promise : Promise, default=None
         Which rows are trusted. By default it is made of `sure.held_out_`, `max_risk` and `confidence`.
-    max_risk : float, default=None
+    max_risk : float or dict of class to float, default=None
         Mean loss of the trusted rows that is not to be exceeded. None chooses a round one, as `promise_for` does.
     confidence : float, default=0.95
         Probability with which it is not exceeded.
@@ -77,7 +78,7 @@ def log_model(
     name: str,
     *,
     promise: Promise | None = None,
-    max_risk: float | None = None,
+    max_risk: float | Mapping[Any, float] | None = None,
     confidence: float = 0.95,
     signature: Any = None,
     input_example: Any = None,

@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import row_batches
 from surefoot._search import csr_parts, neighbor_search, resolve_n_neighbors, unit_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_number, check_option
+from surefoot._validation import check_class_labels, check_number, check_option
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,
@@ -92,7 +91,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Store the training rows and index them."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
+        check_class_labels(y)
         if not callable(self.kernel):
             check_option(self.kernel, "kernel", ["rbf", "cosine"], other="a function of two tables")
         check_option(self.sample_neighbors, "sample_neighbors", ["cached", "exact"])

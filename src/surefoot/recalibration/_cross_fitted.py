@@ -6,10 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
 from surefoot._crossfit import CrossFit, check_rows, check_training_rows, cross_fit, known_classes
 from surefoot._models import check_model, fit_model
+from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator
 from surefoot.recalibration._platt import class_targets
@@ -66,15 +68,27 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         """
         indicators = self._prepare()
         X, y, sample_weight = self._check(X, y, sample_weight)
+        refits = not isinstance(self.estimator, FrozenEstimator)
+        # A class can be calibrated only on held-out rows of it.
+        cv = resolve_cv(
+            self.cv,
+            y,
+            stratified=True,
+            random_state=self.random_state,
+            refits=refits,
+            groups=groups,
+            hold_out_all=True,
+        )
         held_out = cross_fit(
             indicators,
             self.estimator,
             X,
             y,
-            cv=self.cv,
+            cv=cv,
             groups=groups,
             sample_weight=sample_weight,
             response=self.response,
+            random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
         rows = held_out.rows

@@ -42,7 +42,10 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method that λ̂ is computed from.
     cv : int, splitter or iterable of splits, default=10
-        Splitter for the out-of-fold scores. A number of folds is at most the number of rows of the rarest class.
+        Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
+        class has rows.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds.
     n_jobs : int, default=None
         Number of parallel folds.
 
@@ -80,6 +83,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         metric: Any = "auto",
         response: str = "auto",
         cv: Any = 10,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -89,6 +93,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         self.metric = metric
         self.response = response
         self.cv = cv
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def _prepare(self) -> list[Indicator]:

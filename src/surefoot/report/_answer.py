@@ -9,6 +9,7 @@ from surefoot._typing import Floats
 from surefoot.abstention import Promise
 from surefoot.metrics import augrc_loss, risk_coverage_curve
 from surefoot.report._assessment import Assessment
+from surefoot.report._positions import describe_positions
 
 GRID = np.arange(1, 201) / 200
 
@@ -58,14 +59,17 @@ def describe_answering(assessment: Assessment) -> dict[str, Any]:
     # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
     grid = np.union1d(GRID, [promise.coverage for promise in assessment.promises if promise.kept])
     return {
-        "risk_name": "share of wrong answers" if assessment.is_classifier else "mean error",
+        "risk_name": assessment.unit.risk_name,
+        "total": assessment.unit.total,
         "coverage": grid.tolist(),
         "risk": {name: _curve(one, "risk", grid) for name, one in selections.items()},
         "caught": {name: _curve(selections[name], "caught", grid) for name in ("surefoot", "own")},
         "limit": Selection(assessment.losses, assessment.estimated).limit(grid).tolist(),
         "overall_risk": float(assessment.losses.mean()),
         "n_rows": len(assessment.losses),
-        "promises": [_as_dict(promise) for promise in assessment.promises],
+        **describe_positions(assessment, grid),
+        "promises": [_as_dict(promise, assessment) for promise in assessment.promises],
+        "why_not": assessment.promise.reason,
         "confidence": assessment.confidence,
         "chosen": assessment.chosen,
         "augrc": compare_orders(assessment),
@@ -76,9 +80,17 @@ def _curve(selection: Selection | None, name: str, grid: Floats) -> list[float] 
     return None if selection is None else getattr(selection, name)(grid).tolist()
 
 
-def _as_dict(promise: Promise) -> dict[str, float | None]:
-    limit = promise.limit if promise.kept else None
-    return {"max_risk": promise.max_risk, "coverage": promise.coverage, "limit": limit}
+def _as_dict(promise: Promise, assessment: Assessment) -> dict[str, Any]:
+    by_class = [
+        {"label": str(label), "max_risk": risk} for label, risk in promise.class_risks.items()
+    ]
+    return {
+        "max_risk": promise.max_risk,
+        "by_class": by_class,
+        "coverage": promise.coverage,
+        "limit": promise.limit if promise.kept else None,
+        **assessment.unit.describe_limits(promise.max_risk, promise.class_risks),
+    }
 
 
 def compare_orders(assessment: Assessment) -> dict[str, float | None]:

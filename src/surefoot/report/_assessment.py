@@ -1,23 +1,27 @@
 """Input of all sections of the report: a model, its error estimator and the rows they were fitted on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold
 from sklearn.utils import column_or_1d
 
+from surefoot._crossfit import known_classes
 from surefoot._models import margin, top_class
+from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import as_table, count_rows, row_index
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot._validation import check_number, check_share
+from surefoot._words import listed
 from surefoot.abstention import Promise, offer_promises, promise_for
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.recalibration import recalibrated_probabilities
+from surefoot.report._loss_units import UNITS, LossUnit
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -30,8 +34,11 @@ class Assessment:
     error_estimator: IndividualErrorClassifier | IndividualErrorRegressor
     X: Any
     y: NDArray[Any]
+    groups: NDArray[Any] | None
+    splits: list[Split]
+    never_held_out: Ints
     confidence: float
-    max_risk: float | None
+    max_risk: float | Mapping[Any, float] | None
     random_state: int
 
     @property
@@ -45,6 +52,12 @@ class Assessment:
         return "classification" if self.is_classifier else "regression"
 
     @property
+    def unit(self) -> LossUnit:
+        """Unit of losses and estimated errors: a share, a cost or a size."""
+        kind = "share" if self.held_out.costs is None else "cost"
+        return UNITS[kind if self.is_classifier else "size"]
+
+    @property
     def held_out(self) -> HeldOut:
         """Judgement of the training rows, out of fold."""
         return self.error_estimator.held_out_
@@ -56,13 +69,60 @@ class Assessment:
 
     @property
     def losses(self) -> Floats:
-        """Loss of each held-out prediction: 0 or 1, or the size of its error."""
+        """Loss of each held-out prediction: 0 or 1, its cost, or the size of its error."""
         return self.held_out.losses
+
+    @property
+    def wrong(self) -> Mask:
+        """Mask of the held-out predictions that differ from the target, whatever that costs."""
+        return np.asarray(self.held_out.prediction != self.truth)
 
     @property
     def estimated(self) -> Floats:
         """Estimated error of each held-out prediction."""
         return self.held_out.error
+
+    @property
+    def counts_mistakes(self) -> bool:
+        """True if losses are 0 or 1."""
+        return self.unit.name == "share"
+
+    def losses_of(self, prediction: NDArray[Any], places: Any = slice(None)) -> Floats:
+        """Losses of other predictions for the held-out rows, or for those at the given places among them."""
+        truth = self.truth[places]
+        if not self.is_classifier:
+            return np.abs(prediction - truth)
+        if self.held_out.costs is None:
+            return np.asarray(prediction != truth, dtype=np.float64)
+        classes = self.error_estimator.classes_
+        codes = (np.searchsorted(classes, labels) for labels in (truth, prediction))
+        return self.held_out.costs[tuple(codes)]
+
+    @property
+    def holds_out_later_rows(self) -> bool:
+        """True if each model was fitted on rows that come before those it was tested on."""
+        return all(train.max() < test.min() for train, test in self.splits)
+
+    @cached_property
+    def recalibrated(self) -> Floats | None:
+        """Probabilities of the held-out rows after recalibration, learned from others; None if there are none.
+
+        They are 0 for a class that no held-out row has, which cannot be calibrated.
+        """
+        scores, classes = self.held_out.scores, self.held_out.classes
+        if self.held_out.probabilities is None or len(np.unique(self.truth)) < 2:
+            return None
+        present = np.isin(np.asarray(classes), self.truth)
+        if scores.shape[1] > 1:
+            scores = scores[:, present]
+            scores = (
+                np.diff(scores) if scores.shape[1] == 2 else scores
+            )  # two classes share a column
+        after = np.zeros((len(scores), len(present)))
+        after[:, present] = recalibrated_probabilities(
+            scores, self.truth, groups=self.held_out.groups, random_state=self.random_state
+        )
+        return after
 
     @cached_property
     def labels(self) -> Ints:
@@ -76,12 +136,17 @@ class Assessment:
 
     @cached_property
     def own_doubt(self) -> Floats | None:
-        """Doubt of the model itself: 1 − its probability of the class, or minus its lead; None for a regressor."""
+        """Doubt of the model itself, None for a regressor: 1 − its probability of the class, or minus its lead.
+
+        With costs, the expected cost by its own probabilities.
+        """
         if not self.is_classifier:
             return None
         if self.held_out.probabilities is None:
             return -self.lead
         codes = np.searchsorted(self.error_estimator.classes_, self.held_out.prediction)
+        if self.held_out.costs is not None:
+            return (self.held_out.probabilities * self.held_out.costs[:, codes].T).sum(axis=1)
         return 1 - self.held_out.probabilities[np.arange(len(codes)), codes]
 
     @property
@@ -97,19 +162,25 @@ class Assessment:
 
     @cached_property
     def promises(self) -> list[Promise]:
-        """Promises to choose from, by ascending risk, `promise` among them."""
-        held_out = self.held_out
-        is_offered = self.promise.kept or self.max_risk is not None
-        also = [self.promise.max_risk] if is_offered else []
-        return offer_promises(
-            held_out.error, held_out.losses, self.confidence, groups=held_out.groups, also=also
+        """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
+        held_out, promise = self.held_out, self.promise
+        is_offered = promise.kept or self.max_risk is not None
+        is_plain = not promise.class_risks
+        also = [promise.max_risk] if is_offered and is_plain else []
+        offered = offer_promises(
+            held_out.error,
+            held_out.losses,
+            self.confidence,
+            groups=held_out.groups,
+            loss_values=held_out.loss_values,
+            also=[risk for risk in also if risk is not None],
         )
+        return offered if is_plain else [*offered, promise]
 
     @property
     def chosen(self) -> int | None:
         """Position of `promise` in `promises`; None if it cannot be kept."""
-        risks = [promise.max_risk for promise in self.promises]
-        return risks.index(self.promise.max_risk) if self.promise.kept else None
+        return self.promises.index(self.promise) if self.promise.kept else None
 
     @property
     def unit_codes(self) -> Ints:
@@ -145,28 +216,57 @@ def assess_rows(
     cv: Any,
     groups: Any,
     confidence: float,
-    max_risk: float | None,
+    max_risk: float | Mapping[Any, float] | None,
     max_reference_rows: int,
     random_state: int,
     n_jobs: int | None,
+    loss: Any = None,
 ) -> Assessment:
     """Fit the model on folds, and learn from the held-out rows to estimate its error on each row."""
     X, y = as_table(X), column_or_1d(y)
     check_share(confidence, "confidence")
-    if max_risk is not None:
-        most = 1 if is_classifier(estimator) else np.inf
-        check_number(max_risk, "max_risk", min_val=0, max_val=most, include_boundaries="neither")
-    if isinstance(cv, Integral) and groups is None and not is_classifier(estimator):
-        n_folds = min(int(cv), len(y))
-        cv = KFold(n_folds, shuffle=True, random_state=random_state)  # tables may be sorted
+    if is_classifier(estimator):
+        known_classes(estimator, y)
+    check_limits(max_risk, np.unique(y) if is_classifier(estimator) else None, loss)
     kind = IndividualErrorClassifier if is_classifier(estimator) else IndividualErrorRegressor
+    costs = {} if loss is None else {"loss": loss}
+    splitter = resolve_cv(
+        cv,
+        y,
+        stratified=is_classifier(estimator),
+        random_state=random_state,
+        refits=not isinstance(estimator, FrozenEstimator),
+        groups=groups,
+    )
+    splits = [(np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)]
     error_estimator = kind(
         estimator,
-        cv=cv,
+        **costs,
+        cv=splits,
         max_reference_rows=max_reference_rows,
         random_state=random_state,
         n_jobs=n_jobs,
     ).fit(X, y, groups=groups)
     if len(np.unique(error_estimator.held_out_.rows)) < len(error_estimator.held_out_.rows):
         raise ValueError("cv holds a row out more than once, and a report counts each row once.")
-    return Assessment(error_estimator, X, y, confidence, max_risk, random_state)
+    groups = None if groups is None else np.asarray(groups)
+    rare = never_held_out(splitter, splits, len(y))
+    limits = (confidence, max_risk, random_state)
+    return Assessment(error_estimator, X, y, groups, splits, rare, *limits)
+
+
+def check_limits(max_risk: Any, classes: NDArray[Any] | None, loss: Any) -> None:
+    """Raise one sentence for a risk out of its range or of an unknown class, and for costs of a regressor."""
+    if loss is not None and classes is None:
+        raise ValueError("loss holds costs of classes, and the model is a regressor.")
+    risks = max_risk if isinstance(max_risk, Mapping) else {None: max_risk}
+    known = [] if classes is None else classes.tolist()
+    unknown = [label for label in risks if label is not None and label not in known]
+    if unknown:
+        classes_are = f"the classes are {listed(known)}" if known else "a regressor has no classes"
+        raise ValueError(f"max_risk limits the risk of {listed(unknown)}, and {classes_are}.")
+    most = 1 if loss is None and classes is not None else np.inf
+    for label, risk in risks.items():
+        name = "max_risk" if label is None else f"max_risk[{label!r}]"
+        if max_risk is not None:
+            check_number(risk, name, min_val=0, max_val=most, include_boundaries="neither")

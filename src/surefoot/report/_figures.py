@@ -1,6 +1,6 @@
 """Numbers and percentages as texts, rounded for people."""
 
-from math import floor, log10
+from math import ceil, floor, log10
 
 NONE = "–"
 
@@ -42,6 +42,20 @@ def number(value: float | None) -> str:
         return f"{_sign(value)}{size:.3g}"
     decimals = 0 if size == round(size) else _decimals(size, 3)
     return f"{_sign(value)}{_short(size, decimals)}"
+
+
+def round_up(value: float, digits: int = 2) -> float:
+    """Next number with so many digits that is not below a positive value, for a bound that must not be rounded down.
+
+    Examples
+    --------
+    >>> [round_up(value) for value in (0.151, 0.15, 0.0411, 46.1, 0.2)]
+    [0.16, 0.15, 0.042, 47.0, 0.2]
+    """
+    if value <= 0:
+        return value
+    step = 10.0 ** (floor(log10(value)) - digits + 1)
+    return float(f"{ceil(value / step - 1e-9) * step:.{digits}g}")
 
 
 def _short(size: float, decimals: int) -> str:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from surefoot._typing import Floats
 from surefoot.metrics import smooth_calibration_error
-from surefoot.recalibration import recalibrated_probabilities
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import percent
 from surefoot.report._shares import wilson_interval
@@ -21,20 +20,14 @@ def describe_probabilities(assessment: Assessment) -> dict[str, Any] | None:
     """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
     if not assessment.is_classifier:
         return None
-    held_out, classes = assessment.held_out, assessment.error_estimator.classes_
-    before = held_out.probabilities
+    before, classes = assessment.held_out.probabilities, assessment.error_estimator.classes_
     if before is None:
         return {"sentence": "The model gives no probabilities, only scores of its classes."}
-    if not np.array_equal(np.unique(assessment.truth), classes):
+    after = assessment.recalibrated
+    if after is None:
         return {
-            "sentence": "The held-out rows lack a class that the model knows, so its probabilities cannot be checked."
+            "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."
         }
-    after = recalibrated_probabilities(
-        held_out.scores,
-        assessment.truth,
-        groups=held_out.groups,
-        random_state=assessment.random_state,
-    )
     forecasts = {
         name: as_forecast(probabilities, assessment.truth, classes)
         for name, probabilities in (("before", before), ("after", after))

@@ -6,10 +6,12 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number
+from surefoot.report._holding_out import LATER
 
 SEEN_BY_NONE = (
     "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
@@ -25,12 +27,15 @@ PROMISED = (
     "them are answered."
 )
 EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
+
+# Most costs that are named.
+MOST_COSTS = 6
 MODULES = {"scikit-learn": "sklearn"}
 PACKAGES = ("surefoot", "scikit-learn", "numpy", "scipy", "pandas", "altair")
 
 
 def describe_provenance(
-    assessment: Assessment, *, seconds: float, command: str, n_measured: int, n_map: int
+    assessment: Assessment, *, seconds: float, command: str, n_map: int
 ) -> dict[str, Any]:
     """Date, versions, sizes and caveats."""
     error_estimator = assessment.error_estimator
@@ -46,9 +51,8 @@ def describe_provenance(
             "models fitted on parts of the rows": assessment.n_models,
             "rows among which neighbours are searched": n_reference,
             "rows on the map and in the table": n_map,
-            "rows on which improvements were measured": n_measured,
         },
-        "caveats": _caveats(assessment, n_reference < n_rows, n_measured < n_rows),
+        "caveats": _caveats(assessment, n_reference < n_rows),
         "command": command,
     }
 
@@ -58,10 +62,15 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in PACKAGES if find_spec(MODULES.get(name, name))}
 
 
-def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: bool) -> list[str]:
-    caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if assessment.is_classifier else PROMISED]
+def _caveats(assessment: Assessment, neighbors_sampled: bool) -> list[str]:
+    is_share = assessment.unit.name == "share"
+    caveats = [SEEN_BY_NONE, f"{PROMISED} {EXACT}" if is_share else PROMISED]
+    if assessment.unit.name == "cost":
+        caveats.append(_about_costs(assessment))
     if not isinstance(assessment.error_estimator.estimator, FrozenEstimator):
         caveats.append(REFITTED)
+    if assessment.holds_out_later_rows:
+        caveats.append(LATER)
     if not assessment.is_classifier:
         caveats.append(
             "The promise of a mean error uses Student's t; with groups, a test that takes the largest error seen as "
@@ -75,6 +84,21 @@ def _caveats(assessment: Assessment, neighbors_sampled: bool, measured_sampled: 
     if neighbors_sampled:
         n_reference = number(len(assessment.error_estimator.reference_rows_))
         caveats.append(f"Neighbours are searched among {n_reference} rows drawn at random.")
-    if measured_sampled:
-        caveats.append("“What would help” was measured on a random sample of the rows.")
     return caveats
+
+
+def _about_costs(assessment: Assessment) -> str:
+    """Sentence with the costs other than 1, the largest first."""
+    classes = assessment.error_estimator.classes_
+    costs = np.asarray(assessment.held_out.costs)
+    others = [
+        (
+            float(costs[i, j]),
+            f"“{classes[i]}” predicted as “{classes[j]}” {number(float(costs[i, j]))}",
+        )
+        for i, j in np.argwhere(costs != 1.0 - np.eye(len(classes)))
+    ]
+    ranked = [text for _, text in sorted(others, key=lambda pair: -pair[0])]
+    more = f", and {len(ranked) - MOST_COSTS} more" if len(ranked) > MOST_COSTS else ""
+    given = f" except {', '.join(ranked[:MOST_COSTS])}{more}" if ranked else ""
+    return f"Figures of errors are costs: every mistake costs 1{given}, and a right answer 0 unless it is named here."

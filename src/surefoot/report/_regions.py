@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.decomposition import PCA, TruncatedSVD
 
 from surefoot._tables import is_frame, take_rows
-from surefoot._typing import Ints
+from surefoot._typing import Floats, Ints
 from surefoot.error_estimation import ErrorRegion, find_error_regions
 from surefoot.report._assessment import Assessment
 from surefoot.report._figures import number, percent
@@ -21,6 +21,7 @@ def describe_regions(assessment: Assessment, shown: Ints, n_sampled: int) -> dic
     regions = find_regions(assessment)
     return {
         "sentence": _sentence(regions, assessment),
+        "overall_error": float(assessment.losses.mean()),
         "items": [
             {
                 "rule": region.rule,
@@ -69,10 +70,12 @@ def draw_map(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, A
     dense = coordinates.toarray() if issparse(coordinates) else coordinates
     if np.ptp(dense, axis=0).any():  # otherwise all rows are equal, and have no direction
         flat[:, :n_axes] = axes.fit_transform(coordinates)
-        explained[:n_axes] = axes.explained_variance_ratio_
+        explained[:n_axes] = axes.explained_variance_ratio_.round(
+            9
+        )  # 1 of two columns is 1, not nearly
     # The sign of a component is arbitrary: make it the same on every machine.
     flat *= np.where(np.abs(flat).max(axis=0) > np.abs(flat.min(axis=0)), 1, -1)
-    wrong = (assessment.losses[shown] > 0).tolist() if assessment.is_classifier else None
+    wrong = assessment.wrong[shown].tolist() if assessment.is_classifier else None
     return {
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
@@ -81,23 +84,40 @@ def draw_map(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, A
         "wrong": wrong,
         "explained": explained.tolist(),
         "n_total": len(assessment.rows),
-        "about": _about_map(len(shown), len(assessment.rows), n_sampled),
+        "about": _about_map(len(shown), len(assessment.rows), n_sampled)
+        + _about_axes(explained, issparse(coordinates)),
     }
 
 
 def _about_map(n_shown: int, n_total: int, n_sampled: int) -> str:
-    about = "Similar rows are close together. The axes are the two directions in which the rows differ most."
     if n_shown == n_total:
-        return about
+        return "Similar rows are close together."
     return (
-        f"{about} The map shows the {number(n_shown - n_sampled)} rows with the highest estimated error and "
-        f"{number(n_sampled)} others drawn at random, of {number(n_total)}."
+        "Similar rows are close together. The map shows the "
+        f"{number(n_shown - n_sampled)} rows with the highest estimated error and {number(n_sampled)} others drawn at "
+        f"random, of {number(n_total)}."
     )
+
+
+def _about_axes(explained: Floats, is_sparse: bool) -> str:
+    """Sentences about the axes of the map, and how much of the spread of the rows they show."""
+    share = min(float(explained.sum()), 1.0)
+    if share == 0:
+        return " These rows are all equal for the model, so they lie on one point."
+    if explained[1] == 0:
+        return " These rows differ in one direction only, along the horizontal axis."
+    axes = "the two directions in which the rows differ most (principal components)"
+    if is_sparse:  # sparse rows are not centred: the first direction is that of their mean
+        axes = "the first two directions of the rows (truncated singular value decomposition)"
+    about = f" The axes are {axes}. They show {percent(share)} of the spread of these rows (explained variance)."
+    if share == 1:
+        return about
+    return f"{about} Rows that are close on the map may differ in what it does not show."
 
 
 def _sentence(regions: list[ErrorRegion], assessment: Assessment) -> str:
     if assessment.losses.sum() == 0:
-        return "It made no mistake on the held-out rows."
+        return f"{assessment.unit.none.format(number(len(assessment.rows)))}."
     if len(assessment.rows) < LEAST_ROWS:
         return f"{len(assessment.rows)} rows are too few to search for rules."
     if not is_readable(assessment.X):
@@ -105,8 +125,7 @@ def _sentence(regions: list[ErrorRegion], assessment: Assessment) -> str:
     if not regions:
         return "No short rule about its errors was confirmed on rows that were not used to find the rule."
     worst = regions[0]
-    how = "wrong on {} of rows" if assessment.is_classifier else "off by {} on average"
-    show = percent if assessment.is_classifier else number
+    how, show = assessment.unit.region, assessment.unit.show
     return (
         f"It is worst where {worst.rule}: {how.format(show(worst.error))}, elsewhere {show(worst.other_error)}. "
         "The rules were found on one half of the rows; the figures are measured on the other half."

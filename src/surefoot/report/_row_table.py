@@ -21,6 +21,7 @@ from surefoot._tables import (
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation import Judgement
 from surefoot.report._assessment import Assessment
+from surefoot.report._columns import explain_columns
 from surefoot.report._figures import number
 
 # Most rows on the page: of a larger table, the least trustworthy ones and a sample of the others.
@@ -31,18 +32,11 @@ MOST_COLUMNS = 30
 N_NEAR = 3
 MOST_REASONS = 3
 
-# Columns of `row_table` that each item of the page has, under the same names.
-ITEM = (
-    "row",
-    "truth",
-    "prediction",
-    "estimated_error",
-    "own_error",
-    "low",
-    "high",
-    "novel",
-    "trust",
-)
+# Most classes whose probabilities the page has; `to_frame` has them all.
+MOST_PROBABILITIES = 30
+
+# Columns of `row_table` that each item has, None where the table does not have them.
+OPTIONAL = ("own_error", "low", "high", "trust")
 
 
 def choose_rows(assessment: Assessment) -> tuple[Ints, int]:
@@ -70,17 +64,37 @@ def row_table(assessment: Assessment) -> dict[str, NDArray[Any]]:
     return table
 
 
-def describe_rows(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
+def page_table(assessment: Assessment) -> dict[str, NDArray[Any]]:
+    """Columns of `row_table` that the page has: those of the probabilities only if there are not too many."""
+    table, classes = row_table(assessment), assessment.held_out.classes
+    if classes is None or len(classes) <= MOST_PROBABILITIES:
+        return table
+    return {name: table[name] for name in table if not name.startswith("probability_")}
+
+
+def ranks(assessment: Assessment) -> Ints:
+    """Place of each held-out row by its estimated error, the lowest first; equal ones as `choose_rows` has them."""
+    order = np.argsort(-assessment.estimated, kind="stable")[::-1]
+    places = np.empty(len(order), dtype=np.intp)
+    places[order] = np.arange(len(order))
+    return places
+
+
+def describe_rows(
+    assessment: Assessment, shown: Ints, n_sampled: int, *, from_command: bool = False
+) -> dict[str, Any]:
     """Section "The rows": one item for each row shown, with its judgement, reasons and nearest rows."""
-    rows = assessment.rows[shown]
+    rows, rank = assessment.rows[shown], ranks(assessment)
     names, values = _table(assessment.X, rows)
-    table = {name: column[shown] for name, column in row_table(assessment).items()}
+    table = {name: column[shown] for name, column in page_table(assessment).items()}
     band = stability_band(assessment)[shown]
     reasons, nearest = _reasons(assessment), _nearest_rows(assessment, rows)
     items = [
-        {name: plain(table[name][i]) if name in table else None for name in ITEM}
+        dict.fromkeys(OPTIONAL)
+        | {name: plain(column[i]) for name, column in table.items()}
         | {
-            "wrong": bool(table["loss"][i] > 0) if assessment.is_classifier else None,
+            "rank": int(rank[place]),
+            "wrong": bool(assessment.wrong[place]) if assessment.is_classifier else None,
             "band": [float(end) for end in band[i]],
             "against": reasons(place),
             "near": nearest[i],
@@ -88,11 +102,18 @@ def describe_rows(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[s
         }
         for i, place in enumerate(shown)
     ]
+    fields = [*table, *(["trust"] if "trust" not in table else [])]
+    everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
     return {
         "columns": names,
         "items": items,
         "n_total": len(assessment.rows),
-        "sentence": _sentence(len(items), n_sampled, len(assessment.rows), assessment, len(names)),
+        "fields": fields,
+        "glossary": explain_columns(
+            row_table(assessment), fields, assessment.is_classifier, everywhere
+        ),
+        "everywhere": everywhere,
+        "sentence": _sentence(items, n_sampled, assessment, len(names), everywhere),
     }
 
 
@@ -183,13 +204,14 @@ def plain(value: Any) -> Any:
 
 
 def _sentence(
-    n_shown: int, n_sampled: int, n_total: int, assessment: Assessment, n_columns: int
+    items: list[Any], n_sampled: int, assessment: Assessment, n_columns: int, everywhere: str
 ) -> str:
+    n_shown, n_total = len(items), len(assessment.rows)
     sentence = f"All {number(n_total)} held-out rows, the highest estimated error first."
     if n_shown < n_total:
         sentence = (
             f"The {number(n_shown - n_sampled)} rows with the highest estimated error, then {number(n_sampled)} others "
-            f"drawn at random, of {number(n_total)}; --scores writes them all to a file."
+            f"drawn at random, of {number(n_total)}; {everywhere} has them all."
         )
     n_all = assessment.X.shape[1] if len(assessment.X.shape) == 2 else 0
     if 0 < n_columns < n_all:

@@ -1,5 +1,6 @@
-"""Confidence intervals of a share and of a mean."""
+"""Confidence intervals of a share, of a mean and of a statistic of sums."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,5 +25,53 @@ def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float,
     sums = np.bincount(units, values - mean)
     freedom = max(len(sums) - 1, 1)
     spread = np.sqrt(len(sums) / freedom * float(sums @ sums)) / len(values)
-    reach = float(student.ppf((1 + confidence) / 2, freedom)) * spread
+    reach = float(student.ppf((1 + confidence) / 2, freedom) * spread)
     return mean - reach, mean + reach
+
+
+def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, float]:
+    """Ends of Wilson's interval of the share of hits; rows of one unit, such as a group, count as far as they differ.
+
+    The number of rows is divided by the design effect: the variance of the share by units over that of as many
+    independent rows. Where all rows or none are hits, each unit counts once.
+    """
+    values = np.asarray(hits, dtype=np.float64)
+    codes = np.unique(units, return_inverse=True)[1]
+    share, n_rows, n_units = float(values.mean()), len(values), int(codes.max()) + 1
+    n_counted = float(n_rows)
+    if n_units < n_rows:
+        sums = np.bincount(codes, values - share)
+        variance = n_units / max(n_units - 1, 1) * float(sums @ sums) / n_rows**2
+        n_counted = share * (1 - share) / variance if variance > 0 else float(n_units)
+        n_counted = min(max(n_counted, 1.0), float(n_rows))
+    low, high = wilson_interval(share * n_counted, n_counted, confidence)
+    return float(low), float(high)
+
+
+def jackknife_interval(
+    sums: Floats, statistic: Callable[[Floats], Floats], confidence: float
+) -> tuple[float, float] | None:
+    """Ends of Student's interval of a statistic of sums over rows, by leaving out one unit at a time.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_units, n_sums)
+        Sums over the rows of each unit, such as each row or each group.
+    statistic : callable
+        Statistic of the sums over all units, for arrays of shape (..., n_sums).
+    confidence : float
+        Confidence of the interval.
+
+    Returns
+    -------
+    ends : (low, high), or None
+        None if there is one unit only, or if the statistic is not finite without one of them.
+    """
+    n_units, total = len(sums), sums.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out, estimate = statistic(total - sums), statistic(total)
+    if n_units < 2 or not (np.isfinite(left_out).all() and np.isfinite(estimate)):
+        return None
+    spread = np.sqrt((n_units - 1) / n_units * ((left_out - left_out.mean()) ** 2).sum())
+    reach = float(student.ppf((1 + confidence) / 2, n_units - 1) * spread)
+    return float(estimate) - reach, float(estimate) + reach

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from surefoot._typing import Ints
+from surefoot._validation import check_class_labels
 from surefoot.neighborhoods import DTWNeighbors
 
 
@@ -20,7 +20,7 @@ def encode_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], Ints]:
         )
     labels = column_or_1d(y, warn=True)
     check_array(labels, ensure_2d=False, dtype=None, input_name="y")
-    check_classification_targets(labels)
+    check_class_labels(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.astype(np.int64)
 

@@ -1,4 +1,7 @@
-"""The slider and the promises move the figures and the charts."""
+"""The slider and the promises move the figures, the charts, the advice and the CSV."""
+
+import csv
+from math import ceil
 
 import pytest
 
@@ -34,10 +37,69 @@ def expect_figures(page, answer, i):
         assert read(page, name) == near(answer[name]["surefoot"][i])
         if answer[name]["own"]:
             assert read(page, f"own-{name}") == near(answer[name]["own"][i])
-    n_answered = round(answer["coverage"][i] * answer["n_rows"])
+    n_answered = ceil(answer["coverage"][i] * answer["n_rows"] - 1e-9)
     sentence = page.get_by_test_id("answer-sentence").inner_text()
     assert f"({n_answered:,})" in sentence
     assert f"({answer['n_rows'] - n_answered:,})" in sentence
+
+
+def rows_to_check(page):
+    page.get_by_test_id("kind").select_option("doubted")
+    while page.get_by_test_id("more").is_visible():
+        page.get_by_test_id("more").click()
+    rows = page.locator("tr[data-row]")
+    return rows.evaluate_all("rows => rows.map(row => Number(row.dataset.row))")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_slider_moves_the_advice_the_filter_and_the_csv(open_page, request, task):
+    summary = request.getfixturevalue(f"{task}_summary")
+    rows = [item["row"] for item in summary["rows"]["items"]]  # highest estimated error first
+    page = open_page(task)
+    for share in (0.5, 0.9, 1.0):
+        page.get_by_test_id("kind").select_option("all")
+        page.get_by_test_id("coverage").fill(str(coverage_at(summary, share)))
+        n_checked = len(rows) - ceil(share * len(rows))
+        advice = page.locator("tr[data-row] .advice").all_inner_texts()
+        expected = ["check it" if i < n_checked else "answer" for i in range(len(advice))]
+        assert [text.removesuffix("novel").strip() for text in map(str.strip, advice)] == expected
+        with page.expect_download() as saved:
+            page.get_by_test_id("download").click()
+        with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
+            lines = {int(line["row"]): line["trust"] for line in csv.DictReader(file)}
+        assert [lines[row] for row in rows] == [str(i >= n_checked) for i in range(len(rows))]
+        assert rows_to_check(page) == rows[:n_checked]
+        advised = page.get_by_test_id("advised").inner_text().replace("\xa0", " ")
+        assert advised == f"{share:.0%}".replace("%", " %")
+
+
+def test_the_filter_follows_the_slider_and_keeps_the_rows_drawn(open_page, classification_summary):
+    page = open_page("classification")
+    page.get_by_test_id("coverage").fill(str(coverage_at(classification_summary, 0.5)))
+    assert len(rows_to_check(page)) == 200
+    page.get_by_test_id("coverage").fill(str(coverage_at(classification_summary, 0.6)))
+    assert page.locator("tr[data-row]").count() == 160
+    page.get_by_role("button", name="Advice", exact=True).click()
+    page.get_by_test_id("kind").select_option("all")
+    assert page.locator("tr[data-row] .advice").first.inner_text().startswith("check it")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_bound_of_the_risk_follows_the_slider_and_is_not_rounded_down(open_page, request, task):
+    answer = request.getfixturevalue(f"{task}_summary")["answer"]
+    page = open_page(task)
+    for i in (1, 99, 199):
+        page.get_by_test_id("coverage").fill(str(i))
+        text = page.get_by_test_id("bound").inner_text().replace("\xa0", " ")
+        bound = answer["bound"][i]
+        if bound is None:
+            assert (task, i) == ("regression", 1)  # three rows are too few for Student's test
+            assert text == "no upper bound is known"
+            continue
+        written, end = text.removeprefix("at most ").split(", with ")
+        value = float(written.removesuffix(" %")) / (100 if task == "classification" else 1)
+        assert end == "95 % confidence"
+        assert bound * (1 - 1e-9) <= value <= 1.11 * bound
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

@@ -2,6 +2,7 @@
 
 import copy
 import html
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -26,7 +27,8 @@ def test_axe_finds_nothing_in_light_and_dark(open_page, task):
 def test_nothing_runs_off_the_screen(open_page, task):
     page = open_page(task)
     page.locator("button.open").first.click()
-    for width in (360, 768, 1440):
+    page.get_by_test_id("glossary").evaluate("one => { one.open = true; }")
+    for width in (360, 768, 1440, 1600):
         page.set_viewport_size({"width": width, "height": 800})
         page.wait_for_timeout(200)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -51,7 +53,7 @@ def test_paper_has_every_figure_and_no_controls(open_page, task):
     for name in ("search", "download", "more", "coverage"):
         assert not page.get_by_test_id(name).is_visible()
     assert not page.get_by_role("navigation").is_visible()
-    for name in ("verdict", "risk", "caught", "limit"):
+    for name in ("verdict", "risk", "caught", "limit", "bound", "glossary"):
         assert page.get_by_test_id(name).is_visible()
     for chart in page.locator(".chart").all():
         assert chart.locator("svg").last.is_visible()
@@ -97,6 +99,38 @@ def test_a_tooltip_says_what_a_point_is(open_page, classification_summary):
     page.locator(".tip", has_text=f"Row {worst['row']}: estimated error").wait_for()
 
 
+def marked(page):
+    """Targets of the links in the menu that are marked as current."""
+    links = page.locator("nav a[aria-current=true]")
+    return links.evaluate_all("links => links.map(link => link.getAttribute('href'))")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_menu_marks_the_section_that_is_read(open_page, task):
+    page = open_page(task, reduced_motion="reduce")
+    assert marked(page) == []  # above the first section
+    targets = page.locator("nav a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    assert ("#predictions" in targets) == (task == "regression")
+    for target in targets:
+        page.locator(f"nav a[href='{target}']").press("Enter")
+        page.wait_for_selector(f"nav a[href='{target}'][aria-current=true]")
+        assert marked(page) == [target]
+    page.locator("#answer").evaluate("part => part.scrollIntoView()")
+    page.wait_for_selector("nav a[href='#answer'][aria-current=true]")
+    page.keyboard.press("Control+End")
+    page.wait_for_selector("nav a[href='#how'][aria-current=true]")
+    assert marked(page) == ["#how"]
+
+
+def test_the_menu_works_without_an_observer(open_html, pages):
+    text = pages["classification"].replace("IntersectionObserver", "NoSuchObserver")
+    # The policy allows only scripts whose hashes it has: without it, the changed script runs.
+    page = open_html(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text))
+    page.get_by_role("link", name="What would help").press("Enter")
+    page.locator("#improvements:focus").wait_for()
+    assert marked(page) == []
+
+
 NASTY = '</script><img src=x onerror="alert(1)"><b>&amp;'
 
 
@@ -107,6 +141,7 @@ def nasty(summary):
     found["data"]["classes"] = [{"label": NASTY, "share": 1.0}]
     found["how"]["command"] = f"surefoot report {NASTY}"
     found["rows"]["columns"][0] = "<script>alert(2)</script>"
+    found["rows"]["everywhere"] = NASTY
     found["regions"]["items"] = [
         {"rule": f"{NASTY} < 3", "error": 0.3, "other_error": 0.1, "n_rows": 40, "p_value": 0.01}
     ]
@@ -158,5 +193,5 @@ def test_a_summary_with_little_in_it(open_html, request, task):
     assert "Nothing in particular." in page.locator(".detail").inner_text()
     assert page.locator("input[name=promise]").count() == 0
     assert page.get_by_test_id("regions").count() == 0
-    assert page.get_by_role("columnheader", name="By its own confidence").count() == 0
+    assert page.get_by_role("columnheader", name="Own confidence says").count() == 0
     assert Axe().run(page).violations_count == 0

@@ -188,7 +188,38 @@ def test_the_download_has_the_rows_that_match(open_page, classification_summary)
         assert [line["age"], line["city"]] == [str(item["values"][0]), "Graz"]
         assert [line["truth"], line["prediction"]] == [item["truth"], item["prediction"]]
         assert float(line["estimated_error"]) == pytest.approx(item["estimated_error"], rel=1e-5)
-        assert line["wrong"] == str(item["wrong"])
+        assert float(line["loss"]) == item["wrong"]
+        assert float(line["probability_no"]) == pytest.approx(item["probability_no"], rel=1e-3)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_download_has_the_columns_of_the_frame_each_explained(open_page, request, task):
+    frame = request.getfixturevalue(f"{task}_report").to_frame().set_index("row", drop=False)
+    values = request.getfixturevalue(f"{task}_summary")["rows"]["columns"]
+    page = open_page(task)
+    lines = download(page)
+    assert list(lines[0]) == [*frame, *values]
+    for line in lines[:: len(lines) // 5]:
+        row = frame.loc[int(line["row"])]
+        for name in frame:
+            is_number = isinstance(row[name], float)
+            expected = pytest.approx(row[name], rel=1e-3) if is_number else str(row[name])
+            assert (float(line[name]) if is_number else line[name]) == expected, name
+    page.locator("[data-test=glossary] summary").press("Enter")
+    names = page.locator("[data-test=glossary] dt").all_inner_texts()
+    kinds = ["probability_<class>" if "probability_" in name else name for name in frame]
+    assert names == list(dict.fromkeys(kinds))
+    assert all(page.locator("[data-test=glossary] dd").all_inner_texts())
+
+
+def test_own_confidence_is_read_as_a_sentence(open_page, classification_summary):
+    item = classification_summary["rows"]["items"][0]
+    page = open_page("classification")
+    column = page.locator("th[data-key=own_error]")
+    place = column.evaluate("head => head.cellIndex")
+    cell = page.locator("tr[data-row]").first.locator(":scope > *").nth(place).inner_text()
+    words = f"{column.inner_text()} {cell}".replace("\xa0", " ").replace("\n", " ")
+    assert words == f"Own confidence says {100 * item['own_error']:.0f} % wrong"
 
 
 def download(page):

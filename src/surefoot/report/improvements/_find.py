@@ -1,154 +1,82 @@
-"""Search for improvements of a model; the gain of each is measured on test rows."""
+"""Search for improvements of a model; the gain of each is measured on the held-out rows of the report."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.utils import check_random_state
 
 from surefoot._tables import count_rows
 from surefoot.active_learning import query
-from surefoot.report.improvements._attempts import Attempts
-from surefoot.report.improvements._gain import NotMeasurableError
-from surefoot.report.improvements._trial import Trial
+from surefoot.report._assessment import Assessment
+from surefoot.report.improvements._corrected_output import correct, recalibrate
+from surefoot.report.improvements._measured import Improvement, measured_or_not
+from surefoot.report.improvements._other_models import OtherModels
+from surefoot.report.improvements._refits import Refits
 
 # Number of rows that are proposed to be labelled next.
 N_NEXT = 10
 
-MOST_ROWS = {"classification": 4000, "regression": 1500}
-
-Progress = Callable[..., Iterable[Any]]
+LABELS = "Labels for the most doubtful rows"
 
 
 def find_improvements(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    task: str,
-    groups: Any = None,
-    X_unlabelled: Any = None,
-    error_estimator: Any = None,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    max_rows: int | None = None,
-    progress: Progress | None = None,
-) -> list[dict[str, Any]]:
-    """Try improvements of a model, and measure the gain of each on the same test rows; higher is better.
+    assessment: Assessment, X_unlabelled: Any = None, n_jobs: int | None = None
+) -> list[Improvement]:
+    """Improvements of a model, each with its gain on held-out rows as a share of its error; higher is better.
 
-    At most `max_rows` rows are drawn, 60 % of them to learn from and 40 % to test on. An improvement "helps"
-    if the 95 % interval of its gain lies above 0; it "would not help" if the interval lies below a tenth of the
-    model's error (for recalibration: below a Brier score of 0.0025, the cost of probabilities that are 5 points off);
-    otherwise the verdict is "cannot tell". The intervals account for new test rows and, where several draws of the
-    learning rows were made, also for new learning rows.
+    Other models and corrections are measured on all held-out rows, by fits that were made already; the others take
+    four more fits on parts of the training rows of one or two folds. An improvement "helps" if the 90 % interval of
+    its gain lies above 0 and the gain is 2 % or more; it "would not help" if the interval lies below 10 %; otherwise
+    the verdict is "cannot tell". Intervals account for new rows and for new fits.
 
     Parameters
     ----------
-    estimator : classifier or regressor
-        The model. In `FrozenEstimator` it is used as it is, and the rows must be new to it.
-    X : array-like, CSR or frame of shape (n_rows, n_columns)
-        Labelled rows.
-    y : array-like of shape (n_rows,)
-        Targets.
-    task : {"classification", "regression"}
-        Kind of the targets: classes or numbers.
-    groups : array-like of shape (n_rows,), default=None
-        Rows of one group are either learned from or tested on, and count as one unit for the intervals.
+    assessment : Assessment
+        The model, its error estimator and its held-out rows.
     X_unlabelled : array-like, CSR or frame, default=None
         Rows without a target, some of which are proposed to be labelled next.
-    error_estimator : fitted IndividualErrorClassifier or IndividualErrorRegressor, default=None
-        Error estimator around the model, fitted on the rows: it chooses the rows to label next. Without one, none is
-        chosen.
-    random_state : int, RandomState or None, default=0
-        Seed of the random draws.
     n_jobs : int, default=None
         Parallel fits.
-    max_rows : int, default=None
-        Most rows to use; None is 4,000 for classification and 1,500 for regression, which needs more fits to
-        estimate errors, and fewer rows to measure them. Only the attempt "More rows" uses all rows.
-    progress : callable, default=None
-        Called as `progress(items, total=, label=)`; returns an iterable over the items.
 
     Returns
     -------
     improvements : list of dict
-        With `name`, `verdict`, `gain`, `low`, `high`, `unit`, `sentence` and `rows`.
-
-    Examples
-    --------
-    A linear model cannot separate a circle; a forest in its place would be wrong far less often:
-
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from surefoot.report.improvements import find_improvements
-    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(500, 2))
-    >>> y = (X**2).sum(axis=1) < 0.6
-    >>> improvements = find_improvements(LogisticRegression(), X, y, task="classification", random_state=0)
-    >>> verdicts = {improvement["name"]: improvement["verdict"] for improvement in improvements}
-    >>> verdicts["Another kind of model everywhere"]
-    'helps'
+        With `name`, `verdict`, `gain`, `low`, `high`, `at_full_size` (whether the gain is one of the model as it
+        is, not of one with fewer rows), `sentence` and `rows`.
     """
-    random = check_random_state(random_state)
-    max_rows = MOST_ROWS[task] if max_rows is None else max_rows
-    next_rows = _next_rows(error_estimator, X_unlabelled, random, n_jobs)
-    try:
-        trial = Trial(
-            estimator,
-            X,
-            y,
-            task=task,
-            groups=groups,
-            max_rows=max_rows,
-            random_state=random,
-            n_jobs=n_jobs,
-        )
-    except NotMeasurableError as reason:
-        return [_unknown(name, reason, next_rows) for name in Attempts.names(task)]
-    attempts = Attempts(trial)
-    steps = list(zip(attempts.names(task), attempts.steps(), strict=True))
-    shown = (
-        steps if progress is None else progress(steps, total=len(steps), label="What would help")
-    )
-    return [_try(name, step, next_rows) for name, step in shown]
-
-
-def _try(name: str, step: Callable[[], dict[str, Any]], next_rows: list[int]) -> dict[str, Any]:
-    """Improvement measured by one attempt, or the reason why it cannot be measured."""
-    try:
-        return {"name": name, **step(), "rows": next_rows if name == Attempts.LABELS else []}
-    except NotMeasurableError as reason:
-        return _unknown(name, reason, next_rows)
-
-
-def _unknown(name: str, reason: NotMeasurableError, next_rows: list[int]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "verdict": "cannot tell",
-        "gain": None,
-        "low": None,
-        "high": None,
-        "unit": None,
-        "sentence": str(reason),
-        "rows": next_rows if name == Attempts.LABELS else [],
+    refits = Refits(assessment, n_jobs)
+    classifies = assessment.is_classifier
+    options: dict[str, Callable[[], Improvement]] = {
+        "Another model for every row": lambda: OtherModels(assessment).everywhere(),
+        "Another model where it is better": lambda: OtherModels(assessment).where_better(),
+        "Recalibrated probabilities" if classifies else "Correction by the expected error": (
+            lambda: recalibrate(assessment) if classifies else correct(assessment)
+        ),
+        "Averaging several fits": refits.average,
+        "More rows": refits.grow,
+        LABELS: refits.label,
     }
+    next_rows = _next_rows(assessment, X_unlabelled, n_jobs)
+    return [
+        {"name": name, **measured_or_not(option), "rows": next_rows if name == LABELS else []}
+        for name, option in options.items()
+    ]
 
 
-def _next_rows(
-    error_estimator: Any, X_unlabelled: Any, random: Any, n_jobs: int | None
-) -> list[int]:
+def _next_rows(assessment: Assessment, X_unlabelled: Any, n_jobs: int | None) -> list[int]:
     """Positions of the unlabelled rows to label next, the most useful first."""
-    if error_estimator is None or X_unlabelled is None or count_rows(X_unlabelled) == 0:
+    if X_unlabelled is None or count_rows(X_unlabelled) == 0:
         return []
-    if is_classifier(error_estimator):
-        chosen = query(
-            "confidence",
-            error_estimator.estimator_,
-            X_unlabelled,
-            N_NEXT,
-            random_state=random,
-            n_jobs=n_jobs,
-        )
-    else:
-        chosen = np.argsort(-error_estimator.predict_error(X_unlabelled), kind="stable")[:N_NEXT]
+    error_estimator = assessment.error_estimator
+    if not assessment.is_classifier:
+        doubt = error_estimator.predict_error(X_unlabelled)
+        return [int(row) for row in np.argsort(-doubt, kind="stable")[:N_NEXT]]
+    chosen = query(
+        "confidence",
+        error_estimator.estimator_,
+        X_unlabelled,
+        N_NEXT,
+        random_state=assessment.random_state,
+        n_jobs=n_jobs,
+    )
     return [int(row) for row in chosen]

@@ -1,4 +1,4 @@
-"""Gain of a change of the model, with an interval, as figures and as text."""
+"""Gain of a change of the model as a share of its error, with an interval."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats
+from surefoot.report._figures import percent
+
+# Confidence of the intervals of gains.
+CONFIDENCE = 0.9
+
+# A smaller gain is no difference; one that is smaller even at best is not worth a change.
+LEAST_GAIN = 0.02
+WORTH_A_CHANGE = 0.1
 
 
 class NotMeasurableError(Exception):
@@ -14,96 +22,77 @@ class NotMeasurableError(Exception):
 
 
 class Gain(NamedTuple):
-    """Decrease of a mean loss, and its 95 % interval; higher is better."""
+    """Share of a mean loss that a change takes away, at most 1, and its 90 % interval; higher is better.
+
+    The interval is one for the share that as many new rows will show.
+    """
 
     value: float
     low: float
     high: float
 
-    def verdict(self, relevant: float) -> str:
-        """Verdict "helps", "would not help" (the gain is below `relevant`, or that is 0) or "cannot tell"."""
-        if self.low > 0:
+    @property
+    def verdict(self) -> str:
+        """Verdict "helps", "would not help" or "cannot tell"."""
+        if self.low > 0 and self.value >= LEAST_GAIN:
             return "helps"
-        return "would not help" if self.high < relevant or relevant == 0 else "cannot tell"
+        return "would not help" if self.high < WORTH_A_CHANGE else "cannot tell"
 
-    def words(self, digits: int | None = None) -> tuple[str, str]:
-        """Texts of the absolute gain and of its interval, with signs such that the value is positive."""
-        sign = 1 if self.value >= 0 else -1
-        low, high = sorted((sign * self.low, sign * self.high))
-        if digits is None:  # three figures of the largest
-            largest = max(abs(self.value), abs(low), abs(high))
-            digits = max(0, 2 - int(np.floor(np.log10(largest)))) if largest > 0 else 0
-        size, low_end, high_end = (_number(x, digits) for x in (abs(self.value), low, high))
-        return size, f"({low_end} to {high_end})"
+    def words(self, less: str, more: str) -> str:
+        """Size and interval in words, such as "12 % fewer mistakes (3 % to 20 %)"; turned round if it is a loss."""
+        if self.value >= 0:
+            return f"{percent(self.value)} {less} ({percent(self.low)} to {percent(self.high)})"
+        return f"{percent(-self.value)} {more} ({percent(-self.high)} to {percent(-self.low)})"
 
 
-def paired_gain(
+def relative_gain(
     before: Floats,
     after: Floats,
-    units: NDArray[Any] | None = None,
     *,
+    units: NDArray[Any],
+    fits: NDArray[Any],
     counts: bool = False,
-    shared: bool = False,
 ) -> Gain:
-    """Mean loss before minus mean loss after, with a 95 % interval that accounts for new rows and new fits.
+    """Share of the mean loss `before` that is gone `after`, with an interval for as many new rows and new fits.
+
+    Whoever measures the gain again, on new rows, sees the noise of both measurements: its variance is twice that of
+    one. The variance of the ratio is that of its linearisation (delta method). Rows of one unit are not independent of
+    each other; what the losses of one fit have in common is a part of the variance of its own, measured between fits.
 
     Parameters
     ----------
-    before, after : ndarray of shape (n_rows,) or (n_draws, n_rows)
-        Losses of the same rows, by models fitted on one or several draws of the learning rows.
-    units : ndarray of shape (n_rows,), default=None
-        Groups whose rows are not independent of each other; None treats each row as independent.
+    before, after : ndarrays of shape (n_losses,)
+        Losses of the same rows; those of `before` are not all 0.
+    units : ndarray of shape (n_losses,)
+        Row, or group of rows, of each loss.
+    fits : ndarray of shape (n_losses,)
+        Number of the fit that each loss comes from.
     counts : bool, default=False
-        Whether losses are 0 or 1. Then two rows are added, one gained and one lost, so that the interval is not
+        Whether losses are 0 or 1. Then two units are added, one gained and one lost, so that the interval is not
         too narrow if few rows changed (Bonett and Price 2012).
-    shared : bool, default=False
-        Whether all draws are compared with one and the same fit on twice the rows, whose variance is half as large.
     """
-    draws = np.atleast_2d(before - after)
-    n_draws, n_rows = draws.shape
-    codes = np.arange(n_rows) if units is None else np.unique(units, return_inverse=True)[1]
-    rows = draws.mean(axis=0)
+    mean = float(before.mean())
+    value = float((before - after).mean()) / mean
+    influence = (before - after - value * before) / mean
+    sums = np.bincount(np.unique(units, return_inverse=True)[1], influence)
     if counts:
-        rows = np.append(rows, [1.0, -1.0])
-        codes = np.append(codes, codes.max() + np.array([1, 2]))
-    sums = np.bincount(codes, rows - rows.mean())
+        sums = np.append(sums, [1 / mean, -1 / mean])
     n_units = len(sums)
-    of_rows = n_units / (n_units - 1) * float(sums @ sums) / len(rows) ** 2
-    of_draws = 0.0
-    if n_draws > 1:
-        of_draws = float(draws.mean(axis=1).var(ddof=1)) * (1 / n_draws + shared / 2)
-    half = _half_width(np.array([of_rows, of_draws]), np.array([n_units - 1, max(1, n_draws - 1)]))
-    return Gain(float(draws.mean()), float(rows.mean() - half), float(rows.mean() + half))
+    of_rows = n_units / (n_units - 1) * float(sums @ sums) / len(before) ** 2
+    of_fits, freedom = _between_fits(influence, fits)
+    total = of_rows + of_fits
+    together = total**2 / (of_rows**2 / (n_units - 1) + of_fits**2 / freedom) if total else 1.0
+    # Satterthwaite 1946, for the sum of both parts.
+    reach = float(student.ppf((1 + CONFIDENCE) / 2, together)) * (2 * total) ** 0.5
+    return Gain(value, value - reach, min(1.0, value + reach))
 
 
-def _half_width(variances: Floats, freedom: Ints) -> float:
-    """Half width of a 95 % interval, from independent parts of the variance (Satterthwaite 1946)."""
-    total = float(variances.sum())
-    if total == 0:
-        return 0.0
-    together = total**2 / float((variances**2 / freedom).sum())
-    return float(student.ppf(0.975, together) * np.sqrt(total))
-
-
-def _number(value: float, digits: int) -> str:
-    rounded = round(value, digits) + 0.0  # no minus before a zero
-    return f"{rounded:,.{digits}f}".replace("-", "−")
-
-
-def describe(
-    gain: Gain, relevant: float, unit: str, sentence: str, *, why_not: str, n_rows: int
-) -> dict[str, Any]:
-    """Improvement as a dict of the report; its sentence also says why there is no gain, or none that is certain."""
-    verdict = gain.verdict(relevant)
-    if verdict == "cannot tell":
-        sentence += f" {n_rows:,} test rows are too few to tell."
-    elif gain.high < relevant or verdict == "would not help":
-        sentence += f" {why_not}"
-    return {
-        "verdict": verdict,
-        "gain": gain.value,
-        "low": gain.low,
-        "high": gain.high,
-        "unit": unit,
-        "sentence": sentence,
-    }
+def _between_fits(influence: Floats, fits: NDArray[Any]) -> tuple[float, int]:
+    """Variance of the mean that comes from fits, beyond that of their rows, and its degrees of freedom."""
+    parts = [influence[fits == fit] for fit in np.unique(fits)]
+    freedom = max(1, len(parts) - 1)
+    if len(parts) < 2 or min(map(len, parts)) < 2:
+        return 0.0, freedom
+    between = float(np.var([part.mean() for part in parts], ddof=1))
+    within = float(np.mean([part.var(ddof=1) / len(part) for part in parts]))
+    return max(0.0, between - within) / len(parts), freedom

@@ -6,8 +6,11 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from surefoot.report._figures import number, percent
+from surefoot.report._figures import percent
+from surefoot.report._loss_units import UNITS
+from surefoot.report.page._charts_classes import class_charts
 from surefoot.report.page._charts_map import map_chart
+from surefoot.report.page._charts_regression import coverage_chart, residual_chart, truth_chart
 from surefoot.report.page._charts_truth import (
     held_chart,
     reliability_chart,
@@ -31,19 +34,25 @@ from surefoot.report.page._drawing import (
 
 def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     """Make every chart that the summary has figures for, by name."""
-    show: Show = percent if summary["task"] == "classification" else number
+    show: Show = UNITS[summary["unit"]].show
     answer, probabilities = summary["answer"], summary["probabilities"] or {}
     charts = {
         "risk": _risk(answer, show),
-        "caught": _caught(answer, summary["task"]),
+        "caught": _caught(answer),
         "errors": _errors(answer, show),
     }
+    if summary["classes"]:
+        charts |= class_charts(summary["classes"])
     for when in ("before", "after"):
         if probabilities.get(when):
             charts[when] = reliability_chart(probabilities[when], when)
     if intervals := summary["intervals"]:
         charts |= {"held": held_chart(intervals), "width": width_chart(intervals)}
         charts["fifths"] = width_fifths_chart(intervals["by_width"])
+    if predictions := summary["predictions"]:
+        charts |= {"truth": truth_chart(predictions), "residuals": residual_chart(predictions)}
+        if predictions["parts"][0]["coverage"] is not None:
+            charts["tenths"] = coverage_chart(predictions)
     if summary["regions"]["map"]["row"]:
         charts["map"] = map_chart(summary["regions"]["map"], show)
     return charts
@@ -65,8 +74,8 @@ def _risk(answer: dict[str, Any], show: Show) -> Chart:
     )
 
 
-def _caught(answer: dict[str, Any], task: str) -> Chart:
-    what = "mistakes" if task == "classification" else "the total error"
+def _caught(answer: dict[str, Any]) -> Chart:
+    what = answer["total"].removeprefix("all ")
     curves = {name: values[::-1] for name, values in answer["caught"].items() if values}
     checked = [round(1 - coverage, 9) for coverage in reversed(answer["coverage"])]
     x = alt.X(**axis("x", "share of rows checked by a person", domain=[0, 1]))

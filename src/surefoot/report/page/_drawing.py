@@ -50,7 +50,7 @@ def figure(
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     spec = spec.properties(width="container", height=height, autosize=fit)
     words = {"title": title, "description": description}
-    return {**words, "spec": spec.to_dict(), "table": table, "legend": list(legend)}
+    return {**words, "spec": spec.to_dict(validate=False), "table": table, "legend": list(legend)}
 
 
 def data(**columns: Iterable[Any]) -> alt.InlineData:
@@ -90,10 +90,16 @@ def rule_at(expression: str) -> alt.Chart:
     return line.encode(x=alt.XDatum(alt.ExprRef(expression), type="quantitative"))
 
 
-def diagonal(low: float = 0.0) -> alt.Chart:
+def level_at(y: float, scale: alt.Scale | None = None) -> alt.Chart:
+    """Draw a horizontal guide line."""
+    line = alt.Chart(data(y=[y])).mark_rule(**GUIDE)
+    return line.encode(y=alt.Y("y:Q", scale=scale) if scale else alt.Y("y:Q"))
+
+
+def diagonal(low: float = 0.0, high: float = 1.0) -> alt.Chart:
     """Draw the line y = x."""
-    scale = alt.Scale(domain=[low, 1])
-    line = alt.Chart(data(x=[low, 1], y=[low, 1])).mark_line(**GUIDE)
+    scale = alt.Scale(domain=[low, high])
+    line = alt.Chart(data(x=[low, high], y=[low, high])).mark_line(**GUIDE)
     return line.encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))
 
 

@@ -1,38 +1,39 @@
 """Rows listed on the page: each cell once, figures formatted as text, and limited in size."""
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from surefoot.report._figures import number, percent
 
-BUDGET = 1_680_000  # bytes; with Vega, the charts and the texts the page stays below 3 MB
+Show = Callable[[float | None], str]
+
+BUDGET = 1_600_000  # bytes; with Vega, the charts and the texts the page stays below 3 MB
 
 # Most digits of a number and most characters of a text in a cell; the next pair is tried if the rows take too much.
-CELLS = ((6, 200), (6, 60), (4, 60), (4, 20))
+CELLS = ((6, 200), (6, 60), (4, 60), (4, 20), (3, 20))
 
-KEPT = (
-    "row",
-    "truth",
-    "prediction",
-    "wrong",
-    "estimated_error",
-    "own_error",
-    "novel",
-    "trust",
-)
-WRITTEN = ("estimated_error", "own_error")
+# Values of a row besides those of the CSV, whose names the summary lists.
+KEPT = ("wrong", "own_error", "rank")
+
+# Digits of the figures that only the CSV has.
+DIGITS_OF_OTHERS = 4
+EXACT = {"row", "truth", "prediction", "estimated_error", "own_error", "low", "high", "novel"}
 
 
-def listed_rows(rows: dict[str, Any], task: str, budget: int = BUDGET) -> dict[str, Any]:
+def listed_rows(
+    rows: dict[str, Any], task: str, budget: int = BUDGET, *, show: Show | None = None
+) -> dict[str, Any]:
     """Rows for the page: cells are shortened, then the last rows left out, until the size fits the budget."""
     n_items = len(rows["items"])
+    show = show or (percent if task == "classification" else number)
     for digits, longest in CELLS:
-        listed = _listed(rows, task, n_items, digits, longest)
+        listed = _listed(rows, task, show, n_items, digits, longest)
         if size_of(listed) <= budget:
             return listed
     while size_of(listed) > budget and n_items > 1:
         n_items //= 2
-        listed = _listed(rows, task, n_items, digits, longest)
+        listed = _listed(rows, task, show, n_items, digits, longest)
     return listed
 
 
@@ -61,7 +62,7 @@ def packed(listed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(
-    rows: dict[str, Any], task: str, n_items: int, digits: int, longest: int
+    rows: dict[str, Any], task: str, show: Show, n_items: int, digits: int, longest: int
 ) -> dict[str, Any]:
     items = rows["items"][:n_items]
     near = [row for item in items for row in item["near"]]
@@ -77,7 +78,12 @@ def _listed(
         "task": task,
         "columns": _columns(items, task) + values,
         "cells": cells,
-        "items": [_item(item, task, longest) for item in items],
+        "items": [_item(item, rows["fields"], task, show, longest) for item in items],
+        "export": rows["fields"],
+        # A column of the table with a name of ours gets another one in the CSV.
+        "export_values": [
+            f"{name} (of the table)" if name in rows["fields"] else name for name in rows["columns"]
+        ],
         "range": _range(items, task),
         "largest": max((item["estimated_error"] for item in items), default=0.0) or 1.0,
     }
@@ -91,7 +97,7 @@ def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
         {"key": "prediction", "label": "Prediction", "number": is_number},
         {"key": "estimated_error", "label": "Estimated error", "number": True},
         {"key": "truth", "label": "Truth", "number": is_number},
-        {"key": "own_error", "label": "By its own confidence", "number": True},
+        {"key": "own_error", "label": "Own confidence says", "number": True},
         {"key": "interval", "label": "90 % interval", "number": True},
         {"key": "trust", "label": "Advice", "number": False},
     ]
@@ -103,19 +109,27 @@ def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
     return [column for column in columns if column["key"] not in empty]
 
 
-def _item(item: dict[str, Any], task: str, longest: int) -> dict[str, Any]:
-    """Values of a row that the page shows, with its figures formatted as text."""
-    show = percent if task == "classification" else number
-    shown = {key: _cell(item[key], 6, longest) for key in KEPT}
-    shown |= {f"{key}_text": show(item[key]) for key in WRITTEN}
+def _item(
+    item: dict[str, Any], fields: Sequence[str], task: str, show: Show, longest: int
+) -> dict[str, Any]:
+    """Values of a row that the page shows or exports, with the figures shown formatted as text."""
+    show_output = percent if task == "classification" else number
+    shown = {
+        key: _cell(item[key], 6 if key in EXACT else DIGITS_OF_OTHERS, longest)
+        for key in dict.fromkeys([*fields, *KEPT])
+        if key != "trust"  # the slider decides
+    }
+    shown["estimated_error_text"] = show(item["estimated_error"])
+    shown["own_error_text"] = (
+        "" if item["own_error"] is None else f"{show(item['own_error'])} wrong"
+    )
     if task == "regression":
         shown |= {f"{key}_text": number(item[key]) for key in ("prediction", "truth")}
-        shown |= {key: _cell(item[key], 6, longest) for key in ("low", "high")}
         ends = [end for end in (shown["low"], shown["high"]) if end is not None]
         shown["interval_text"] = " to ".join(map(number, ends))
     shown |= {
         "band": [_cell(end, 6, longest) for end in item["band"]],
-        "band_text": [*map(show, item["band"])],
+        "band_text": [*map(show_output, item["band"])],
     }
     shown["against"] = [
         {

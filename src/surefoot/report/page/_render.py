@@ -11,23 +11,35 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from surefoot.report._figures import number, percent
+from surefoot.report._figures import number, percent, round_up
+from surefoot.report._loss_units import UNITS
 from surefoot.report.page._charts import make_charts
 from surefoot.report.page._drawing import THEME
 from surefoot.report.page._listed_rows import listed_rows, packed
+from surefoot.report.page._region_bars import region_bars
 
-SCRIPTS = ("elements.js", "charts.js", "answer.js", "detail.js", "rows.js", "csv.js", "page.js")
+SCRIPTS = (
+    "elements.js",
+    "charts.js",
+    "answer.js",
+    "detail.js",
+    "rows.js",
+    "csv.js",
+    "menu.js",
+    "page.js",
+)
 
 
 def render(summary: dict[str, Any]) -> str:
     """HTML page of a summary, which opens offline and loads nothing from the network."""
     charts = make_charts(summary)
-    answer = _answer(summary["answer"], percent if summary["task"] == "classification" else number)
-    rows = listed_rows(summary["rows"], summary["task"])
+    unit = UNITS[summary["unit"]]
+    answer = _answer(summary["answer"], unit.show)
+    rows = listed_rows(summary["rows"], summary["task"], show=unit.show)
     data = {
         "theme": THEME,
         "charts": {name: chart["spec"] for name, chart in charts.items()},
-        "answer": {key: answer[key] for key in ("coverage", "limit", "texts")},
+        "answer": {key: answer[key] for key in ("coverage", "limit", "n_answered", "texts")},
         "rows": packed(rows),
     }
     code = {
@@ -42,10 +54,12 @@ def render(summary: dict[str, Any]) -> str:
             {**summary, "answer": answer, "listed": rows},
             charts=charts,
             gauge=_gauge,
+            bars=region_bars(summary["regions"], unit.show),
             code={name: Markup(text) for name, text in code.items()},  # noqa: S704 - our own files
             data_script=Markup(_as_script(data)),  # noqa: S704 - escaped below
             policy=_policy(code),
-            show=percent if summary["task"] == "classification" else number,
+            show=unit.show,
+            loss_unit=unit,
         )
     )
 
@@ -126,13 +140,16 @@ def _at(grid: list[float], coverage: float) -> int:
 
 
 def _texts(answer: dict[str, Any], i: int, show: Any) -> dict[str, str]:
-    coverage, n_rows = answer["coverage"][i], answer["n_rows"]
-    answered = round(coverage * n_rows)
+    coverage, answered = answer["coverage"][i], answer["n_answered"][i]
+    bound = answer["bound"][i]
     texts = {
         "coverage": percent(coverage),
         "rest": percent(round(1 - coverage, 9)),
         "answered": number(answered),
-        "checked": number(n_rows - answered),
+        "checked": number(answer["n_rows"] - answered),
+        "bound": "no upper bound is known"
+        if bound is None
+        else f"at most {show(round_up(bound))}, with {percent(answer['confidence'])} confidence",
         "limit": show(answer["limit"][i]),
     }
     for name, values in answer["risk"].items():

@@ -6,9 +6,15 @@ const promises = [...document.querySelectorAll("input[name=promise]")];
 function showAnswer() {
   const at = Number(slider.value);
   const texts = report.answer.texts[at];
-  for (const node of document.querySelectorAll("[data-figure]")) node.textContent = texts[node.dataset.figure].replace(" ", "\u00a0");
+  for (const node of document.querySelectorAll("[data-figure]")) node.textContent = texts[node.dataset.figure].replaceAll(" %", "\u00a0%");
   slider.setAttribute("aria-valuetext", find("answer-sentence").textContent.replace(/\s+/g, " ").trim());
+  moveAdvice();
   moveRules(report.answer.coverage[at], report.answer.limit[at]);
+}
+
+// Whether a row is answered: it has one of the lowest estimated errors, as many as the slider says.
+function isAnswered(item) {
+  return item.rank < report.answer.n_answered[Number(slider.value)];
 }
 
 function moveTo(at) {

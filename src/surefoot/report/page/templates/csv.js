@@ -1,18 +1,5 @@
 // The rows that match, as a file that a spreadsheet can open without running anything.
 
-const FIELDS = {
-  row: (item) => item.row,
-  truth: (item) => item.truth,
-  prediction: (item) => item.prediction,
-  wrong: (item) => item.wrong,
-  estimated_error: (item) => item.estimated_error,
-  own_error: (item) => item.own_error,
-  low: (item) => item.low,
-  high: (item) => item.high,
-  novel: (item) => item.novel,
-  trust: (item) => item.trust,
-};
-
 // A text that a spreadsheet would take for a formula gets an apostrophe in front.
 function csvCell(value) {
   let text = shown(value);
@@ -21,9 +8,8 @@ function csvCell(value) {
 }
 
 function csvText(rows) {
-  const values = columns.filter(({ key }) => key.startsWith("value")).map(({ label }) => label);
-  const lines = rows.map((item) => [...Object.values(FIELDS).map((field) => field(item)), ...item.values]);
-  return [[...Object.keys(FIELDS), ...values], ...lines].map((line) => line.map(csvCell).join(",")).join("\r\n");
+  const lines = rows.map((item) => [...report.rows.export.map((name) => sortValue(item, name)), ...item.values]);
+  return [[...report.rows.export, ...report.rows.export_values], ...lines].map((line) => line.map(csvCell).join(",")).join("\r\n");
 }
 
 function download() {

@@ -11,6 +11,7 @@ async function start() {
   find("download").addEventListener("click", download);
   startRows();
   startAnswer();
+  startMenu();
   await drawCharts();
   showAnswer();
   onBrush(selectRows);

@@ -9,7 +9,7 @@ const opened = new Set();
 const KINDS = {
   all: () => true,
   wrong: (item) => item.wrong === true,
-  doubted: (item) => item.trust === false,
+  doubted: (item) => !isAnswered(item),
   novel: (item) => item.novel,
 };
 
@@ -32,6 +32,7 @@ function matchingRows() {
 }
 
 function sortValue(item, key) {
+  if (key === "trust") return isAnswered(item);
   if (key === "interval") return item.low === null ? null : item.high - item.low;
   return key.startsWith("value") ? item.values[Number(key.slice(5))] : item[key];
 }
@@ -44,18 +45,18 @@ function byKey(one, other) {
   return state.descending ? -order : order;
 }
 
-function drawRows() {
+function drawRows(nWanted = STEP) {
   matching = matchingRows();
   nDrawn = 0;
   find("rows").replaceChildren();
   find("clear").hidden = !state.selection;
   for (const head of document.querySelectorAll("th[data-key]")) markSorted(head);
-  drawMore();
+  drawMore(nWanted);
 }
 
-function drawMore() {
-  find("rows").append(...matching.slice(nDrawn, nDrawn + STEP).flatMap(rowElements));
-  nDrawn = Math.min(matching.length, nDrawn + STEP);
+function drawMore(nMore = STEP) {
+  find("rows").append(...matching.slice(nDrawn, nDrawn + nMore).flatMap(rowElements));
+  nDrawn = Math.min(matching.length, nDrawn + nMore);
   find("more").hidden = nDrawn === matching.length;
   find("count").textContent = `Showing ${counted(nDrawn)} of ${counted(matching.length)} rows.${aboutSelection()}`;
 }
@@ -78,7 +79,7 @@ function rowElements(item) {
 
 function cell(item, { key, number }) {
   if (key === "row") return el("th", { scope: "row" }, opener(item));
-  if (key === "trust") return el("td", {}, ...advice(item));
+  if (key === "trust") return el("td", { class: "advice" }, ...advice(item));
   const node = el("td", number ? { class: "number" } : {}, item[`${key}_text`] ?? shown(sortValue(item, key)));
   if (key === "estimated_error") node.prepend(bar((100 * item.estimated_error) / report.rows.largest));
   if (key === "truth" && item.wrong) node.append(" ", chip("wrong"));
@@ -90,11 +91,16 @@ function chip(text) {
 }
 
 function advice(item) {
-  const chips = [];
-  if (item.trust === false) chips.push(chip("check it"));
-  if (item.trust === true) chips.push(chip("answer"));
+  const chips = [chip(isAnswered(item) ? "answer" : "check it")];
   if (item.novel) chips.push(chip("novel"));
   return chips.flatMap((one) => [one, " "]);
+}
+
+// The slider was moved: other rows may be listed, or the same rows with other advice.
+function moveAdvice() {
+  if (state.kind === "doubted" || state.key === "trust") return drawRows(Math.max(STEP, nDrawn));
+  const drawn = find("rows").querySelectorAll("td.advice");
+  for (const [i, node] of drawn.entries()) node.replaceChildren(...advice(matching[i]));
 }
 
 function opener(item) {
@@ -137,7 +143,7 @@ function sortBy(key, isNumber) {
 function startRows() {
   find("search").addEventListener("input", later((event) => change({ search: event.target.value }), 80));
   find("kind").addEventListener("change", (event) => change({ kind: event.target.value }));
-  find("more").addEventListener("click", drawMore);
+  find("more").addEventListener("click", () => drawMore());
   find("clear").addEventListener("click", clearSelection);
   for (const [i, head] of document.querySelectorAll("th[data-key]").entries()) {
     head.querySelector("button").addEventListener("click", () => sortBy(columns[i].key, columns[i].number));

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from surefoot.report.improvements import Gain, relative_gain
+
+
+def rows(n_rows):
+    return {"units": np.arange(n_rows), "fits": np.arange(n_rows) % 5}
+
+
+def test_by_hand():
+    before, after = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])
+    gain = relative_gain(before, after, units=np.arange(3), fits=np.zeros(3))
+    # Half of the loss is gone. Influences (2 − 1.5, 0 − 0.5, 1 − 1) / 2 have the variance 0.0625, t with two
+    # degrees of freedom is 2.92 at 90 %, and the variance counts twice: 2.92 · √(2 · 0.0625 / 3).
+    reach = 2.91999 * np.sqrt(2 * 0.0625 / 3)
+    assert gain == pytest.approx((0.5, 0.5 - reach, min(1.0, 0.5 + reach)), abs=1e-4)
+
+
+def test_no_gain_is_above_the_error_itself():
+    gain = relative_gain(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(4), counts=True, **rows(4))
+    assert gain.value == gain.high == 1
+
+
+def outside(draw_losses, n_draws=1500, **settings):
+    """How often the gain on new rows lies outside the interval from others."""
+    draw, misses = np.random.default_rng(0), 0
+    for _ in range(n_draws):
+        old, new = draw_losses(draw), draw_losses(draw)
+        gain = relative_gain(*old, **settings)
+        again = 1 - new[1].mean() / new[0].mean()
+        misses += not gain.low <= again <= gain.high
+    return misses
+
+
+def test_new_rows_show_a_gain_within_the_interval_nine_times_in_ten():
+    def draw_losses(draw):
+        difficulty = draw.random(200)
+        return [(draw.random(200) < share * difficulty) * 1.0 for share in (0.5, 0.4)]
+
+    misses = outside(draw_losses, counts=True, **rows(200))
+    assert binomtest(misses, 1500, 0.1, alternative="greater").pvalue > 0.01
+    assert misses > 75  # nor is it so wide that it says nothing
+
+
+def test_rows_of_a_group_are_not_independent():
+    groups = np.repeat(np.arange(30), 10)
+
+    def draw_losses(draw):
+        change = np.repeat(draw.normal(size=30), 10)
+        return 5.0 + change, np.full(300, 5.0)
+
+    misses = outside(draw_losses, units=groups, fits=np.zeros(300))
+    assert binomtest(misses, 1500, 0.1, alternative="greater").pvalue > 0.01
+    assert outside(draw_losses, **rows(300)) > 450  # as if there were ten times as many
+
+
+def test_other_fits_teach_otherwise():
+    fits = np.repeat(np.arange(5), 40)
+
+    def draw_losses(draw):
+        change = np.repeat(draw.normal(size=5), 40)
+        return 9.0 + change + draw.normal(size=200), np.full(200, 9.0)
+
+    misses = outside(draw_losses, units=np.arange(200), fits=fits)
+    assert binomtest(misses, 1500, 0.1, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.parametrize(
+    ("gain", "verdict"),
+    [
+        (Gain(0.05, 0.01, 0.09), "helps"),
+        (Gain(0.015, 0.01, 0.02), "would not help"),  # certain, and too small to matter
+        (Gain(0.0, -0.05, 0.05), "would not help"),
+        (Gain(0.08, -0.01, 0.17), "cannot tell"),
+        (Gain(-0.1, -0.2, -0.01), "would not help"),
+    ],
+)
+def test_verdicts(gain, verdict):
+    assert gain.verdict == verdict
+
+
+def test_a_loss_is_told_as_more_with_its_interval_turned():
+    words = ("fewer mistakes", "more mistakes")
+    assert Gain(0.12, 0.04, 0.2).words(*words) == "12 % fewer mistakes (4 % to 20 %)"
+    assert Gain(-0.12, -0.3, 0.04).words(*words) == "12 % more mistakes (−4 % to 30 %)"

@@ -1,0 +1,155 @@
+"""Slices by a column: groups, figures by hand, and intervals against a generator's truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from surefoot.report import ReliabilityReport
+from surefoot.report._slices import cut_into_groups, difference_interval
+from surefoot.report.page import render
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quickly():
+    """Leave out what would help, which takes most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("surefoot.report._report.find_improvements", lambda *_, **__: [])
+        yield
+
+
+@pytest.fixture(scope="module")
+def sliced():
+    """Labels are a coin in one city, and certain elsewhere; the age says nothing."""
+    rng = np.random.default_rng(0)
+    n = 500
+    X = pd.DataFrame({"x": rng.normal(size=n), "age": rng.integers(18, 80, n).astype(float)})
+    city = rng.choice(["Graz", "Lyon", "Oslo"], n)
+    y = np.where(city == "Oslo", rng.random(n) < 0.5, X["x"] > 0)
+    model = FrozenEstimator(LogisticRegression().fit(X, X["x"] > 0))
+    report = ReliabilityReport(model, X, y, max_risk=0.3, by={"age": X["age"], "city": city})
+    return report.summarize(), report.to_frame().assign(city=city)
+
+
+def test_the_column_and_the_group_with_the_widest_gap_come_first(sliced):
+    slices = sliced[0]["slices"]
+    assert [one["column"] for one in slices] == ["city", "age"]
+    assert slices[0]["groups"][0]["label"] == "Oslo"
+    assert "city = Oslo: wrong on" in slices[0]["sentence"]
+    assert slices[1]["sentence"] == "No group of age differs measurably from the other rows."
+
+
+def test_figures_of_a_group_by_hand(sliced):
+    summary, frame = sliced
+    group = next(g for g in summary["slices"][0]["groups"] if g["label"] == "Lyon")
+    inside = frame[frame["city"] == "Lyon"]
+    assert group["n_rows"] == len(inside)
+    assert group["error"]["value"] == pytest.approx(inside["loss"].mean())
+    assert group["estimated_error"] == pytest.approx(inside["estimated_error"].mean())
+    assert group["coverage"]["value"] == pytest.approx(inside["trust"].mean())
+    excess = inside["estimated_error"] - inside["loss"]
+    assert group["calibration"]["value"] == pytest.approx(excess.mean())
+    assert group["difference"] == pytest.approx(
+        inside["loss"].mean() - frame["loss"][frame["city"] != "Lyon"].mean()
+    )
+    # Three groups: each interval at 98.3 % (Student's quantile 2.4 for so many rows).
+    reach = 2.405 * excess.std() / np.sqrt(len(inside))
+    assert group["calibration"]["high"] - excess.mean() == pytest.approx(reach, rel=0.02)
+
+
+def test_the_page_has_a_table_for_each_column(sliced):
+    page = render(sliced[0])
+    assert page.count('data-test="slice"') == 2
+    assert 'href="#slices"' in page
+
+
+def test_costs_and_numbers_are_sliced_in_their_own_unit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] + np.where(X[:, 1] > 0, 2.0, 0.1) * rng.normal(size=300)
+    model = FrozenEstimator(LinearRegression().fit(X, y))
+    side = np.where(X[:, 1] > 0, "loud", "quiet")
+    [one] = ReliabilityReport(model, X, y, by={"side": side}).summarize()["slices"]
+    assert "side = loud: off by" in one["sentence"] or "side = quiet: off by" in one["sentence"]
+    loud = next(group for group in one["groups"] if group["label"] == "loud")
+    losses = np.abs(y - model.predict(X))
+    assert loud["error"]["value"] == pytest.approx(losses[side == "loud"].mean())
+    assert loud["low"] > 0
+
+
+def test_numbers_are_cut_into_bins_of_equal_numbers_of_rows():
+    values = np.random.default_rng(0).permutation(np.arange(100.0))
+    values[:4] = np.nan
+    codes, names = cut_into_groups(values)
+    assert names[-1] == "missing"
+    assert np.bincount(codes).tolist() == [20, 19, 19, 19, 19, 4]
+    known = values[codes == 0]
+    assert names[0] == f"{known.min():.0f} to {known.max():.0f}"
+    assert all(values[codes == i].max() < values[codes == i + 1].min() for i in range(4))
+
+
+def test_equal_numbers_are_in_one_bin():
+    values = np.r_[np.zeros(80), np.arange(1.0, 21)]
+    codes, names = cut_into_groups(values)
+    assert set(codes[values == 0]) == {0}
+    assert names == ["0 to 0", "1 to 20"]
+
+
+def test_days_are_cut_into_bins():
+    days = np.datetime64("2026-01-01", "us") + np.arange(100).astype("timedelta64[D]")
+    codes, names = cut_into_groups(days)
+    assert names[0] == "2026-01-01 to 2026-01-20"
+    assert np.bincount(codes).tolist() == [20] * 5
+
+
+def test_rare_values_are_taken_together():
+    values = np.array(["a"] * 50 + ["b"] * 30 + ["c"] * 3 + ["d"] * 2 + [None] * 5, dtype=object)
+    codes, names = cut_into_groups(values)
+    assert names == ["a", "b", "2 others", "missing"]
+    assert np.bincount(codes).tolist() == [50, 30, 5, 5]
+    assert cut_into_groups(values[:83])[1] == ["a", "b", "c"]  # one rare value keeps its name
+
+
+@pytest.mark.parametrize("in_group", [1, 10])
+def test_an_interval_of_a_difference_holds_as_often_as_it_says(in_group):
+    """Few mistakes inside, more outside, shared within groups: 95 % of the intervals contain the true difference."""
+    rng = np.random.default_rng(0)
+    n_draws, missed = 200, 0
+    units = np.arange(600) // in_group
+    inside = units % 4 == 0
+    chance = np.where(inside, 0.05, 0.2)
+    for _ in range(n_draws):
+        losses = (rng.random(600)[units] < chance).astype(float)
+        low, high = difference_interval(losses, inside, units, 0.95, is_share=True)
+        missed += not low <= -0.15 <= high
+    assert missed <= n_draws * 0.05 + 3 * np.sqrt(n_draws * 0.05 * 0.95)
+
+
+def test_few_units_show_no_difference():
+    units = np.repeat(np.arange(8), 10)
+    losses = (units < 3).astype(float)
+    assert difference_interval(losses, units < 3, units, 0.95, is_share=True) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence"),
+    [
+        ("c", "by names 'c', and X has the columns 'a' and 'b'"),
+        (["a", "d"], "by names 'd', and X has the columns"),
+        ({"day": [1, 2]}, r"by\['day'\] has 2 values, and X 40 rows"),
+    ],
+)
+def test_one_sentence_for_columns_that_are_not_there(by, sentence):
+    X = pd.DataFrame({"a": np.arange(40.0), "b": 0.0})
+    with pytest.raises(ValueError, match=sentence):
+        ReliabilityReport(LogisticRegression(), X, np.arange(40) % 2, by=by).summarize()
+
+
+def test_a_column_of_the_model_itself_may_be_named():
+    X = pd.DataFrame({"a": np.r_[np.zeros(30), np.ones(30)], "b": np.tile([0.0, 1], 30)})
+    model = FrozenEstimator(LogisticRegression().fit(X, X["b"]))
+    summary = ReliabilityReport(model, X, X["b"].astype(int), by="a").summarize()
+    assert [group["label"] for group in summary["slices"][0]["groups"]] == ["0", "1"]
+    same = ReliabilityReport(model, X.assign(a=1.0), X["b"].astype(int), by=["a"]).summarize()
+    assert same["slices"][0]["sentence"].startswith("All held-out rows are in one group of a")

@@ -1,0 +1,92 @@
+"""What is shown of long work: the share that is done, and how long the rest will take."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+
+from surefoot._progress import Plan, following, step_done
+from surefoot.report import ReliabilityReport
+from surefoot.report._progress_bar import bar
+
+WORDS = {"fit": "fitting", "draw": "drawing"}
+
+
+class Clock:
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_the_rest_is_estimated_from_costs_and_then_from_what_steps_took():
+    shown, clock = [], Clock()
+    plan = Plan(
+        {"fit": 2, "draw": 2}, {"fit": 1, "draw": 3}, WORDS, lambda *x: shown.append(x), clock
+    )
+    with following(plan):
+        for kind, seconds in (("fit", 2), ("fit", 4), ("draw", 5), ("draw", 5)):
+            clock.now += seconds
+            step_done(kind)
+    assert shown == [
+        (0.0, "fitting", None),
+        (2 / 16, "fitting", 14.0),  # one more fit of 2 s, two drawings of three times that
+        (6 / 24, "drawing", 18.0),  # fits took 3 s on average
+        (11 / 16, "drawing", 5.0),
+        (1.0, "drawing", 0.0),
+        (1.0, "", 0.0),
+    ]
+
+
+def test_the_share_never_goes_back():
+    shares, clock = [], Clock()
+    plan = Plan({"fit": 5}, {"fit": 1}, WORDS, lambda share, *_: shares.append(share), clock)
+    with following(plan):
+        for seconds in (1, 1, 1, 100, 1, 1):  # one more than planned
+            clock.now += seconds
+            step_done("fit")
+    assert shares == sorted(shares)
+
+
+def classes(n_rows):
+    return make_classification(n_rows, 8, n_informative=4, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        (HistGradientBoostingClassifier(max_iter=30, random_state=0), classes(600)),
+        (LogisticRegression(), classes(1500)),
+        (KNeighborsRegressor(), make_regression(250, 5, noise=5, random_state=0)),
+    ],
+    ids=["boosting", "logistic", "neighbours"],
+)
+def test_at_half_time_about_half_is_shown(model, rows, monkeypatch):
+    # Of the processor: others use the machine too.
+    monkeypatch.setattr(Plan.__init__, "__defaults__", (time.process_time,))
+    seen, began = [], time.process_time()
+
+    def show(share, *_):
+        seen.append((time.process_time() - began, share))
+
+    ReliabilityReport(model, *rows, progress=show).summarize()
+    times, shares = np.array(seen).T
+    assert (np.diff(shares) >= 0).all()
+    assert shares[-1] == 1
+    assert np.interp(times[-1] / 2, times, shares) == pytest.approx(0.5, abs=0.15)
+
+
+def test_a_bar_on_a_terminal_and_nothing_in_a_pipe(monkeypatch, capsys):
+    assert bar() is None
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    show = bar()
+    show(0.25, "Fitting", 12.4)
+    show(1.0, "", 0.0)
+    first, last = capsys.readouterr().err.split("\r\033[K")[1:]
+    assert first == f"{'━' * 6}{'╶' * 18}  25 %  Fitting, about 12 s left"
+    assert last == ""
