@@ -45,7 +45,7 @@ def cases():
 
 def tables():
     named = {name: sentence for name, (_, sentence) in bad_tables(good_table()).items()}
-    named |= {"missing.csv": "no such file", "a-folder": "is a folder", "\0.csv": "null byte"}
+    named |= {"missing.csv": "no such file", "a-folder": "is a folder", "\0.csv": "embedded null"}
     for name, sentence in named.items():
         for kind, command in COMMANDS.items():
             yield f"{kind} {name!r}", replaced(command, "good.csv", name), sentence

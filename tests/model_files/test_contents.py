@@ -239,12 +239,19 @@ def test_labels_beyond_the_columns(refusal, forge):
 )
 def test_knots_of_a_spline(refusal, forge, rows, name, change):
     forged = forge(SplineTransformer(n_knots=4).fit(rows[0]))
-    part = forged.attributes("BSpline")[name]
+    stored = forged.attributes(kind_of_spline(forged))
+    part = stored[name if name in stored else name[1:]]  # without the underscore before scipy 1.16
     assert refusal(forged.change(part, change).content()) == SPLINE
 
 
+def kind_of_spline(forged):
+    """Name of the type with the numbers of a spline: from scipy 1.18 on, a part of it."""
+    return "_BSpline" if any(forged.states(__class__="_BSpline")) else "BSpline"
+
+
 def test_the_degree_of_a_spline(refusal, forge, rows):
-    forged = forge(SplineTransformer().fit(rows[0])).set("BSpline", k=90)
+    forged = forge(SplineTransformer().fit(rows[0]))
+    forged.set(kind_of_spline(forged), k=90)
     assert refusal(forged.content()) == SPLINE
 
 

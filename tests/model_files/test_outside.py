@@ -121,12 +121,13 @@ def test_a_function_is_refused_where_no_model_of_ours_has_it(refusal, forge):
     model = make_pipeline(FunctionTransformer(np.log1p), LogisticRegression())
     forged = forge(model)
     function = forged.state(__loader__="FunctionNode")
+    as_stored = dict(function)
     function.update(__module__="sklearn.utils.validation", __class__="check_array")
     assert refusal(forged.content()) == (
         "FILE is not loaded: func of FunctionTransformer is 'sklearn.utils.validation.check_array'."
     )
     another = {**function, "__id__": 10**15}
-    function.update(__module__="numpy", __class__="log1p")
+    function.update(as_stored)
     forged.set("LogisticRegression", predict=another)
     assert refusal(forged.content()) == (
         "FILE is not loaded: predict of LogisticRegression is 'sklearn.utils.validation.check_array'."

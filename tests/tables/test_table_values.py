@@ -126,7 +126,15 @@ def test_the_text_nan_among_numbers_in_texts():
 
 @pytest.mark.parametrize(
     "value",
-    [None, float("nan"), np.float32("nan"), pd.NaT, pd.NA, np.datetime64("NaT"), Decimal("NaN")],
+    [
+        None,
+        float("nan"),
+        np.float32("nan"),
+        pd.NaT,
+        pd.NA,
+        np.datetime64("NaT", "ns"),
+        Decimal("NaN"),
+    ],
     ids=repr,
 )
 def test_missing_values(value):

@@ -8,6 +8,7 @@ from surefoot._model_files._refusal import require
 
 MOST_COLUMNS = 2**31 - 1
 
+OTHER_KNOTS = "a spline in it has knots that do not fit its coefficients"
 OTHER_CATEGORIES = "an encoder in it has columns that do not fit its categories"
 
 
@@ -78,22 +79,33 @@ def check_hasher(hasher: Any) -> None:
 
 
 def check_spline(spline: Any) -> None:
+    """Refuse a spline without fitting numbers, which from scipy 1.18 on are those of a part of it."""
+    part = vars(spline).get("_delegate_to")
+    if part is None:
+        check_knots(spline)
+    else:
+        require(type(part).__name__ == "_BSpline", OTHER_KNOTS)
+
+
+def check_knots(spline: Any) -> None:
     """Refuse a spline whose knots, coefficients and degree do not fit each other."""
     own = vars(spline)
+    require(own.get("_delegate_to") is None, OTHER_KNOTS)
     knots, coefficients = own.get("_t", own.get("t")), own.get("_c", own.get("c"))
-    degree, wrong = own["k"], "a spline in it has knots that do not fit its coefficients"
+    degree = own["k"]
     for values in (knots, coefficients):
-        require(isinstance(values, np.ndarray) and values.dtype == np.float64, wrong)
-    require(type(degree) is int and 0 <= degree <= 100 and knots.ndim == 1, wrong)
+        require(isinstance(values, np.ndarray) and values.dtype == np.float64, OTHER_KNOTS)
+    require(type(degree) is int and 0 <= degree <= 100 and knots.ndim == 1, OTHER_KNOTS)
     n_needed = len(knots) - degree - 1
-    require(n_needed >= degree + 1 and coefficients.ndim >= 1, wrong)
-    require(len(coefficients) >= n_needed and 0 <= own["axis"] < coefficients.ndim, wrong)
-    require(np.isfinite(knots).all() and (np.diff(knots) >= 0).all(), wrong)
-    require(knots[degree] < knots[n_needed], wrong)
+    require(n_needed >= degree + 1 and coefficients.ndim >= 1, OTHER_KNOTS)
+    require(len(coefficients) >= n_needed and 0 <= own["axis"] < coefficients.ndim, OTHER_KNOTS)
+    require(np.isfinite(knots).all() and (np.diff(knots) >= 0).all(), OTHER_KNOTS)
+    require(knots[degree] < knots[n_needed], OTHER_KNOTS)
 
 
 CHECKS_OF_ENCODERS = {
     "scipy.interpolate._bsplines.BSpline": check_spline,
+    "scipy.interpolate._bsplines._BSpline": check_knots,
     "sklearn.feature_extraction._dict_vectorizer.DictVectorizer": check_vocabulary,
     "sklearn.feature_extraction._hash.FeatureHasher": check_hasher,
     "sklearn.feature_extraction.text.CountVectorizer": check_vocabulary,

@@ -3,10 +3,11 @@
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from sklearn._loss import _loss as losses
 
 from surefoot._model_files._encoders import CHECKS_OF_ENCODERS
 from surefoot._model_files._neighbors import CHECKS_OF_NEIGHBORS
@@ -28,7 +29,7 @@ CHECKS: dict[str, Check] = {
 }
 
 PLAIN = (str, int, float, complex, bytes, type(None), slice, np.generic, np.dtype, np.ufunc)
-FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial, type)
+FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, ModuleType, partial, type)
 RANDOM = (np.random.RandomState, np.random.Generator)
 
 # Who makes the objects in a model, besides containers and arrays: anything else was slipped in.
@@ -63,13 +64,22 @@ def checks_of(kind: type) -> list[Check]:
     """Checks of a type, and of those that it inherits from."""
     names = [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__]
     require(
-        names[0].partition(".")[0] in MAKERS or kind in (*CONTAINERS, *RANDOM),
+        names[0].partition(".")[0] in MAKERS or kind in (*CONTAINERS, *RANDOM) or is_loss(kind),
         f"it holds an object of type {names[0]!r}",
     )
     found = [CHECKS[name] for name in names if name in CHECKS]
     if issubclass(kind, RANDOM):
         found.append(check_random)
     return found
+
+
+def is_loss(kind: type) -> bool:
+    """Whether a type is one of scikit-learn's compiled losses.
+
+    Before 1.9 their module calls itself `_loss`, and skops imports it by that name. It is imported here first, so that
+    no file of this name can take its place.
+    """
+    return kind is getattr(losses, kind.__name__, None)
 
 
 def parts_of(value: Any, owner: Any, name: str) -> Iterator[tuple[Any, Any, str]]:

@@ -3,6 +3,7 @@
 import os
 import re
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,11 @@ def check_partial(function: partial[Any]) -> None:
 
 
 def name_of(function: Any) -> str:
-    """Whole name of a function or type."""
+    """Whole name of a function, type or module."""
     if isinstance(function, partial):
         return "functools.partial"
+    if isinstance(function, ModuleType):
+        return function.__name__
     module = getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", type(function).__name__)
     return f"{module}.{name}"

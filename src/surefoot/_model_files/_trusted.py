@@ -22,6 +22,7 @@ TRUSTED: dict[str, tuple[str, ...]] = {
     ),
     "ObjectNode": (
         "scipy.interpolate._bsplines.BSpline",
+        "scipy.interpolate._bsplines._BSpline",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.neighbors._kd_tree.KDTree",
@@ -101,7 +102,7 @@ LOADER_OF = {
 }
 
 # Whose types may be trusted. One of another package is named besides what it holds: who saved a model knows it by that.
-PACKAGES = frozenset({"builtins", "collections"}).union(
+PACKAGES = frozenset({"_loss", "builtins", "collections"}).union(
     name.partition(".")[0] for name in LOADER_OF
 )
 
@@ -121,11 +122,16 @@ LOADERS = frozenset(TRUSTED) | {
     "SliceNode",
 }
 
-# The only places where a model of ours holds a function: its owner's type, the attribute, the functions.
+# Modules that a spline of scipy 1.18 finds for itself, when it is loaded.
+NAMESPACES = ("scipy._external.array_api_compat.numpy",)
+
+# The only places where a model of ours holds a function, or a module: its owner's type, the attribute, the functions.
 PLACES_OF_FUNCTIONS = {
     ("scipy.interpolate._bsplines.BSpline", "_asarray"): (
         "scipy._lib.array_api_compat.numpy._aliases.asarray",
     ),
+    ("scipy.interpolate._bsplines.BSpline", "_xp"): NAMESPACES,
+    ("scipy.interpolate._bsplines.BSpline", "_xp_internal"): NAMESPACES,
     ("sklearn.preprocessing._function_transformer.FunctionTransformer", "func"): (
         "functools.partial",
         "surefoot._models._vectorizer._as_objects",

@@ -114,7 +114,8 @@ def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
 
 
 def _gaps(objects: NDArray[Any]) -> Mask:
-    return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
+    with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
+        return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
 
 
 def _objects(values: Any) -> NDArray[Any]:

@@ -66,7 +66,10 @@ class ErrorProbability:
 
 def check_learner(learner: Any) -> None:
     """Raise one sentence unless this is None, a classifier or a regressor."""
-    fits = hasattr(learner, "fit") and hasattr(learner, "__sklearn_tags__")
+    is_model = hasattr(learner, "fit") and hasattr(learner, "__sklearn_tags__")
+    fits = is_model and not isinstance(
+        learner, type
+    )  # scikit-learn 1.8 cannot tell the kind of a class
     if learner is not None and not (fits and (is_classifier(learner) or is_regressor(learner))):
         raise TypeError(
             f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
