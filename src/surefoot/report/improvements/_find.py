@@ -44,7 +44,7 @@ def find_improvements(
         With `name`, `verdict`, `gain`, `low`, `high`, `at_full_size` (whether the gain is one of the model as it
         is, not of one with fewer rows), `sentence` and `rows`.
     """
-    refits = Refits(assessment, n_jobs)
+    refits = Refits(assessment)
     classifies = assessment.is_classifier
     options: dict[str, Callable[[], Improvement]] = {
         "Another model for every row": lambda: OtherModels(assessment).everywhere(),

@@ -19,9 +19,9 @@ from surefoot.report.improvements._gain import Gain, NotMeasurableError, relativ
 from surefoot.report.improvements._measured import Improvement, amount, measured
 from surefoot.resampling import HoldoutSplit
 
-# Folds whose training rows are fitted on again in parts: fewer for a large table, where a fit takes long and one
-# fold has many rows to test on.
-N_FOLDS, LARGE, N_LARGE_FOLDS = 2, 20_000, 1
+# Folds whose training rows are fitted on again in parts: one for a large table, where a fit takes long and one fold has
+# many rows to test on.
+N_FOLDS, LARGE, N_LARGE_FOLDS = 2, 2000, 1
 
 # Labels to add, as a share of the first ones.
 MORE_LABELS = 0.25
@@ -53,8 +53,8 @@ class FoldFits(NamedTuple):
 class Refits:
     """Fits on halves of a fold's training rows, and on one half and a few more rows; made at the first request."""
 
-    def __init__(self, assessment: Assessment, n_jobs: int | None) -> None:
-        self.assessment, self.n_jobs = assessment, n_jobs
+    def __init__(self, assessment: Assessment) -> None:
+        self.assessment = assessment
         self.estimator = assessment.error_estimator.estimator
         self.random = check_random_state(assessment.random_state)
 
@@ -152,10 +152,8 @@ class Refits:
         """Rows to label: those that the model is least sure of, or a regressor's with the highest estimated error."""
         if self.assessment.is_classifier:
             pool = take_rows(self.assessment.X, rest)
-            chosen = query(
-                "confidence", model, pool, n_more, random_state=self.random, n_jobs=self.n_jobs
-            )
-            return rest[chosen]
+            # A quarter of the rows is diverse by itself.
+            return rest[query("confidence", model, pool, n_more, diverse=False)]
         estimated = np.full(len(self.assessment.y), -np.inf)
         estimated[self.assessment.rows] = self.assessment.estimated
         return rest[np.argsort(-estimated[rest], kind="stable")[:n_more]]

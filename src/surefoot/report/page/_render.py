@@ -7,7 +7,6 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -17,6 +16,7 @@ from surefoot.report.page._charts import make_charts
 from surefoot.report.page._drawing import THEME
 from surefoot.report.page._listed_rows import listed_rows, packed
 from surefoot.report.page._region_bars import region_bars
+from surefoot.report.page._vega import vega_script
 
 SCRIPTS = (
     "elements.js",
@@ -44,7 +44,7 @@ def render(summary: dict[str, Any]) -> str:
     }
     code = {
         "style": _asset("style.css"),
-        "vega": _vega(),
+        "vega": vega_script(),
         "script": "\n".join(map(_asset, SCRIPTS)),
     }
     return (
@@ -88,12 +88,6 @@ def _keep_together(value: Any) -> Any:
 @cache
 def _asset(name: str) -> str:
     return (files("surefoot.report.page") / "templates" / name).read_text("utf-8")
-
-
-@cache
-def _vega() -> str:
-    """Script with Vega, Vega-Lite and Vega-Embed; it sets `window.vegaEmbed`."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def _policy(code: dict[str, str]) -> str:
