@@ -27,9 +27,9 @@ class FoldOrders(NamedTuple):
     """Mean loss with shuffled folds and with folds of rows that stand together; lower is better.
 
     The loss is 1 for a wrong class, or the size of the error. `p_value` is the probability that ordered folds are so
-    much worse if the order of the rows did not matter; `n_rows` of the rows were compared. `sorted_by_target` says that rows with
-    equal or similar targets stand together, as where a table was sorted by its target: this alone makes ordered folds
-    worse.
+    much worse if the order of the rows did not matter; `n_rows` of the rows were compared. `sorted_by_target` says
+    that rows with equal or similar targets stand together, as where a table was sorted by its target: this alone
+    makes ordered folds worse.
     """
 
     shuffled: float
