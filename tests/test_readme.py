@@ -55,7 +55,7 @@ def test_the_figures_are_those_of_the_rows(report, source):
     words = printed if source == "printed" else shown_report()
     right, share, caught, own, answered, risk, confidence = map(float, FIGURE.findall(words)[:7])
     # Chosen, not measured: these cannot move.
-    assert [share, risk, confidence] == [10, 7.5, 95]
+    assert [share, risk, confidence] == [10, 10, 95]
     # Rounded to 1 %. On another processor one row, or one mistake, may change sides.
     row, mistake = 100 / len(rows), 100 / rows["loss"].sum()
     assert right == pytest.approx(100 * (1 - rows["loss"].mean()), abs=0.5 + row)
@@ -64,14 +64,15 @@ def test_the_figures_are_those_of_the_rows(report, source):
     assert answered == pytest.approx(100 * rows["trust"].mean(), abs=0.5 + row)
 
 
-def test_the_gain_shown_is_the_one_printed(report):
+def test_the_gains_shown_are_those_printed(report):
     printed, rows = report
     shown, measured = (
         [float(figure) for figure in FIGURE.findall(words)[7:]]
         for words in (shown_report(), printed)
     )
-    assert 100 / (0.4 * len(rows)) < 0.1  # a test row is under a tenth of a point: one last digit
-    assert measured == pytest.approx(shown, abs=0.1 + 1e-9)
+    # Of more than 500 mistakes, one more or less is under a fifth of a percent: at most the last digit moves.
+    assert rows["loss"].sum() > 500
+    assert measured == pytest.approx(shown, abs=1 + 1e-9)
 
 
 def test_the_commands_are_targets_of_the_makefile():

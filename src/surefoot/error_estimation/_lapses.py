@@ -23,15 +23,16 @@ def lapse_p_value(doubt: Floats, lead: Floats, mistakes: Floats) -> float:
 
     If rows are merely hard, mistakes become as rare as can be where the doubt is least. Wrong labels leave a share r
     that no doubt explains: P(mistake) = r + (1 − r) · expit(a + b · doubt). The test is by the estimated error
-    (`doubt`, log-odds of a mistake) or by the model's own `lead`, whichever is clearer, at half the level each; what
-    the lead suggests must be possible by the estimated error.
+    (`doubt`, log-odds of a mistake) or by the model's own `lead`, whichever is clearer, at half the level each; half
+    of what the lead suggests must be possible by the estimated error.
     """
     if not 0 < mistakes.sum() < len(mistakes):
         return 1.0
     scaled = (doubt - doubt.mean()) / (doubt.std() or 1.0)
     by_doubt = surprises(scaled, mistakes)
     by_lead = surprises(-lead, mistakes, least_slope=LEAST_SLOPE)
-    against = by_doubt[by_lead.argmin()] - by_doubt.min()
+    half = max(SHARES[USUAL + 1], SHARES[by_lead.argmin()] / 2)
+    against = by_doubt[half <= SHARES].min() - by_doubt.min()
     statistics = [_statistic(by_doubt), _statistic(by_lead)]
     if statistics[0] == 0 and against > MOST_AGAINST:
         return 1.0
