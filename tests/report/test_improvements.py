@@ -24,7 +24,7 @@ AVERAGING, ROWS, LABELS = (
     "More rows",
     "Labels for the most doubtful rows",
 )
-KEYS = {"name", "verdict", "gain", "low", "high", "at_full_size", "sentence", "rows"}
+KEYS = {"name", "verdict", "gain", "low", "high", "of", "at_full_size", "sentence", "rows"}
 
 
 def cards(estimator, X, y, **settings):

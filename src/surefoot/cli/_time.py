@@ -23,12 +23,12 @@ def times_of(column: Any, name: str) -> Floats:
     if column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     try:
-        moments = pd.to_datetime(column, utc=True)
+        moments = pd.to_datetime(column, utc=True, format="mixed")
     except (TypeError, ValueError) as error:
         raise Mistake(
             f"Column {name!r} of --time holds values that are neither numbers nor dates."
         ) from error
-    return moments.to_numpy().astype("datetime64[ns]").astype(np.int64).astype(np.float64)
+    return moments.astype("int64").to_numpy(dtype=np.float64)
 
 
 def later_folds(times: Floats, labels: NDArray[Any] | None, name: str) -> list[Split]:

@@ -26,7 +26,7 @@ def recalibrate(assessment: Assessment) -> Improvement:
     size = gain.words("lower", "higher")
     figures = f"from {number(scores[0].mean())} to {number(scores[1].mean())}"
     sentence = f"Recalibration would make the Brier score {size}, {figures}."
-    return measured(gain, sentence, at_full_size=True)
+    return measured(gain, sentence, at_full_size=True, of="its Brier score")
 
 
 def correct(assessment: Assessment) -> Improvement:

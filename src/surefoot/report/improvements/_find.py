@@ -41,8 +41,8 @@ def find_improvements(
     Returns
     -------
     improvements : list of dict
-        With `name`, `verdict`, `gain`, `low`, `high`, `at_full_size` (whether the gain is one of the model as it
-        is, not of one with fewer rows), `sentence` and `rows`.
+        With `name`, `verdict`, `gain`, `low`, `high`, `of` (what the gain is a share of), `at_full_size` (whether the
+        gain is one of the model as it is, not of one with fewer rows), `sentence` and `rows`.
     """
     refits = Refits(assessment)
     classifies = assessment.is_classifier

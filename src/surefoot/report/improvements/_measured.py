@@ -21,19 +21,22 @@ def amount(gain: Gain, assessment: Assessment) -> str:
     return gain.words(*CHANGES[assessment.unit.name])
 
 
-def measured(gain: Gain, sentence: str, *, at_full_size: bool) -> Improvement:
-    """Improvement with its gain; the sentence also says why there is none, or none that is certain."""
+def measured(
+    gain: Gain, sentence: str, *, at_full_size: bool, of: str = "its error"
+) -> Improvement:
+    """Improvement with its gain, a share of `of`; the sentence also says why there is none, or none that is certain."""
     if gain.verdict == "cannot tell":
         sentence += " The rows are too few to tell."
     elif gain.verdict == "would not help" and gain.high <= 0:
         sentence += " It would be worse."
     elif gain.verdict == "would not help":
-        sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} % of its error."
+        sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} % of {of}."
     return {
         "verdict": gain.verdict,
         "gain": gain.value,
         "low": gain.low,
         "high": gain.high,
+        "of": of,
         "at_full_size": at_full_size,
         "sentence": sentence,
     }
@@ -44,5 +47,5 @@ def measured_or_not(option: Callable[[], Improvement]) -> Improvement:
     try:
         return option()
     except NotMeasurableError as reason:
-        figures = dict.fromkeys(("gain", "low", "high"))
+        figures = dict.fromkeys(("gain", "low", "high", "of"))
         return {"verdict": "cannot tell", **figures, "at_full_size": False, "sentence": str(reason)}
