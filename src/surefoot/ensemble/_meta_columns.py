@@ -14,16 +14,16 @@ from surefoot.indicators import Indicator
 SCORES = "scores"
 
 
-def by_model(indicators: Any, names: list[str]) -> dict[str, list[Indicator]]:
+def by_model(indicators: Any, names: list[str], random_state: Any) -> dict[str, list[Indicator]]:
     """Indicators of each model, with fixed seeds, from None, one indicator, several, or a dict by model."""
     if isinstance(indicators, Mapping):
         if unknown := [name for name in indicators if name not in names]:
             raise ValueError(f"indicators names {unknown[0]!r}, which is none of the estimators.")
-        return {name: _checked(indicators.get(name)) for name in names}
-    return {name: _checked(indicators) for name in names}
+        return {name: _checked(indicators.get(name), random_state) for name in names}
+    return {name: _checked(indicators, random_state) for name in names}
 
 
-def _checked(indicators: Any) -> list[Indicator]:
+def _checked(indicators: Any, random_state: Any) -> list[Indicator]:
     several = indicators if isinstance(indicators, (list, tuple)) else [indicators]
     given = [] if indicators is None else several
     for indicator in given:
@@ -33,7 +33,7 @@ def _checked(indicators: Any) -> list[Indicator]:
                 "or a dict of them by the names of the estimators."
             )
         indicator.check_parameters()
-    return [with_fixed_seed(indicator) for indicator in given]
+    return [with_fixed_seed(indicator, random_state) for indicator in given]
 
 
 def by_topic(output: CrossFit | PanelOutput, n_topics: int) -> Floats:

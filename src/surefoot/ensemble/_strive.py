@@ -69,7 +69,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         topic, for the least error or the best F1, or given. With more than two classes in a
         one-dimensional `y` the highest score wins, and there is no threshold.
     random_state : int, RandomState or None, default=0
-        Seed of the folds.
+        Seed of the folds, and of indicators without one.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -160,7 +160,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         """
         models = kept_models(*self._validate_estimators())
         check_metaclassifier(self.final_estimator, self.threshold)
-        indicators = by_model(self.indicators, list(models))
+        indicators = by_model(self.indicators, list(models), self.random_state)
         X, topics, sample_weight = check_topic_rows(self, X, y, sample_weight)
         fitter = TopicCrossFitter(
             [indicators[name] for name in models],

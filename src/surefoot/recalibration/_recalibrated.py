@@ -38,7 +38,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
     random_state : int, RandomState or None, default=0
-        Seed of the folds.
+        Seed of the folds, and of indicators without one.
     n_jobs : int, default=None
         Number of parallel folds.
 
@@ -92,7 +92,9 @@ class RecalibratedClassifier(CrossFittedClassifier):
             raise TypeError(
                 f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
             )
-        self._indicators = [_signed(indicator) for indicator in as_list(self.indicators)]
+        self._indicators = [
+            _signed(indicator, self.random_state) for indicator in as_list(self.indicators)
+        ]
         return self._indicators
 
     def _learn(
@@ -150,11 +152,11 @@ def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:
     return [everything[:, c::n_scores] for c in range(n_scores)]
 
 
-def _signed(indicator: Indicator) -> Indicator:
+def _signed(indicator: Indicator, random_state: Any) -> Indicator:
     """Copy of the indicator with `per_class=True`, which gives columns for each class."""
     if "per_class" not in indicator.get_params(deep=False):
         raise ValueError(
             f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each class."
         )
     indicator.check_parameters()
-    return with_fixed_seed(indicator).set_params(per_class=True)
+    return with_fixed_seed(indicator, random_state).set_params(per_class=True)

@@ -27,7 +27,8 @@ def press_head(page, name):
 
 
 def aria_sort(page, name):
-    return page.get_by_role("columnheader", name=name, exact=True).get_attribute("aria-sort")
+    table = page.get_by_role("region", name="Table of rows")
+    return table.get_by_role("columnheader", name=name, exact=True).get_attribute("aria-sort")
 
 
 def search(page, text, expected):
