@@ -6,6 +6,7 @@ from surefoot._models._fitting import (
     clone_with_seed,
     fit_model,
     predict_labels,
+    share_of_columns,
     smoothed_targets,
 )
 from surefoot._models._model_input import (
@@ -36,6 +37,7 @@ __all__ = [
     "model_input",
     "predict_labels",
     "preprocesses_inside",
+    "share_of_columns",
     "smoothed_targets",
     "split_model",
     "top_class",

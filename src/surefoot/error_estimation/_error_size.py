@@ -10,7 +10,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._models import fit_model
+from surefoot._models import fit_model, share_of_columns
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._error_probability import answer, out_of_fold
 
@@ -106,13 +106,18 @@ class ErrorSize:
             remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
-        self.sizer_ = fit_model(self._sizer(), table, sizes, weight)
+        self.sizer_ = fit_model(self._sizer(table.shape[1]), table, sizes, weight)
         return self
 
-    def _sizer(self) -> Any:
+    def _sizer(self, n_columns: int) -> Any:
         if self.learner is not None:
             return clone(self.learner)
-        return ExtraTreesRegressor(100, min_samples_leaf=10, random_state=self.random_state)
+        return ExtraTreesRegressor(
+            100,
+            min_samples_leaf=10,
+            max_features=share_of_columns(n_columns),
+            random_state=self.random_state,
+        )
 
     def residual(self, table: Floats) -> Floats:
         """Estimated truth minus prediction."""

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._models import share_of_columns
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
@@ -161,7 +162,8 @@ def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
     """Randomised trees and a penalised linear model, classifiers or regressors like the model."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     if index.response.is_regression:
-        trees = ExtraTreesRegressor(50, min_samples_leaf=2, random_state=seed)
+        share = share_of_columns(index.space.rows.shape[1])
+        trees = ExtraTreesRegressor(50, min_samples_leaf=2, max_features=share, random_state=seed)
         linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), index)
     elif len(np.unique(np.asarray(index.labels))) < 2:
         return [("trees", DummyClassifier()), ("linear", DummyClassifier())]
