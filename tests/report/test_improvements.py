@@ -128,6 +128,8 @@ def test_more_rows_help_where_there_are_few_for_many_columns():
     expected = 1 - np.sqrt(1 + 60 / 139) / np.sqrt(1 + 60 / 39)
     assert by_name[ROWS]["gain"] == pytest.approx(expected, rel=0.3)
     assert by_name[ROWS]["sentence"] not in summary["verdict"]["sentences"]  # not of all rows
+    assert not any(card["at_full_size"] for card in by_name.values())
+    assert by_name[SWAP]["sentence"].endswith("with all of them the gain may be another.")
 
 
 def test_random_labels_are_helped_by_nothing_but_chance():

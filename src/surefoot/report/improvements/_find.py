@@ -17,6 +17,10 @@ from surefoot.report.improvements._refits import Refits
 N_NEXT = 10
 
 LABELS = "Labels for the most doubtful rows"
+ROWS = "More rows"
+
+# Where more rows help, models of all rows are better than those of the folds: gains over the latter may vanish.
+STEEP = " It still learns much from more rows, so that with all of them the gain may be another."
 
 
 def find_improvements(
@@ -53,14 +57,22 @@ def find_improvements(
             lambda: recalibrate(assessment) if classifies else correct(assessment)
         ),
         "Averaging several fits": refits.average,
-        "More rows": refits.grow,
+        ROWS: refits.grow,
         LABELS: refits.label,
     }
     next_rows = _next_rows(assessment, X_unlabelled, n_jobs)
-    return [
+    improvements = [
         {"name": name, **measured_or_not(option), "rows": next_rows if name == LABELS else []}
         for name, option in options.items()
     ]
+    learns = any(each["name"] == ROWS and each["verdict"] == "helps" for each in improvements)
+    return [_doubted(each) if learns and each["at_full_size"] else each for each in improvements]
+
+
+def _doubted(improvement: Improvement) -> Improvement:
+    """Improvement whose gain may be another for a model of all rows."""
+    sentence = improvement["sentence"] + STEEP
+    return improvement | {"at_full_size": False, "sentence": sentence}
 
 
 def _next_rows(assessment: Assessment, X_unlabelled: Any, n_jobs: int | None) -> list[int]:
