@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._typing import Floats
 
 # Columns up to which regression trees try all of them at each split.
-FEW_COLUMNS = 16
+FEW_COLUMNS = 24
 
 
 def check_model(estimator: Any) -> None:

@@ -50,7 +50,7 @@ def accuracy(assessment: Assessment) -> float | None:
 def error_interval(assessment: Assessment) -> tuple[float, float]:
     """Interval of the mean loss: Wilson's for a share of independent rows, else from the means of the groups."""
     losses = assessment.losses
-    are_shares = assessment.is_classifier and bool(np.isin(losses, (0, 1)).all())
+    are_shares = assessment.counts_mistakes
     if assessment.held_out.groups is None and are_shares:
         ends = wilson_interval(losses.sum(), len(losses), assessment.confidence)
         return float(ends[0]), float(ends[1])

@@ -10,7 +10,8 @@ from surefoot.report._assessment import Assessment
 from surefoot.report._check_items import quoted
 from surefoot.report._figures import number, percent
 from surefoot.report._loss_units import LossUnit
-from surefoot.report._shares import mean_interval, wilson_interval
+from surefoot.report._numbers import error_interval
+from surefoot.report._shares import mean_interval
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
@@ -165,18 +166,10 @@ def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
 
 
 def _how_good(assessment: Assessment) -> dict[str, str]:
-    n_rows, show, is_share = (
-        len(assessment.losses),
-        assessment.unit.show,
-        _is_share(assessment.unit),
-    )
-    low, high = mean_interval(assessment.losses, assessment.unit_codes, assessment.confidence)
-    if is_share and assessment.held_out.groups is None:
-        ends = wilson_interval(assessment.losses.sum(), n_rows, assessment.confidence)
-        low, high = float(ends[0]), float(ends[1])
-    low = max(0.0, low)
+    show, is_share = assessment.unit.show, _is_share(assessment.unit)
+    low, high = error_interval(assessment)
     if is_share:
-        low, high = max(0.0, 1 - high), 1 - low
+        low, high = 1 - high, 1 - low
     mean = float(assessment.losses.mean())
     return {
         "value": show(1 - mean if is_share else mean),
