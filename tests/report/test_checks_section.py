@@ -23,7 +23,7 @@ WORDS = {
     "leak": "may give the target away",
     "entities": "depend on each other",
     "duplicates": "of the rows have copies in the table",
-    "labels": "Some labels are probably wrong",
+    "labels": "Some labels contradict what models and similar rows say",
 }
 
 

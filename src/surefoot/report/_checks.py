@@ -209,7 +209,7 @@ def _labels(assessment: Assessment) -> dict[str, Any] | None:
         for i in np.flatnonzero(is_doubted)[:MOST_LISTED]
     ]
     sentence = (
-        "Some labels are probably wrong: more labels than hard rows explain are contradicted by models and similar "
+        "Some labels may be wrong: more labels than hard rows explain are contradicted by models and similar "
         f"rows that never saw them ({chance(errors.p_value)}). How many are wrong cannot be told without looking. "
         f"{'The row' if len(rows) == 1 else f'The {len(rows)} rows'} to look at first (score: one minus the estimated "
         "probability of the label):"

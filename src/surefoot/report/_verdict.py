@@ -72,7 +72,9 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     if "duplicates" in items:
         sentences.append(f"{items['duplicates']['figure']} of the rows have copies in the table.")
     if "labels" in items:
-        sentences.append("Some labels are probably wrong.")
+        sentences.append(
+            "Some labels contradict what models and similar rows say of them, and may be wrong."
+        )
     return sentences
 
 
