@@ -13,7 +13,6 @@ import warnings
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -22,9 +21,8 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from error_detection import encoded
 from surefoot.active_learning import query
 from surefoot.datasets import fetch_tabular, list_tabular
 from surefoot.error_estimation import IndividualErrorRegressor
@@ -35,17 +33,6 @@ from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
 
 MOST_ROWS, MOST_FRESH = 1500, 5000
 N_DRAWS = 4  # halves are drawn anew
-
-
-def encoded(model, X):
-    """The model behind what encodes the texts of X, if it has any, and scales its numbers."""
-    if not hasattr(X, "columns"):
-        return make_pipeline(StandardScaler(), model)
-    texts = make_column_selector(dtype_include="category")
-    onehot = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    return make_pipeline(
-        make_column_transformer((onehot, texts), remainder=StandardScaler()), model
-    )
 
 
 def models(X, classifies):

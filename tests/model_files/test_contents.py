@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from array_changes import first, put
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import FeatureHasher, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
@@ -19,24 +20,6 @@ KD_TREE = "FILE is not loaded: the KD-tree in it leads astray."
 CATEGORIES = "FILE is not loaded: an encoder in it has columns that do not fit its categories."
 SPLINE = "FILE is not loaded: a spline in it has knots that do not fit its coefficients."
 BROKEN = "FILE is a broken skops file, or was saved by other versions."
-
-
-def put(field, value, row=0):
-    """Change of one field of one node."""
-
-    def change(nodes):
-        nodes[field][row] = value
-        return nodes
-
-    return change
-
-
-def first(value):
-    def change(values):
-        values.reshape(-1)[0] = value
-        return values
-
-    return change
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from array_changes import first, put
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -16,24 +17,6 @@ NO_COLUMN = "FILE is not loaded: a tree in it splits by a column that there is n
 OTHER_COLUMNS = "FILE is not loaded: a tree in it was fitted on other columns than its model."
 CLASSES = "FILE is not loaded: the trees of its gradient boosting do not fit its classes."
 BROKEN = "FILE is a broken skops file, or was saved by other versions."
-
-
-def put(field, value, row=0):
-    """Change of one field of one node."""
-
-    def change(nodes):
-        nodes[field][row] = value
-        return nodes
-
-    return change
-
-
-def first(value):
-    def change(values):
-        values.reshape(-1)[0] = value
-        return values
-
-    return change
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,6 @@ from surefoot.report._slices import cut_into_groups, difference_interval
 from surefoot.report.page import render
 
 
-@pytest.fixture(scope="module", autouse=True)
-def quickly():
-    """Leave out what would help, which takes most of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("surefoot.report._report.find_improvements", lambda *_, **__: [])
-        yield
-
-
 @pytest.fixture(scope="module")
 def sliced():
     """Labels are a coin in one city, and certain elsewhere; the age says nothing."""
@@ -28,7 +20,9 @@ def sliced():
     city = rng.choice(["Graz", "Lyon", "Oslo"], n)
     y = np.where(city == "Oslo", rng.random(n) < 0.5, X["x"] > 0)
     model = FrozenEstimator(LogisticRegression().fit(X, X["x"] > 0))
-    report = ReliabilityReport(model, X, y, max_risk=0.3, by={"age": X["age"], "city": city})
+    report = ReliabilityReport(
+        model, X, y, max_risk=0.3, by={"age": X["age"], "city": city}, quick=True
+    )
     return report.summarize(), report.to_frame().assign(city=city)
 
 
@@ -70,7 +64,7 @@ def test_costs_and_numbers_are_sliced_in_their_own_unit():
     y = X[:, 0] + np.where(X[:, 1] > 0, 2.0, 0.1) * rng.normal(size=300)
     model = FrozenEstimator(LinearRegression().fit(X, y))
     side = np.where(X[:, 1] > 0, "loud", "quiet")
-    [one] = ReliabilityReport(model, X, y, by={"side": side}).summarize()["slices"]
+    [one] = ReliabilityReport(model, X, y, by={"side": side}, quick=True).summarize()["slices"]
     assert "side = loud: off by" in one["sentence"] or "side = quiet: off by" in one["sentence"]
     loud = next(group for group in one["groups"] if group["label"] == "loud")
     losses = np.abs(y - model.predict(X))
@@ -143,13 +137,15 @@ def test_few_units_show_no_difference():
 def test_one_sentence_for_columns_that_are_not_there(by, sentence):
     X = pd.DataFrame({"a": np.arange(40.0), "b": 0.0})
     with pytest.raises(ValueError, match=sentence):
-        ReliabilityReport(LogisticRegression(), X, np.arange(40) % 2, by=by).summarize()
+        ReliabilityReport(LogisticRegression(), X, np.arange(40) % 2, by=by, quick=True).summarize()
 
 
 def test_a_column_of_the_model_itself_may_be_named():
     X = pd.DataFrame({"a": np.r_[np.zeros(30), np.ones(30)], "b": np.tile([0.0, 1], 30)})
     model = FrozenEstimator(LogisticRegression().fit(X, X["b"]))
-    summary = ReliabilityReport(model, X, X["b"].astype(int), by="a").summarize()
+    summary = ReliabilityReport(model, X, X["b"].astype(int), by="a", quick=True).summarize()
     assert [group["label"] for group in summary["slices"][0]["groups"]] == ["0", "1"]
-    same = ReliabilityReport(model, X.assign(a=1.0), X["b"].astype(int), by=["a"]).summarize()
+    same = ReliabilityReport(
+        model, X.assign(a=1.0), X["b"].astype(int), by=["a"], quick=True
+    ).summarize()
     assert same["slices"][0]["sentence"].startswith("All held-out rows are in one group of a")

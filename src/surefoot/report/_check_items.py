@@ -39,10 +39,7 @@ def make_item(
 
 def plain_losses(assessment: Assessment) -> Floats:
     """0 or 1 for each held-out class, or the size of the error, whatever the costs are."""
-    truth, prediction = assessment.truth, assessment.held_out.prediction
-    if assessment.is_classifier:
-        return np.asarray(truth != prediction, dtype=np.float64)
-    return np.asarray(np.abs(truth - prediction), dtype=np.float64)
+    return assessment.wrong.astype(np.float64) if assessment.is_classifier else assessment.losses
 
 
 def how_good(assessment: Assessment, loss: float) -> str:

@@ -286,7 +286,7 @@ class ReliabilityReport:
         }
 
     def _improvements(self, assessment: Assessment) -> list[dict[str, Any]]:
-        improvements = find_improvements(assessment, self.X_unlabelled, self.n_jobs)
+        improvements = find_improvements(assessment, self.X_unlabelled)
         if self.X_unlabelled is not None:
             labels = row_labels(self.X_unlabelled)
             for improvement in improvements:

@@ -98,9 +98,8 @@ def order_p_value(table: Floats) -> float:
     sizes = np.bincount(parts)
     means = np.add.reduceat(centred, np.searchsorted(parts, np.arange(n_parts))) / sizes[:, None]
     between = (sizes[:, None] * means**2).sum(axis=0)
-    within = np.maximum(
-        n_rows - between, 1e-9
-    )  # nothing is left within the parts of sorted classes
+    # Nothing is left within the parts of sorted classes.
+    within = np.maximum(n_rows - between, 1e-9)
     ratio = between / (n_parts - 1) / (within / (n_rows - n_parts))
     smallest = min(norm.sf(following).min(), fisher.sf(ratio, n_parts - 1, n_rows - n_parts).min())
     return float(min(1.0, 2 * n_columns * smallest))

@@ -9,7 +9,6 @@ from surefoot.report._answer import Selection
 from surefoot.report._assessment import Assessment
 from surefoot.report._check_items import quoted
 from surefoot.report._figures import number, percent
-from surefoot.report._loss_units import LossUnit
 from surefoot.report._numbers import error_interval
 from surefoot.report._shares import mean_interval
 
@@ -95,7 +94,7 @@ def caught_by_checking(assessment: Assessment) -> tuple[float, float | None]:
 
 
 def _headline(assessment: Assessment) -> str:
-    if assessment.unit.name == "share":
+    if assessment.counts_mistakes:
         return f"Right {percent(1 - assessment.losses.mean())} of the time."
     if assessment.unit.name == "cost":
         return f"An answer costs {number(assessment.losses.mean())} on average."
@@ -168,7 +167,7 @@ def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
 
 
 def _how_good(assessment: Assessment) -> dict[str, str]:
-    show, is_share = assessment.unit.show, _is_share(assessment.unit)
+    show, is_share = assessment.unit.show, assessment.counts_mistakes
     low, high = error_interval(assessment)
     if is_share:
         low, high = 1 - high, 1 - low
@@ -180,15 +179,11 @@ def _how_good(assessment: Assessment) -> dict[str, str]:
     }
 
 
-def _is_share(unit: LossUnit) -> bool:
-    return unit.name == "share"
-
-
 def _baseline(assessment: Assessment) -> str:
     """Result of always predicting the same."""
     constant, words = best_constant(assessment)
     mean = float(assessment.losses_of(constant).mean())
-    show = percent(1 - mean) if assessment.unit.name == "share" else number(mean)
+    show = percent(1 - mean) if assessment.counts_mistakes else number(mean)
     return f"always predicting {words}: {show}"
 
 

@@ -23,9 +23,7 @@ ROWS = "More rows"
 STEEP = " It still learns much from more rows, so that with all of them the gain may be another."
 
 
-def find_improvements(
-    assessment: Assessment, X_unlabelled: Any = None, n_jobs: int | None = None
-) -> list[Improvement]:
+def find_improvements(assessment: Assessment, X_unlabelled: Any = None) -> list[Improvement]:
     """Improvements of a model, each with its gain on held-out rows as a share of its error; higher is better.
 
     Other models and corrections are measured on all held-out rows, by fits that were made already; the others take
@@ -39,8 +37,6 @@ def find_improvements(
         The model, its error estimator and its held-out rows.
     X_unlabelled : array-like, CSR or frame, default=None
         Rows without a target, some of which are proposed to be labelled next.
-    n_jobs : int, default=None
-        Parallel fits.
 
     Returns
     -------
@@ -60,7 +56,7 @@ def find_improvements(
         ROWS: refits.grow,
         LABELS: refits.label,
     }
-    next_rows = _next_rows(assessment, X_unlabelled, n_jobs)
+    next_rows = _next_rows(assessment, X_unlabelled)
     improvements = [
         {"name": name, **measured_or_not(option), "rows": next_rows if name == LABELS else []}
         for name, option in options.items()
@@ -75,7 +71,7 @@ def _doubted(improvement: Improvement) -> Improvement:
     return improvement | {"at_full_size": False, "sentence": sentence}
 
 
-def _next_rows(assessment: Assessment, X_unlabelled: Any, n_jobs: int | None) -> list[int]:
+def _next_rows(assessment: Assessment, X_unlabelled: Any) -> list[int]:
     """Positions of the unlabelled rows to label next, the most useful first."""
     if X_unlabelled is None or count_rows(X_unlabelled) == 0:
         return []
@@ -89,6 +85,5 @@ def _next_rows(assessment: Assessment, X_unlabelled: Any, n_jobs: int | None) ->
         X_unlabelled,
         N_NEXT,
         random_state=assessment.random_state,
-        n_jobs=n_jobs,
     )
     return [int(row) for row in chosen]

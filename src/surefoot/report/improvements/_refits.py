@@ -109,7 +109,7 @@ class Refits:
             n_rows = number(len(self.assessment.y))
             raise NotMeasurableError(f"{n_rows} rows are too few to fit on parts of them.")
         try:
-            return [self._refit(number, *split) for number, split in self._numbered]
+            return [self._refit(fold, train) for fold, (train, _) in self._numbered]
         except ValueError as error:
             raise NotMeasurableError(
                 f"The model cannot be fitted on half of the rows, which the measurement needs: {error}"
@@ -125,8 +125,8 @@ class Refits:
     def _chosen(self) -> list[tuple[Ints, Ints]]:
         return [split for _, split in self._numbered]
 
-    def _refit(self, number: int, train: Ints, _test: Ints) -> FoldFits:
-        places = np.flatnonzero(self.assessment.held_out.splits == number)
+    def _refit(self, fold: int, train: Ints) -> FoldFits:
+        places = np.flatnonzero(self.assessment.held_out.splits == fold)
         halves = self._halve(train)
         models = [self._fitted(half) for half in halves]
         start, rest = halves
