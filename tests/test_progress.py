@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 
-from surefoot._progress import Plan, following, step_done
+from surefoot._progress import Plan
 from surefoot.report import ReliabilityReport
 from surefoot.report._progress_bar import bar
 
@@ -29,10 +29,10 @@ def test_the_rest_is_estimated_from_costs_and_then_from_what_steps_took():
     plan = Plan(
         {"fit": 2, "draw": 2}, {"fit": 1, "draw": 3}, WORDS, lambda *x: shown.append(x), clock
     )
-    with following(plan):
-        for kind, seconds in (("fit", 2), ("fit", 4), ("draw", 5), ("draw", 5)):
-            clock.now += seconds
-            step_done(kind)
+    for kind, seconds in (("fit", 2), ("fit", 4), ("draw", 5), ("draw", 5)):
+        clock.now += seconds
+        plan.done(kind)
+    plan.finish()
     assert shown == [
         (0.0, "fitting", None),
         (2 / 16, "fitting", 14.0),  # one more fit of 2 s, two drawings of three times that
@@ -46,10 +46,9 @@ def test_the_rest_is_estimated_from_costs_and_then_from_what_steps_took():
 def test_the_share_never_goes_back():
     shares, clock = [], Clock()
     plan = Plan({"fit": 5}, {"fit": 1}, WORDS, lambda share, *_: shares.append(share), clock)
-    with following(plan):
-        for seconds in (1, 1, 1, 100, 1, 1):  # one more than planned
-            clock.now += seconds
-            step_done("fit")
+    for seconds in (1, 1, 1, 100, 1, 1):  # one more than planned
+        clock.now += seconds
+        plan.done("fit")
     assert shares == sorted(shares)
 
 
