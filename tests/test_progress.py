@@ -11,7 +11,6 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from surefoot._progress import Plan
 from surefoot.report import ReliabilityReport
-from surefoot.report._progress_bar import bar
 
 WORDS = {"fit": "fitting", "draw": "drawing"}
 
@@ -81,11 +80,16 @@ def test_at_half_time_about_half_is_shown(model, rows, monkeypatch):
 
 
 def test_a_bar_on_a_terminal_and_nothing_in_a_pipe(monkeypatch, capsys):
-    assert bar() is None
+    def shown():
+        ReliabilityReport(
+            LogisticRegression(), *classes(100), quick=True, progress=True
+        ).summarize()
+        return capsys.readouterr().err
+
+    assert shown() == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    show = bar()
-    show(0.25, "Fitting", 12.4)
-    show(1.0, "", 0.0)
-    first, last = capsys.readouterr().err.split("\r\033[K")[1:]
-    assert first == f"{'━' * 6}{'╶' * 18}  25 %  Fitting, about 12 s left"
+    first, second, *_, last = shown().split("\r\033[K")[1:]
+    assert first == f"{'╶' * 24}   0 %  Fitting the model on folds"
+    assert second.count("━") + second.count("╶") == 24
+    assert second.endswith(" s left")
     assert last == ""
