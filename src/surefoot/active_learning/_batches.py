@@ -8,23 +8,13 @@ from sklearn.preprocessing import normalize
 
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-from surefoot.active_learning._coordinates import Coordinates, copies_last
+from surefoot.active_learning._coordinates import Coordinates, copies_last, most_doubtful
 
 # A batch of n rows is chosen among the CANDIDATES * n most doubtful rows.
 CANDIDATES = 5
 
 # Weight of the least doubtful candidate in its cluster; that of the most doubtful is 1.
 LEAST_WEIGHT = 0.5
-
-
-def most_doubtful(doubt: Floats) -> Ints:
-    """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
-
-    A forest has the same doubt about many rows. In their own order, those at the top of a sorted pool would always
-    come first.
-    """
-    order = np.random.RandomState(0).permutation(len(doubt))
-    return np.asarray(order[np.argsort(-doubt[order], kind="stable")])
 
 
 def choose_batch(
