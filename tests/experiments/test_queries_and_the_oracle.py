@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.experiments import run_experiment
 
-STRATEGIES = ["random", "confidence", "votes", "sensitivity", "margin"]
+STRATEGIES = ["random", "confidence", "margin", "votes", "sensitivity"]
 
 
 @pytest.fixture(scope="module")
