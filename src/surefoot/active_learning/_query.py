@@ -79,7 +79,7 @@ def query(
     if n_pool == 0:
         raise ValueError("X_pool has no rows: there is nothing left to ask about.")
     n_wanted, random = min(int(batch_size), n_pool), check_random_state(random_state)
-    if estimator is None:
+    if estimator is None or len(getattr(estimator, "classes_", (0, 1))) < 2:
         at_random = isinstance(strategy, str) and strategy == "random"
         return (
             random.permutation(n_pool)[:n_wanted]

@@ -14,6 +14,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from surefoot._typing import Floats
 from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult, simulate
 from surefoot.datasets import fetch_tabular, list_tabular
 from surefoot.experiments._oracle_tables import describe, write_table
@@ -100,10 +101,7 @@ def simulate_run(run: Run, X: Any, y: Any) -> Run:
         "labels": result.n_labels.tolist(),
         "full": float(result.full_accuracy[0]),
         "accuracy": {name: curves[0].tolist() for name, curves in result.accuracy.items()},
-        "stop": {
-            name: None if np.isinf(stops[0]) else int(stops[0])
-            for name, stops in result.n_labels_at_stop.items()
-        },
+        "changed": {name: rows[0].round(4).tolist() for name, rows in result.changed.items()},
     }
 
 
@@ -149,23 +147,22 @@ def results_of(runs: list[Run]) -> dict[float, dict[str, SimulationResult]]:
     results: dict[float, dict[str, SimulationResult]] = {}
     for wrong, table in dict.fromkeys((run["wrong"], run["table"]) for run in runs):
         own = [run for run in runs if (run["wrong"], run["table"]) == (wrong, table)]
-        curves, stops = by_strategy(own, "accuracy"), by_strategy(own, "stop")
         full = {run["repeat"]: run["full"] for run in own}
         results.setdefault(wrong, {})[table] = SimulationResult(
             n_labels=np.array(own[0]["labels"]),
-            accuracy={name: np.array(rows) for name, rows in curves.items()},
+            accuracy=by_strategy(own, "accuracy"),
             full_accuracy=np.array(list(full.values())),
-            n_labels_at_stop={
-                name: np.array([stop or np.inf for stop in rows]) for name, rows in stops.items()
-            },
+            changed=by_strategy(own, "changed"),
         )
     return results
 
 
-def by_strategy(runs: list[Run], what: str) -> dict[str, list[Any]]:
-    """One thing of all runs, for each strategy."""
+def by_strategy(runs: list[Run], what: str) -> dict[str, Floats]:
+    """Curves of all runs, for each strategy."""
     names = dict.fromkeys(name for run in runs for name in run[what])
-    return {name: [run[what][name] for run in runs if name in run[what]] for name in names}
+    return {
+        name: np.array([run[what][name] for run in runs if name in run[what]]) for name in names
+    }
 
 
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
