@@ -2,7 +2,7 @@
 import { el, numberText, svg } from "./elements.js";
 
 const WIDTH = 160;
-const HEIGHT = 34;
+const HEIGHT = 26;
 
 export function histogram(value, { edges, counts }) {
   const total = counts.reduce((sum, count) => sum + count, 0);
@@ -19,8 +19,8 @@ export function histogram(value, { edges, counts }) {
   const mark = svg("path", { class: "mark", d: `M${at} 0V${HEIGHT + 5}m-4 5l4 -5l4 5z` });
   const label = words(value, edges, counts, total);
   const picture = { viewBox: `-4 0 ${WIDTH + 8} ${HEIGHT + 11}`, role: "img", "aria-label": label };
-  const ends = el("span", { class: "ends", "aria-hidden": "true" }, el("span", {}, short(edges[0])), el("span", {}, short(edges.at(-1))));
-  return el("span", { class: "histogram", title: label }, svg("svg", picture, ...bars, mark), ends);
+  const [low, high] = [edges[0], edges.at(-1)].map((edge) => el("span", { "aria-hidden": "true" }, short(edge)));
+  return el("span", { class: "histogram", title: label }, low, svg("svg", picture, ...bars, mark), high);
 }
 
 // The bar that a value is in; a value on an edge belongs to the bar on its right, the last edge to the last bar.
@@ -51,5 +51,5 @@ function barOrEnd(value, edges) {
 }
 
 function short(value) {
-  return numberText(Number(value.toPrecision(4)));
+  return numberText(Number(value.toPrecision(3)));
 }

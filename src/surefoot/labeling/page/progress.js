@@ -13,6 +13,11 @@ export class Progress {
     this.newClasses = newClasses;
     this.drawn = "";
     this.timer = null;
+    this.goesOn = false; // the person was told that stopping is fine, and goes on
+    find("go-on").addEventListener("click", () => {
+      this.goesOn = true;
+      this.drawStop(this.data);
+    });
   }
 
   // Look soon; more calls before that are one look.
@@ -37,13 +42,21 @@ export class Progress {
     const text = JSON.stringify(data);
     if (text === this.drawn) return;
     this.drawn = text;
+    this.data = data;
     drawBar(data);
-    drawStop(data);
+    this.drawStop(data);
     tell("accuracy", accuracyText(data));
-    tell("changed", changedText(data));
     tell("failure", data.failure ? `The model could not learn from the labels. ${data.failure} You can go on labelling.` : null);
     drawCurve(data.curve);
     drawCounts(data);
+  }
+
+  // Told above the row until the person goes on, then only beside the curve.
+  drawStop(data) {
+    this.goesOn &&= data.may_stop;
+    find("stop").hidden = !data.may_stop || this.goesOn;
+    find("stop-reason").textContent = data.may_stop ? data.stop_reason : "";
+    tell("changed", changedText(data));
   }
 }
 
@@ -56,12 +69,6 @@ function drawBar({ n_rows: rows, left, n_labels: labels, n_unsure: unsure }) {
   find("count").textContent = `${counted(labels, "label")}${doubt}. ${counted(left, "row")} of ${rows.toLocaleString("en-US")} left.`;
 }
 
-function drawStop({ may_stop: may, stop_reason: why }) {
-  const node = find("stop");
-  node.hidden = !may;
-  node.replaceChildren(...(may ? [el("b", {}, "You may stop here."), ` ${why ?? ""} You may also go on.`] : []));
-}
-
 function accuracyText({ accuracy }) {
   if (!accuracy) return "The accuracy is not known yet.";
   const { estimate, low, high, n_random: count } = accuracy;
@@ -71,7 +78,8 @@ function accuracyText({ accuracy }) {
 function changedText({ changed, training, may_stop: may, stop_reason: why }) {
   const parts = [];
   if (Number.isFinite(changed)) parts.push(`The last labels changed ${percent(changed)} of the predictions.`);
-  if (!may && why) parts.push(why);
+  if (may) parts.push("You may stop here.");
+  if (why) parts.push(why);
   if (training) parts.push("The model is learning now.");
   return parts.join(" ");
 }
