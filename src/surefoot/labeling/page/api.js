@@ -45,7 +45,6 @@ async function parsed(response) {
 // Why a reply is no success, in one sentence.
 export function reason({ status, data }) {
   if (status === 0) return "The server does not answer.";
-  if (status === 401) return "The server no longer knows this browser: open the address that it printed at its start.";
   return typeof data.error === "string" && data.error ? data.error : `The server answered with an error (${status}).`;
 }
 

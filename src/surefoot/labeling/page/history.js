@@ -9,11 +9,13 @@ export class History {
   }
 
   clear() {
-    this.entries = []; // {item, kind, label}
+    this.entries = []; // {item, kind, label, before}; before: the answer that this one replaced, if any
     this.viewing = null;
   }
 
+  // A row that was skipped may come again: its new answer is the one that counts.
   add(item, kind, label) {
+    this.entries = this.entries.filter((entry) => entry.item.row !== item.row);
     this.entries.push({ item, kind, label });
   }
 

@@ -7,7 +7,7 @@ const IN_TABLE = 160; // characters of a text in the table of nearest rows
 
 export function showRow(item, task) {
   const columns = new Map(task.columns.map((column) => [column.name, column]));
-  const lines = Object.entries(item.cells).map(([name, value]) => line(name, value, columns.get(name), task));
+  const lines = order(item).map((name) => line(name, item.cells[name], columns.get(name), task));
   find("cells").replaceChildren(...lines);
   showNeighbors(item);
 }
@@ -15,6 +15,11 @@ export function showRow(item, task) {
 export function clearRow() {
   find("cells").replaceChildren();
   find("neighbors").hidden = true;
+}
+
+// Names of the columns, the most telling first. An object alone would put columns that are called by numbers first.
+function order(item) {
+  return item.order ?? Object.keys(item.cells);
 }
 
 function line(name, value, column, task) {
@@ -27,8 +32,8 @@ function line(name, value, column, task) {
 
 // How many rows of the pool have this value, if it is one of the most frequent.
 function frequency(value, column, task) {
-  const entry = column?.top?.find(([other]) => other === value);
-  if (!entry || column.kind === "text") return null;
+  const entry = column?.top?.find(([other]) => value !== null && other === cellText(value));
+  if (!entry) return null;
   return el("span", { class: "note" }, `in ${counted(entry[1], "row")} of ${task.n_rows.toLocaleString("en-US")}`);
 }
 
@@ -77,8 +82,8 @@ function showNeighbors(item) {
   find("neighbors-summary").textContent = near.length === 1 ? "The nearest labelled row" : `The ${near.length} nearest labelled rows`;
   const heads = near.map(({ row, label }) => el("th", { scope: "col" }, `Row ${row}`, el("b", { class: "chip", dir: "auto" }, label)));
   const head = el("tr", {}, el("th", { scope: "col" }, "Column"), el("th", { scope: "col" }, "This row"), ...heads);
-  const rows = Object.entries(item.cells).map(([name, value]) => {
-    const values = [value, ...near.map(({ cells }) => cells[name])];
+  const rows = order(item).map((name) => {
+    const values = [item.cells[name], ...near.map(({ cells }) => cells[name])];
     return el("tr", {}, el("th", { scope: "row", dir: "auto" }, name), ...values.map((cell) => el("td", {}, content(cell, IN_TABLE))));
   });
   find("neighbors-table").replaceChildren(el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows)));

@@ -56,7 +56,7 @@ export class Session {
 
   change(entry, kind, label) {
     if (entry.kind !== kind || entry.label !== label) {
-      Object.assign(entry, { kind, label });
+      Object.assign(entry, { kind, label, before: { kind: entry.kind, label: entry.label, before: entry.before } });
       this.post(entry.item, kind, label);
     }
     this.history.forward();
@@ -66,12 +66,18 @@ export class Session {
     this.outbox.add("/api/answers", { row: item.row, lease: item.lease, person: this.person, kind, label });
   }
 
-  // The answer of the row that is looked at, or else the last one, is taken back; the row is asked again.
+  // The answer of the row that is looked at, or else the last one, is taken back: the answer before it holds again, or
+  // the row is asked again.
   undo() {
     const entry = this.viewing ?? this.history.entries.at(-1);
     if (!entry) return this.saved("There is no answer to undo.");
-    this.history.forget(entry);
-    this.queue.putBack(entry.item);
+    if (entry.before) {
+      Object.assign(entry, entry.before);
+      this.history.viewing = entry;
+    } else {
+      this.history.forget(entry);
+      this.queue.putBack(entry.item);
+    }
     this.outbox.add("/api/undo", { person: this.person, row: entry.item.row });
     this.show();
   }
@@ -104,14 +110,14 @@ export class Session {
   }
 
   undone({ row }, { item }) {
-    this.saved(`Undone: row ${row} has no answer.`);
+    this.saved(`Undone: the last answer to row ${row} was taken back.`);
     const waiting = this.queue.items.find((other) => other.row === row);
     if (item) {
       if (waiting) waiting.lease = item.lease;
       this.outbox.renew(row, item.lease);
     } else if (waiting) {
-      this.queue.remove(row);
-      this.show();
+      this.queue.remove(row); // an answer from before a reload holds again, or somebody else has the row
+      this.remember();
     }
   }
 
