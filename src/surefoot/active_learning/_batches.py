@@ -3,51 +3,49 @@
 from typing import Any
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import pairwise_distances
 
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+from surefoot.active_learning._coordinates import Coordinates, copies_last
 
 # A batch of n rows is chosen among the CANDIDATES * n most doubtful rows.
 CANDIDATES = 5
 
-
-def most_doubtful(doubt: Floats, n_wanted: int) -> Ints:
-    """Positions of the rows with the highest doubt, highest first; equal ones in their order."""
-    return np.argsort(-doubt, kind="stable")[:n_wanted]
+# Weight of the last candidate, that of the first being 1: what its distance to the others is multiplied by.
+LEAST_WEIGHT = 0.5
 
 
-def spread_out(order: Ints, n_wanted: int, rows: Any, metric: str) -> Ints:
-    """Choose candidates that are doubtful and far from each other.
+def most_doubtful(doubt: Floats) -> Ints:
+    """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
 
-    `order` has the candidates, most doubtful first, and `rows` their coordinates. The first one is taken. Then,
-    again and again, the one with the largest distance to the nearest chosen row, where the distance is multiplied
-    by a factor from 1 for the most doubtful candidate down to 0.5 for the last.
+    A forest has the same doubt about many rows. In their own order, those at the top of a sorted pool would always
+    come first.
     """
-    factors = np.linspace(1.0, 0.5, len(order))
-    chosen = [0]
-    nearest = np.full(len(order), np.inf)
-    while len(chosen) < n_wanted:
-        last = take_rows(rows, [chosen[-1]])
-        nearest = np.minimum(nearest, pairwise_distances(rows, last, metric=metric)[:, 0])
-        gain = nearest * factors
-        gain[chosen] = -1.0
-        chosen.append(int(gain.argmax()))
-    return order[chosen]
+    order = np.random.RandomState(0).permutation(len(doubt))
+    return np.asarray(order[np.argsort(-doubt[order], kind="stable")])
 
 
 def choose_batch(
     doubt: Floats, n_wanted: int, estimator: Any, X_pool: Any, *, diverse: bool
 ) -> Ints:
-    """Positions in the pool of the rows to ask about, the most doubtful first."""
-    n_candidates = CANDIDATES * n_wanted if diverse and n_wanted > 1 else n_wanted
-    order = most_doubtful(doubt, n_candidates)
-    if len(order) <= n_wanted:
-        return order
-    model = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
-    candidates = take_rows(X_pool, order)
-    index = NeighborhoodIndex(model, candidates, n_neighbors=1)
-    metric = index.metric if isinstance(index.metric, str) else "euclidean"
-    return spread_out(order, n_wanted, Neighborhood(index, candidates).rows, metric)
+    """Positions in the pool of the rows to ask about, the most doubtful first.
+
+    A diverse batch has no two copies of a row as long as the pool has other rows.
+    """
+    order = most_doubtful(doubt)
+    if not diverse or n_wanted == 1 or n_wanted >= len(order):
+        return order[:n_wanted]
+    coordinates, n_candidates = Coordinates(estimator, X_pool), CANDIDATES * n_wanted
+    n_read, n_different = n_candidates, 0
+    while n_different < n_candidates:
+        rows = coordinates(take_rows(X_pool, order[:n_read]))
+        positions, n_different = copies_last(rows)
+        if n_read >= len(order):
+            break
+        n_read *= 4
+    candidates = positions[: min(n_candidates, max(n_different, n_wanted))]
+    weights = np.linspace(1.0, LEAST_WEIGHT, len(candidates))
+    chosen = coordinates.farthest_first(
+        take_rows(rows, candidates), n_wanted, lambda nearest: nearest * weights
+    )
+    return order[candidates[chosen]]

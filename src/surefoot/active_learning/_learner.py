@@ -22,7 +22,7 @@ from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_number
 from surefoot.active_learning._query import query
 from surefoot.active_learning._stopping import MOST_WATCHED, Watch
-from surefoot.active_learning._strategies import check_strategy
+from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
 
 
 def _estimator_has(name: str) -> Any:
@@ -36,14 +36,14 @@ def _estimator_has(name: str) -> Any:
 class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifier that chooses which rows to have labelled, and says when to stop.
 
-    `query` chooses rows of a pool, at random until the first `fit`; `teach` adds their labels; `fit`
+    `query` chooses rows of a pool, typical and different ones until the first `fit`; `teach` adds their labels; `fit`
     without arguments fits the model to all labelled rows. Only `fit` fits the model.
 
     Parameters
     ----------
     estimator : classifier
         The model to teach.
-    strategy : str, indicator or callable, default="sensitivity"
+    strategy : str, indicator or callable, default="confidence"
         Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
     diverse : bool, default=True
         Whether batches are spread out among the most doubtful rows.
@@ -97,7 +97,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any,
-        strategy: Any = "sensitivity",
+        strategy: Any = DEFAULT_STRATEGY,
         *,
         diverse: bool = True,
         patience: int = 3,
@@ -131,21 +131,17 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X_pool = as_table(X_pool)
         random = self._random()
-        if not hasattr(self, "estimator_"):
-            check_scalar(batch_size, "batch_size", Integral, min_val=1)
-            n_pool = count_rows(X_pool)
-            if n_pool == 0:
-                raise ValueError("X_pool has no rows: there is nothing left to ask about.")
-            return np.asarray(random.permutation(n_pool)[:batch_size], dtype=np.int64)
-        validate_data(self, X_pool, reset=False, skip_check_array=True)
-        self._start_watching(X_pool, random)
+        model, X, y = (getattr(self, name, None) for name in ("estimator_", "_X", "_y"))
+        if model is not None:
+            validate_data(self, X_pool, reset=False, skip_check_array=True)
+            self._start_watching(X_pool, random)
         return query(
             self.strategy,
-            self.estimator_,
+            model,
             X_pool,
             batch_size,
-            X=self._X,
-            y=self._y,
+            X=X,
+            y=y,
             diverse=self.diverse,
             random_state=random,
             n_jobs=self.n_jobs,

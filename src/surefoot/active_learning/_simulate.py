@@ -130,7 +130,7 @@ def simulate(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = simulate(GaussianNB(), X, y, n_labels=40, batch_size=10, random_state=0)
     >>> {name: round(labels) for name, labels in result.labels_needed().items()}
-    {'random': 17, 'confidence': 17, 'sensitivity': 17}
+    {'random': 17, 'confidence': 17, 'sensitivity': 18}
     """
     named = named_strategies(strategies)
     y = _check(estimator, X, y, n_initial, n_labels, batch_size, n_repeats)

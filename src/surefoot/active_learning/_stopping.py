@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._validation import check_number
+
 # Most rows whose predictions are compared: enough to see a change of a few in a thousand.
 MOST_WATCHED = 2000
 
@@ -69,4 +71,100 @@ class Watch:
         return (
             f"{verdict}: {changes}; the next {self.labels[-1]} labels will change about "
             f"{self.expected_gain:.1%}, which is the most they can gain."
+        )
+
+
+class StoppingRule:
+    """Rule that says when further labels will hardly improve a classifier.
+
+    After each fit it gets the predictions for the same rows, which need no labels. It compares them
+    with those of the model that had half as many labels. Accuracy cannot change by more than the share of
+    predictions that change; so where the last doubling of labels changed few predictions, the next
+    doubling will hardly gain anything, if the trend goes on.
+
+    Parameters
+    ----------
+    tolerance : float, default=0.05
+        Largest share of predictions that the last doubling of labels may have changed.
+    state : dict, default=None
+        What `state` of an earlier rule returned, to go on from there; None begins anew.
+
+    Examples
+    --------
+    >>> from surefoot.active_learning import StoppingRule
+    >>> rule = StoppingRule()
+    >>> rule.look(["a", "a", "a", "b"], n_labels=10)
+    >>> rule.look(["a", "b", "a", "b"], n_labels=20)
+    >>> rule.should_stop
+    False
+    >>> import json
+    >>> again = StoppingRule(state=json.loads(json.dumps(rule.state)))
+    >>> again.look(["a", "b", "a", "b"], n_labels=40)
+    >>> again.should_stop, again.reason
+    (True, 'Stop: twice as many labels, 40 instead of 20, changed 0.0% of 4 predictions.')
+    """
+
+    def __init__(self, *, tolerance: float = 0.05, state: dict[str, Any] | None = None) -> None:
+        check_number(tolerance, "tolerance", min_val=0, max_val=1)
+        self.tolerance = float(tolerance)
+        looks = [] if state is None else state["looks"]
+        self._looks = [(int(look["n_labels"]), list(look["predictions"])) for look in looks]
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Everything that the rule remembers, as numbers, texts, lists and dicts that JSON can hold."""
+        return {
+            "looks": [
+                {"n_labels": n_labels, "predictions": predictions}
+                for n_labels, predictions in self._looks
+            ]
+        }
+
+    def look(self, predictions: Any, n_labels: int) -> None:
+        """Remember the predictions of a newly fitted model.
+
+        Parameters
+        ----------
+        predictions : array-like of shape (n_rows,)
+            Predicted classes of the watched rows: the same rows each time, drawn at random from the pool.
+        n_labels : int
+            Number of labels that the model was fitted to.
+        """
+        classes = np.asarray(predictions)
+        if classes.ndim != 1 or len(classes) == 0:
+            raise ValueError("predictions must be a list of classes, one for each watched row.")
+        if self._looks and len(classes) != len(self._looks[-1][1]):
+            raise ValueError(
+                f"predictions has {len(classes)} rows, but those before had {len(self._looks[-1][1])}: the "
+                "same rows must be watched each time."
+            )
+        earlier = [look for look in self._looks if look[0] < n_labels]
+        halves = [look for look in earlier if 2 * look[0] <= n_labels]
+        # Of the looks at half of the labels or fewer, only the last will be compared with again.
+        self._looks = [*earlier[max(len(halves) - 1, 0) :], (int(n_labels), classes.tolist())]
+
+    @property
+    def changed(self) -> float | None:
+        """Share of predictions that the last doubling of labels changed; None before there was one."""
+        if not self._looks or 2 * self._looks[0][0] > self._looks[-1][0]:
+            return None
+        before, after = (np.asarray(self._looks[i][1], dtype=object) for i in (0, -1))
+        return float((before != after).mean())
+
+    @property
+    def should_stop(self) -> bool:
+        """True if the last doubling of labels changed few predictions."""
+        return self.changed is not None and self.changed <= self.tolerance
+
+    @property
+    def reason(self) -> str:
+        """Sentence that says why to stop, or why not."""
+        if self.changed is None:
+            return "Go on: the number of labels has not doubled yet since the first model."
+        n_before, n_after = self._looks[0][0], self._looks[-1][0]
+        verdict = "Stop" if self.should_stop else "Go on"
+        times = "twice" if n_after == 2 * n_before else f"{n_after / n_before:.1f} times"
+        return (
+            f"{verdict}: {times} as many labels, {n_after} instead of {n_before}, changed "
+            f"{self.changed:.1%} of {len(self._looks[-1][1])} predictions."
         )

@@ -18,6 +18,9 @@ from surefoot.indicators import Confidence, Indicator, LocalSensitivity, VoteDis
 
 Doubt = Callable[["Situation"], Floats]
 
+# The strategy of everything that asks, unless another is chosen.
+DEFAULT_STRATEGY = "confidence"
+
 # Members of the committee that is formed where the model has none of its own.
 COMMITTEE = 10
 
