@@ -27,10 +27,9 @@ function drawing(points, words) {
 }
 
 function axes(base, most, x, y) {
-  const ticks = [];
-  for (let share = 1; share >= base - 1e-9; share -= 0.2) ticks.push(share);
+  const ticks = [0, 1, 2, 3, 4, 5].map((fifth) => fifth / 5).filter((share) => share >= base);
   const rules = ticks.map((share) => svg("path", { class: "rule", d: `M${LEFT} ${y(share)}H${RIGHT}` }));
-  const texts = ticks.map((share) => svg("text", { x: LEFT - 6, y: y(share) + 4, class: "at-end" }, percent(Math.max(0, share))));
+  const texts = ticks.map((share) => svg("text", { x: LEFT - 6, y: y(share) + 4, class: "at-end" }, percent(share)));
   const ends = [
     svg("text", { x: LEFT, y: BOTTOM + 18, class: "at-start" }, "0"),
     svg("text", { x: (LEFT + RIGHT) / 2, y: BOTTOM + 18, class: "at-middle" }, "labels"),

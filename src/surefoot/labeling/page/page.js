@@ -47,7 +47,7 @@ function mark(name, pressed, enabled) {
 function draw(item) {
   drawn = item;
   tell("guess", null);
-  tell("why", item?.why && !session.viewing ? `Why this row: ${item.why}` : null);
+  tell("why", item?.why && !session.viewing ? `Why this row? ${item.why}` : null);
   find("row-title").textContent = item ? `Row ${item.row}` : "No row now";
   if (!item) return clearRow();
   showRow(item, task);
