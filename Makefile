@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	touch $@
 
 .venv/dev: .venv/pip pyproject.toml
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[cli,plots]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[label,plots]' --group dev
 	touch $@ .venv/demo
 
 .venv/coverage: .venv/dev

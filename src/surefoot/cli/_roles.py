@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from surefoot._words import listed, plural
 from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
+from surefoot.cli._labels import with_labels
 from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._tables import read_table, shown_path, table_name
 from surefoot.cli._target import (
@@ -58,6 +59,7 @@ def read_rows(
     every: bool = False,
     by: Sequence[str] = (),
     time: str | None = None,
+    labels: Path | None = None,
 ) -> Rows:
     """Read a table, and split it by the roles of its columns; `every` column is kept for a fitted model."""
     table = read_table(path)
@@ -65,6 +67,8 @@ def read_rows(
         raise Mistake(
             f"Pass --target with the column to predict: {shown_path(path)} has {listed(table.columns)}."
         )
+    if labels is not None:
+        table = with_labels(table, target, labels)
     return take_apart(table, target, task, groups, table_name(path), every=every, by=by, time=time)
 
 
