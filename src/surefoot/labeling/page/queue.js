@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 
 const AHEAD = 3; // rows at hand, the one that is shown among them
-const MOST = 20; // rows in one request
+const MOST = 50; // rows in one request, which the server allows
 const AGAIN = 3000; // milliseconds until the next try when there is nothing to show
 
 export class Queue {
@@ -51,7 +51,7 @@ export class Queue {
 
   // The rows that are leased to this person come first, those with an answer on its way among them.
   ask(more = {}) {
-    const count = Math.min(MOST, AHEAD + this.busy().size);
+    const count = Math.min(MOST, Math.max(AHEAD, this.items.length) + this.busy().size);
     return get("/api/next", { person: this.person, count, ...more });
   }
 
@@ -85,7 +85,8 @@ export class Queue {
     const busy = this.busy();
     const news = new Map(items.map((item) => [item.row, item]));
     const isNewer = (row) => (this.touched.get(row) ?? 0) > clock;
-    const kept = this.items.filter((item, place) => place === 0 || isNewer(item.row) || news.has(item.row));
+    const isOurs = ({ row }) => isNewer(row) || news.has(row) || items.length === MOST;
+    const kept = this.items.filter((item, place) => place === 0 || isOurs(item));
     for (const item of kept) if (!isNewer(item.row) && news.has(item.row)) item.lease = news.get(item.row).lease;
     const rows = new Set(kept.map((item) => item.row));
     const added = items.filter(({ row }) => !rows.has(row) && !busy.has(row) && !isNewer(row));

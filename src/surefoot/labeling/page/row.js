@@ -80,7 +80,7 @@ function showNeighbors(item) {
   find("neighbors").hidden = !near.length;
   if (!near.length) return find("neighbors-table").replaceChildren();
   find("neighbors-summary").textContent = near.length === 1 ? "The nearest labelled row" : `The ${near.length} nearest labelled rows`;
-  const heads = near.map(({ row, label }) => el("th", { scope: "col" }, `Row ${row}`, el("b", { class: "chip", dir: "auto" }, label)));
+  const heads = near.map(({ row, label }) => el("th", { scope: "col" }, `Row ${row} `, el("b", { class: "chip", dir: "auto" }, label)));
   const head = el("tr", {}, el("th", { scope: "col" }, "Column"), el("th", { scope: "col" }, "This row"), ...heads);
   const rows = order(item).map((name) => {
     const values = [item.cells[name], ...near.map(({ cells }) => cells[name])];
