@@ -81,6 +81,7 @@ class Session:
         self.first, self.latest = pool.first, Round([])
         self.failure: str | None = None
         self._sure, self._seen, self._n_rounds = sure, -1, 0
+        self._n_learning = self._n_learned = 0
         self._stopping = json.loads(facts.get("stopping", "null"))
         self._file = threading.Lock()
         self.columns = describe_columns(pool.cells)
@@ -175,6 +176,7 @@ class Session:
             "may_stop": latest.may_stop,
             "stop_reason": latest.stop_reason,
             "training": self.trainer.is_learning,
+            "n_learned": self._n_learned,
             "failure": self.failure,
             "round": self._n_rounds,
         }
@@ -263,7 +265,7 @@ class Session:
             stopping=self._stopping,
             predictions=self.latest.predictions,
         )
-        self._n_labels_asked = len(labels) - len(self.pool.labels)
+        self._n_learning = len(labels) - len(self.pool.labels)
         return partial(run_round, request=request)
 
     def _learned(self, result: Any) -> None:
@@ -283,9 +285,10 @@ class Session:
         }
         self.queue.ranking = [*self.first, *result.questions]
         self._n_rounds += 1
+        self._n_learned = self._n_learning
         self._stopping = result.stopping
         if result.measured is not None:
-            self.store.add_to_curve(self._n_labels_asked, result.measured)
+            self.store.add_to_curve(self._n_learned, result.measured)
         self.store.remember({"stopping": json.dumps(result.stopping)}, replace=True)
 
 
