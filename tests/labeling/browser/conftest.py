@@ -1,6 +1,5 @@
 """The labelling page in a browser, with the real server; the test fails if the page errs or asks another host."""
 
-import itertools
 import json
 
 import numpy as np
@@ -8,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+N_ROWS = 600
 SECONDS = 30_000  # in milliseconds: patience with a busy machine
 
 # One text of each kind in turn: row i has the text i modulo their number.
@@ -30,12 +30,12 @@ def pool():
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {
-            "size": rng.gamma(2, size=180).round(3),
-            "2020": rng.integers(0, 2, size=180),
-            "note": [text for text, _ in zip(itertools.cycle(TEXTS), range(180), strict=False)],
-            "10": rng.normal(size=180),
-            "color": rng.choice(["red", "blue"], size=180),
-            "<b>name</b>": [None if i % 2 else float(i) for i in range(180)],
+            "size": rng.gamma(2, size=N_ROWS).round(3),
+            "2020": rng.integers(0, 2, size=N_ROWS),
+            "note": [TEXTS[i % len(TEXTS)] for i in range(N_ROWS)],
+            "10": rng.normal(size=N_ROWS),
+            "color": rng.choice(["red", "blue"], size=N_ROWS),
+            "<b>name</b>": [None if i % 2 else float(i) for i in range(N_ROWS)],
         }
     )
 
@@ -61,8 +61,15 @@ def start_page(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(start_page, pool):
-    """One server for all tests that only need rows: each test is a person of its own."""
-    return start_page(pool, allow_new_classes=True)
+    """One server for all tests that only need rows, half of them with labels: each test is a person of its own."""
+    labels = [("a", "b", None, None)[i % 4] for i in range(N_ROWS)]
+    return start_page(pool.assign(**{"kind of thing": labels}), allow_new_classes=True)
+
+
+@pytest.fixture(scope="session")
+def crowded_server(start_page, pool):
+    """Few rows, which come back after a second, and many classes."""
+    return start_page(pool.head(30), classes=[f"class {i:03}" for i in range(200)], lease_seconds=1)
 
 
 @pytest.fixture
