@@ -208,9 +208,11 @@ class Session:
         details = latest.details.get(lease.row)
         near = [] if details is None else [int(row) for row in details.neighbors]
         labels = {**self.pool.labels, **self.store.labels_of(near)}
+        cells = self._cells(lease.row)
         item: dict[str, Any] = {
             "row": lease.row,
-            "cells": self._cells(lease.row),
+            "cells": cells,
+            "order": list(cells),  # a browser puts columns that are called by numbers first
             "lease": lease.lease,
             "why": lease.why,
             "neighbors": [
