@@ -2,8 +2,8 @@
 A person answers
 ================
 
-`surefoot label` asks a person for the label that helps most. Here a program takes the person's place: it reads the questions of a real page
-over HTTP, and answers from labels that it knows, as fast as the page asks.
+`surefoot label` asks a person for the label that helps most. Here a program takes the person's place: it reads the
+questions of a real page over HTTP, and answers from labels that it knows, as fast as the page asks.
 """
 
 import json
@@ -14,6 +14,7 @@ from urllib.request import Request, urlopen
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
+
 from surefoot.labeling import serve
 
 X, y = load_wine(return_X_y=True, as_frame=True)
@@ -30,7 +31,7 @@ def ask(path, body=None):
     """What the page answers."""
     content = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    with urlopen(Request(address + path, content, headers)) as answer:
+    with urlopen(Request(address + path, content, headers)) as answer:  # noqa: S310
         return json.load(answer)
 
 
@@ -56,8 +57,8 @@ for n_answers in range(60):
     ask("/api/answers", {"key": f"answer {n_answers}", "label": label, **answer})
 
 # %%
-# One question in five is drawn at random, and only those measure the accuracy. With a dozen such rows the interval is wide, which the
-# page shows as a band.
+# One question in five is drawn at random, and only those measure the accuracy. With a dozen such rows the interval is
+# wide, which the page shows as a band.
 wait_for_the_model()
 progress = ask("/api/progress")
 curve = progress["curve"]

@@ -186,7 +186,7 @@ def measure(
         return None
     right = np.zeros(len(y), dtype=bool)
     held_out = sure.held_out_
-    right[held_out.rows] = ~np.asarray(held_out.wrong, dtype=bool)
+    right[held_out.rows] = held_out.prediction == held_out.truth
     n_random, n_right = int(is_random.sum()), int(right[is_random].sum())
     low, high = binomtest(n_right, n_random).proportion_ci(0.95, method="wilson")
     return n_right / n_random, float(low), float(high), n_random
