@@ -67,9 +67,11 @@ def server(start_page, pool):
 
 
 @pytest.fixture(scope="session")
-def crowded_server(start_page, pool):
-    """Few rows, which come back after a second, and many classes."""
-    return start_page(pool.head(30), classes=[f"class {i:03}" for i in range(200)], lease_seconds=1)
+def crowded_server(start_page):
+    """Few rows, which come back after a second, of many columns, and many classes."""
+    table = pd.DataFrame(np.arange(30)[:, None] + np.arange(70)).add_prefix("column ")
+    classes = [f"class {i:03}" for i in range(200)]
+    return start_page(table, classes=classes, lease_seconds=1, inputs=["column 0"])
 
 
 @pytest.fixture

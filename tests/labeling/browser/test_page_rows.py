@@ -71,6 +71,15 @@ def test_a_value_stands_beside_its_distribution(work, pool):
     assert cell(work, "color").text_content() == words
 
 
+def test_the_first_columns_of_a_wide_table_are_shown_and_all_on_request(crowded_server, work_at):
+    work = work_at(crowded_server.url, "Wide")
+    assert work.page.locator("dl.cells dt").count() == 60
+    work.page.get_by_role("button", name="Show 10 more columns").click()
+    values = work.page.locator("dl.cells .value").all_inner_texts()
+    assert sorted(map(int, values)) == [work.row + i for i in range(70)]
+    assert not work.page.get_by_test_id("more").is_visible()
+
+
 def test_the_nearest_labelled_rows_are_folded_under_the_row(work, pool, server):
     near = work.page.get_by_test_id("neighbors")
     for _ in range(30):  # the first rows were chosen before the model knew anything

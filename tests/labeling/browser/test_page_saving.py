@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def labels_of(server):
     return dict(zip(server.labels().row, server.labels().label, strict=True))
@@ -46,9 +48,10 @@ def test_what_may_pass_is_tried_again_and_said(work):
     assert work.acknowledged == {row: "a"}
 
 
-def test_an_answer_that_is_refused_for_good_is_asked_again(work):
+@pytest.mark.parametrize("status", [422, 500])
+def test_an_answer_that_is_refused_for_good_is_asked_again(work, status):
     refusal = json.dumps({"error": "'a' is not one of the classes."})
-    work.page.route("**/api/answers", lambda route: route.fulfill(status=422, body=refusal))
+    work.page.route("**/api/answers", lambda route: route.fulfill(status=status, body=refusal))
     row = work.row
     work.page.keyboard.press("1")
     sentence = f"Row {row}: the answer (a) was not saved. 'a' is not one of the classes."
@@ -86,19 +89,24 @@ def test_a_row_that_went_to_somebody_else_is_told_and_the_work_goes_on(crowded_s
 
 def test_nothing_is_lost_while_the_server_is_gone(start_page, pool, work_at, tmp_path):
     db = tmp_path / "answers.db"
-    first = start_page(pool, db=db)
+    table = pool.head(3)
+    first = start_page(table, db=db)
     work = work_at(first.url)
     work.press("1")
     work.wait_until_saved()
     first.stop()
-    work.press("2", "3")
+    work.press("2")
+    work.page.keyboard.press("3")
+    work.wait_for("state", "The next rows come when the server answers again.")
     work.wait_for("trouble", "2 answers are not saved yet. The server does not answer.")
     port = int(first.url.split(":")[2].split("/")[0])
-    second = start_page(pool, db=db, port=port)
+    second = start_page(table, db=db, port=port)
     work.wait_for("trouble", "Open the address that was printed")  # a new server has a new token
     assert len(labels_of(second)) == 1
-    work_at(second.url, context=work.page.context)  # a second tab lets the first one in again
+    second_tab = work.page.context.new_page()
+    second_tab.goto(second.url)  # it lets the first one in again
     work.wait_until_saved()
+    work.wait_for("state", "Every row has an answer.")
     work.page.get_by_test_id("trouble").wait_for(state="hidden")
     assert labels_of(second) == work.acknowledged
     assert sorted(work.acknowledged.values()) == ["a", "b", "c"]

@@ -21,7 +21,8 @@ export class Classes {
   draw(task) {
     this.labels = task.classes;
     this.buttons = task.classes.map((label, place) => this.button(label, CLASS_KEYS[place]));
-    find("classes").replaceChildren(...this.buttons);
+    const none = el("p", { class: "note" }, "There is no class to choose yet.");
+    find("classes").replaceChildren(...(this.labels.length ? this.buttons : [none]));
     find("search-part").hidden = this.labels.length <= MANY;
     find("open-add").hidden = !task.allow_new_classes;
     this.filter();
@@ -58,7 +59,7 @@ export class Classes {
     const shown = new Set(all);
     this.buttons.forEach((button, place) => (button.hidden = !shown.has(this.labels[place])));
     const searched = find("search").value.trim() !== "";
-    find("matches").textContent = searched ? `${counted(all.length, "class").replace(/classs$/, "classes")} with this text.` : "";
+    find("matches").textContent = searched ? `${counted(all.length, "class", "classes")} with this text.` : "";
   }
 
   // Enter chooses only what is beyond doubt: the one class that is left, or the one that is called so.

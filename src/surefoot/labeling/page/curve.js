@@ -19,7 +19,7 @@ function figures({ accuracy, low, high }) {
 function drawing(points, words) {
   const lowest = Math.min(...points.map(({ accuracy, low }) => low ?? accuracy));
   const base = Math.min(0.8, Math.floor(lowest * 5) / 5);
-  const most = Math.max(...points.map((point) => point.n_labels));
+  const most = Math.max(1, ...points.map((point) => point.n_labels));
   const x = (count) => LEFT + ((RIGHT - LEFT) * count) / most;
   const y = (share) => BOTTOM - ((BOTTOM - TOP) * (share - base)) / (1 - base);
   const size = { class: "curve", viewBox: "0 0 320 165", role: "img", "aria-label": words };

@@ -25,8 +25,8 @@ export function tell(name, text) {
   node.hidden = !text;
 }
 
-export function counted(size, noun) {
-  return `${size.toLocaleString("en-US")} ${noun}${size === 1 ? "" : "s"}`;
+export function counted(size, noun, nouns = `${noun}s`) {
+  return `${size.toLocaleString("en-US")} ${size === 1 ? noun : nouns}`;
 }
 
 // A whole number stays as it is: it may be a code. Others lose the digits that arithmetic left behind.

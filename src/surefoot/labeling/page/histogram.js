@@ -11,16 +11,17 @@ export function histogram(value, { edges, counts }) {
   const step = WIDTH / counts.length;
   const own = barOf(value, edges);
   const label = words(own, edges, counts, total);
-  const bars = counts.map((count, place) => {
+  const bar = (count, place) => {
     const height = count ? Math.max(1.5, (HEIGHT * count) / most) : 0;
-    const box = { x: place * step + 0.5, y: HEIGHT - height, width: step - 1, height };
-    return svg("rect", { class: place === own ? "own" : "bar", ...box });
-  });
+    return `M${place * step + 0.5} ${HEIGHT}v${-height}h${step - 1}v${height}z`;
+  };
+  const others = counts.map((count, place) => (place === own ? "" : bar(count, place))).join("");
   const at = position(value, edges);
   const mark = svg("path", { class: "mark", d: `M${at} 0V${HEIGHT + 5}m-4 5l4 -5l4 5z` });
   const picture = { viewBox: `-4 0 ${WIDTH + 8} ${HEIGHT + 11}`, role: "img", "aria-label": label };
+  const drawing = svg("svg", picture, svg("path", { class: "bars", d: others }), svg("path", { class: "own", d: bar(counts[own], own) }), mark);
   const [low, high] = [edges[0], edges.at(-1)].map((edge) => el("span", { "aria-hidden": "true" }, short(edge)));
-  return el("span", { class: "histogram", title: label }, low, svg("svg", picture, ...bars, mark), high);
+  return el("span", { class: "histogram", title: label }, low, drawing, high);
 }
 
 // The bar that a value is in. The outermost bars hold what lies beyond the edges, too.

@@ -2,8 +2,9 @@
 import { pause, post } from "./api.js";
 
 const FIRST_PAUSE = 300; // milliseconds; doubled after each failure
-const LONGEST_PAUSE = 5000;
-const PASSING = new Set([0, 401, 408, 425, 429]); // and 500 to 599: try again
+const LONGEST_PAUSE = 2000;
+const PASSING = new Set([0, 401, 408, 425, 429]); // and above 500: try again
+const MOST_FAULTS = 3; // replies of 500, a fault of the server itself, before an answer no longer holds up the others
 
 export class Outbox {
   // `place` names this pool in the session's storage: a reload of the page sends what was not saved.
@@ -34,8 +35,12 @@ export class Outbox {
   }
 
   store() {
-    if (this.entries.length) sessionStorage.setItem(this.place, JSON.stringify(this.entries));
-    else sessionStorage.removeItem(this.place);
+    try {
+      if (this.entries.length) sessionStorage.setItem(this.place, JSON.stringify(this.entries));
+      else sessionStorage.removeItem(this.place);
+    } catch {
+      // This browser keeps nothing: then a reload would lose what is not saved, and the page warns of leaving.
+    }
     this.changed(this);
   }
 
@@ -43,10 +48,12 @@ export class Outbox {
     if (this.sending) return;
     this.sending = true;
     let wait = FIRST_PAUSE;
+    let faults = 0;
     while (this.entries.length) {
       const { path, body } = this.entries[0];
       const reply = await post(path, body);
-      if (PASSING.has(reply.status) || reply.status >= 500) {
+      faults += reply.status === 500;
+      if (PASSING.has(reply.status) || reply.status > 500 || (reply.status === 500 && faults < MOST_FAULTS)) {
         this.failure = reply;
         this.changed(this);
         await pause(wait);
@@ -54,6 +61,7 @@ export class Outbox {
         continue;
       }
       wait = FIRST_PAUSE;
+      faults = 0;
       this.failure = null;
       const entry = this.entries.shift();
       this.settled(entry, reply);

@@ -1,20 +1,30 @@
 // One row of the pool: its cells in the order in which they were sent, and the nearest labelled rows.
-import { counted, el, find, numberText, start } from "./elements.js";
+import { counted, el, find, numberText, start, tell } from "./elements.js";
 import { histogram } from "./histogram.js";
 
+const FIRST = 60; // columns that are shown of a wider table before all are asked for
 const LONG = 700; // characters that are shown of a longer text before it is unfolded
 const IN_TABLE = 160; // characters of a text in the table of nearest rows
 
+let most = FIRST; // columns that are shown
+
 export function showRow(item, task) {
   const columns = new Map(task.columns.map((column) => [column.name, column]));
-  const lines = order(item).map((name) => line(name, item.cells[name], columns.get(name), task));
+  const names = order(item);
+  const lines = names.slice(0, most).map((name) => line(name, item.cells[name], columns.get(name), task));
   find("cells").replaceChildren(...lines);
-  showNeighbors(item);
+  tell("more", names.length > most ? `Show ${counted(names.length - most, "more column")}` : null);
+  find("more").onclick = () => {
+    most = Infinity;
+    showRow(item, task);
+  };
+  showNeighbors(item, names.slice(0, most));
 }
 
 export function clearRow() {
   find("cells").replaceChildren();
   find("neighbors").hidden = true;
+  find("more").hidden = true;
 }
 
 // Names of the columns, the most telling first. An object alone would put columns that are called by numbers first.
@@ -75,14 +85,14 @@ function longText(name, text) {
 }
 
 // One line for each column: this row beside the nearest ones. Whether it is open stays as it was.
-function showNeighbors(item) {
+function showNeighbors(item, names) {
   const near = item.neighbors ?? [];
   find("neighbors").hidden = !near.length;
   if (!near.length) return find("neighbors-table").replaceChildren();
   find("neighbors-summary").textContent = near.length === 1 ? "The nearest labelled row" : `The ${near.length} nearest labelled rows`;
   const heads = near.map(({ row, label }) => el("th", { scope: "col" }, `Row ${row} `, el("b", { class: "chip", dir: "auto" }, label)));
   const head = el("tr", {}, el("th", { scope: "col" }, "Column"), el("th", { scope: "col" }, "This row"), ...heads);
-  const rows = order(item).map((name) => {
+  const rows = names.map((name) => {
     const values = [item.cells[name], ...near.map(({ cells }) => cells[name])];
     return el("tr", {}, el("th", { scope: "row", dir: "auto" }, name), ...values.map((cell) => el("td", {}, content(cell, IN_TABLE))));
   });
