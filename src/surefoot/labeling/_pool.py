@@ -195,6 +195,8 @@ def as_json(value: Any) -> Any:
         return value if abs(value) < 2**53 else str(value)
     if value is None or value is pd.NA or value is pd.NaT:
         return None
+    if isinstance(value, pd.Timestamp) and value == value.normalize():
+        return str(value.date())
     return str(value)
 
 

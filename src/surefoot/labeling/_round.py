@@ -46,8 +46,8 @@ class Request:
         Labelled rows and their labels.
     random_rows : ndarray
         Rows that were drawn at random, which alone measure accuracy.
-    next_random_rows : ndarray
-        Rows that will be drawn at random next.
+    rows_ahead : ndarray
+        Rows that people have before them, and rows that will be drawn at random next.
     closed_rows : ndarray
         Rows that are not asked about: answered otherwise than by a label.
     strategy : str
@@ -63,7 +63,7 @@ class Request:
     rows: Ints
     labels: NDArray[Any]
     random_rows: Ints
-    next_random_rows: Ints
+    rows_ahead: Ints
     closed_rows: Ints
     strategy: str
     random_state: int
@@ -128,7 +128,7 @@ def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     chosen_model = default_model() if estimator is None else estimator
     model, sure = fit_model(chosen_model, X_known, y, request.random_state)
     chosen = _choose(X, X_known, y, model, request, unknown)
-    shown = np.union1d(chosen, np.intersect1d(request.next_random_rows, unknown))
+    shown = np.union1d(chosen, np.intersect1d(request.rows_ahead, unknown))
     looked = _look_at(X.iloc[shown], X_known, y, model, sure)
     details = {
         int(row): each._replace(neighbors=request.rows[each.neighbors].tolist())
@@ -141,7 +141,7 @@ def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     watched = _sample(np.arange(len(X)), MOST_WATCHED, np.random.default_rng(0))
     predictions = [str(label) for label in model.predict(X.iloc[watched])]
     rule = StoppingRule(state=request.stopping)
-    rule.look(predictions, n_labels=len(y))
+    rule.look(predictions, n_labels=len(y), labelled=np.isin(watched, request.rows))
     return Round(
         questions=questions,
         details=details,

@@ -258,7 +258,7 @@ class Session:
             rows=rows,
             labels=np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
             random_rows=np.array(self.queue.random_rows(), dtype=np.int64),
-            next_random_rows=np.array(self.queue.next_random_rows(N_AHEAD), dtype=np.int64),
+            rows_ahead=np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
             closed_rows=np.array(closed, dtype=np.int64),
             strategy=self.strategy,
             random_state=self.random_state + changes,

@@ -50,7 +50,9 @@ def start_page(tmp_path_factory):
         options = {"inputs": ["size"], "estimator": LogisticRegression(), **options}
         db = db or tmp_path_factory.mktemp("label") / "answers.db"
         started.append(
-            labeling.serve(pool, "kind of thing", classes=classes, db=db, name="pool.csv", **options)
+            labeling.serve(
+                pool, "kind of thing", classes=classes, db=db, name="pool.csv", **options
+            )
         )
         return started[-1]
 

@@ -158,13 +158,17 @@ def test_a_name_is_asked_once_and_can_be_changed(open_label_page, server):
     page.get_by_test_id("name").fill("Noor")
     with page.expect_response("**/api/next?person=Noor*"):
         page.keyboard.press("Enter")
-    page.wait_for_function("row => document.getElementById('row-title').textContent !== row", arg=first)
+    page.wait_for_function(
+        "row => document.getElementById('row-title').textContent !== row", arg=first
+    )
 
 
 def test_one_class_among_many_is_found_by_typing(crowded_server, work_at):
     work = work_at(crowded_server.url, "Searching")
     row = work.row
-    assert work.page.locator(".class kbd").count() == 9 + 20  # digits, and letters without a meaning
+    assert (
+        work.page.locator(".class kbd").count() == 9 + 20
+    )  # digits, and letters without a meaning
     work.page.keyboard.press("/")
     work.page.keyboard.type("class 1")
     work.page.keyboard.press("Enter")  # a hundred are left: nothing is chosen
