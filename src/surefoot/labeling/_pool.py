@@ -68,6 +68,14 @@ class Pool:
         """Rows without a label in the table."""
         return [row for row in range(len(self)) if row not in self.labels]
 
+    def model_input(self) -> pd.DataFrame:
+        """Columns that the model learns from; infinite numbers, which models refuse, are gaps."""
+        X = self.cells[self.inputs]
+        infinite = [
+            name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
+        ]
+        return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in infinite})
+
     def fingerprint(self) -> str:
         """Digest of the rows, of the names of the columns and of the target."""
         digest = hashlib.sha256(json.dumps([self.target, list(self.cells.columns)]).encode())

@@ -28,14 +28,6 @@ from surefoot.labeling._store import Store
 START_SECONDS, STOP_SECONDS = 30, 5
 
 
-class Server(uvicorn.Server):
-    """Server on a socket that is open already."""
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End; the loop closes the socket itself, and would look in vain for one that is closed."""
-        await super().shutdown(sockets=None)
-
-
 class LabelingPage:
     """Page that is being served; `stop` ends it.
 
@@ -59,10 +51,9 @@ class LabelingPage:
             lifespan="off",
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        self._server = Server(config)
-        self._thread = threading.Thread(
-            target=self._server.run, args=([listener],), name="surefoot label", daemon=True
-        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, name="surefoot label", daemon=True)
+        self._ended = threading.Event()
         self._stopped = threading.Lock()
 
     def labels(self) -> pd.DataFrame:
@@ -71,23 +62,29 @@ class LabelingPage:
 
     def wait(self) -> None:
         """Return when the page is stopped."""
-        while self._thread.is_alive():
-            self._thread.join(1.0)  # in steps, so that Ctrl-C is heard
+        # A signal that interrupts join() makes Python before 3.13 take the thread for ended.
+        while not self._ended.wait(1.0):
+            pass
 
     def stop(self) -> None:
         """Stop the page, write the labels to their file, and close the database; once is enough."""
         if not self._stopped.acquire(blocking=False):
             return
         self._server.should_exit = True
-        self._thread.join()
-        self._listener.close()
+        self.wait()
         self._session.close()
+
+    def _run(self) -> None:
+        try:
+            self._server.run([self._listener])
+        finally:
+            self._ended.set()
 
     def _start(self) -> None:
         self._session.trainer.start()
         self._thread.start()
         end = time.monotonic() + START_SECONDS
-        while not self._server.started and self._thread.is_alive() and time.monotonic() < end:
+        while not self._server.started and not self._ended.is_set() and time.monotonic() < end:
             time.sleep(0.01)
 
     def __repr__(self) -> str:
@@ -121,7 +118,7 @@ def serve(
     target : str
         Column of the labels; it need not be there yet.
     classes : sequence of str, default=None
-        Classes to choose from; by default those that the target has.
+        Classes to choose from; by default those of a fitted `estimator`, else those that the target has.
     allow_new_classes : bool, default=False
         Whether people may add classes on the page.
     strategy : str, default="confidence"
@@ -175,6 +172,8 @@ def serve(
     model, sure = _models(estimator)
     frame = pd.DataFrame(pool)
     frame.columns = [str(column) for column in frame.columns]
+    if classes is None and sure is not None:
+        classes = [str(label) for label in sure.classes_]
     rows = make_pool(
         frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
     )

@@ -85,7 +85,7 @@ class Session:
         self._stopping = json.loads(facts.get("stopping", "null"))
         self._file = threading.Lock()
         self.columns = describe_columns(pool.cells)
-        self.trainer = Trainer(pool.cells[pool.inputs], estimator, self._next_work, self._learned)
+        self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
         """Stop learning, write the answers, and close the database."""
