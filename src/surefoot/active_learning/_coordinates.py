@@ -91,3 +91,13 @@ def copies_last(rows: Any) -> tuple[Ints, int]:
     is_copy = np.ones(len(keys), dtype=bool)
     is_copy[list(first.values())] = False
     return np.argsort(is_copy, kind="stable"), len(first)
+
+
+def most_doubtful(doubt: Floats) -> Ints:
+    """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
+
+    A forest has the same doubt about many rows. In their own order, those at the top of a sorted pool would always
+    come first.
+    """
+    order = np.random.RandomState(0).permutation(len(doubt))
+    return np.asarray(order[np.argsort(-doubt[order], kind="stable")])

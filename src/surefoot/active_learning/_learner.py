@@ -42,10 +42,10 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier
         The model to teach.
-    strategy : str, indicator or callable, default="confidence"
+    strategy : str, indicator or callable, default="margin"
         Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
     diverse : bool, default=True
-        Whether batches are spread out among the most doubtful rows.
+        Whether a batch has rows from different clusters of the most doubtful rows.
     tolerance : float, default=0.06
         Largest share of predictions that the last doubling of labels may have changed, for `should_stop_` to be
         true; see :class:`StoppingRule`.

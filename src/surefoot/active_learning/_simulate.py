@@ -18,7 +18,7 @@ from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
 from surefoot.active_learning._query import query
 from surefoot.active_learning._stopping import StoppingRule
-from surefoot.active_learning._strategies import check_strategy
+from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def simulate(
     estimator: Any,
     X: Any,
     y: Any,
-    strategies: Sequence[Any] | Mapping[str, Any] = ("random", "confidence", "sensitivity"),
+    strategies: Sequence[Any] | Mapping[str, Any] = ("random", DEFAULT_STRATEGY),
     *,
     n_initial: int = 10,
     n_labels: int = 100,
@@ -103,7 +103,7 @@ def simulate(
         Rows.
     y : array-like of shape (n_rows,)
         Their labels, which the oracle knows.
-    strategies : sequence or mapping, default=("random", "confidence", "sensitivity")
+    strategies : sequence or mapping, default=("random", "margin")
         Strategies as for :func:`surefoot.active_learning.query`; a mapping gives each a name.
     n_initial : int, default=10
         Rows labelled at random to begin with, of two classes at least.
@@ -119,7 +119,7 @@ def simulate(
         Share of wrong answers: each label of the pool is replaced, with this probability, by another class drawn
         at random. The test labels stay right.
     diverse : bool, default=True
-        Whether batches are spread out among the most doubtful rows.
+        Whether a batch has rows from different clusters of the most doubtful rows.
     random_state : int, RandomState or None, default=None
         Seed of the splits, the first labels and the strategies.
     n_jobs : int, default=None
