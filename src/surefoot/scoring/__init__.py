@@ -1,0 +1,8 @@
+"""Scores of whole tables: in batches, streamed from files of any size, or spread over machines."""
+
+from surefoot._optional import needed_for
+
+with needed_for("surefoot.scoring", "cli"):
+    from surefoot.scoring._batches import output_schema, score_batches
+
+__all__ = ["output_schema", "score_batches"]

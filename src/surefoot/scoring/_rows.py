@@ -1,0 +1,113 @@
+"""Rows of a batch in the form that a model was fitted on: its columns, their kinds, and its kind of table."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+
+from surefoot._tables import column_names, is_frame
+from surefoot._typing import Floats
+from surefoot._words import listed, plural
+from surefoot.scoring._cells import parse_texts
+
+
+def is_arrow(batch: Any) -> bool:
+    """Whether a batch is one of Arrow, and no frame of pandas or polars."""
+    return isinstance(batch, (pa.RecordBatch, pa.Table))
+
+
+def model_columns(sure: Any, names: list[str], table: str = "The table") -> list[str]:
+    """Names of the columns that a model takes, in its order; a ValueError if the table lacks some."""
+    known = getattr(sure, "feature_names_in_", None)
+    if known is None:
+        if len(names) != sure.n_features_in_:
+            raise ValueError(
+                f"The model was fitted on {plural(sure.n_features_in_, 'column')}, but {table[0].lower()}{table[1:]} "
+                f"has {len(names)}."
+            )
+        return names
+    if missing := [name for name in known if name not in set(names)]:
+        raise ValueError(f"{table} lacks {listed(missing)}, which the model was fitted on.")
+    return [str(name) for name in known]
+
+
+def rows_for(sure: Any, batch: Any) -> Any:
+    """Rows of a batch as the model takes them; a frame keeps its types, a batch of Arrow gets those of `fit`."""
+    if not is_arrow(batch) and not is_frame(batch):
+        raise TypeError(
+            f"A batch is a {type(batch).__name__}: it may be a batch of Arrow or a frame."
+        )
+    if not is_arrow(batch):
+        names = model_columns(sure, column_names(batch))
+        if hasattr(batch, "iloc"):
+            return batch[names]
+        return nw.from_native(batch, eager_only=True).select(names).to_native()
+    names = model_columns(sure, batch.schema.names)
+    form = getattr(sure, "input_form_", None)
+    if form is None:
+        return as_array([plain(batch.column(name)) for name in names])
+    columns = {name: as_kind(batch.column(name), form["kinds"][name], name) for name in names}
+    return as_library(pa.table(columns), form)
+
+
+def plain(column: Any) -> Any:
+    """Column of Arrow without a dictionary, in one piece."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def as_kind(column: Any, kind: str, name: str) -> Any:
+    """Column of the kind that the model was fitted on, as far as that does not depend on the other rows."""
+    column = plain(column)
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if is_text and kind in "biufM":
+        return parse_texts(column, kind, name)
+    if kind == "f" and not pa.types.is_floating(column.type) and is_number(column.type):
+        return column.cast(pa.float64(), safe=False)
+    if pa.types.is_decimal(column.type) or (kind in "biufM" and pa.types.is_null(column.type)):
+        return column.cast(pa.timestamp("us") if kind == "M" else pa.float64())
+    if kind == "M" and pa.types.is_date(column.type):
+        return column.cast(pa.timestamp("us"))
+    return column
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a type of Arrow is one of numbers or truth values."""
+    types = pa.types
+    return bool(
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_boolean(kind)
+    )
+
+
+def as_array(columns: list[Any]) -> Any:
+    """Array of columns: floats with NaN for gaps if all are numbers, else objects with None."""
+    if all(is_number(column.type) or pa.types.is_null(column.type) for column in columns):
+        return np.column_stack([as_floats(column) for column in columns])
+    objects = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for i, column in enumerate(columns):
+        objects[:, i] = column.to_pylist()
+    return objects
+
+
+def as_floats(column: Any) -> Floats:
+    """Floats of a column of numbers, NaN for gaps."""
+    floats = column.cast(pa.float64(), safe=False)
+    return np.asarray(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def as_library(table: Any, form: dict[str, Any]) -> Any:
+    """Frame of the library that the model was fitted with, its categories those of `fit`, and new ones behind them."""
+    if form["library"] != "pandas":
+        return nw.from_arrow(table, backend=form["library"]).to_native()
+    import pandas as pd  # noqa: PLC0415 - the model was fitted on its frames
+
+    frame = table.to_pandas()
+    for name, known in form["categories"].items():
+        values = frame[name]
+        new = sorted(set(values.dropna()) - set(known["values"]), key=str)
+        frame[name] = pd.Categorical(values, [*known["values"], *new], ordered=known["ordered"])
+    return frame
