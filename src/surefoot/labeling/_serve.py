@@ -156,15 +156,18 @@ def serve(
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import pandas as pd, tempfile
+    >>> from pathlib import Path
     >>> from surefoot.labeling import serve
+    >>> folder = tempfile.TemporaryDirectory()
     >>> pool = pd.DataFrame({"age": [41, 23, 65], "plan": ["a", "b", "a"]})
-    >>> page = serve(pool, "leaves", classes=["yes", "no"], db=folder / "leaves.db")
+    >>> page = serve(pool, "leaves", classes=["yes", "no"], db=Path(folder.name) / "leaves.db")
     >>> page.url
     'http://127.0.0.1:.../?token=...'
     >>> page.labels()["label"].tolist()
     []
     >>> page.stop()
+    >>> folder.cleanup()
     """
     _check_host(host, allow_remote=allow_remote)
     check_number(lease_seconds, "lease_seconds", min_val=1)
