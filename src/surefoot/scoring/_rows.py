@@ -44,11 +44,19 @@ def rows_for(sure: Any, batch: Any) -> Any:
             return batch[names]
         return nw.from_native(batch, eager_only=True).select(names).to_native()
     names = model_columns(sure, batch.schema.names)
+    kinds = kinds_in_fit(sure, names)
+    columns = {name: as_kind(batch.column(name), kinds[name], name) for name in names}
+    if sure.input_form_["library"] == "numpy":
+        return as_array(list(columns.values()))
+    return as_library(pa.table(columns), sure.input_form_)
+
+
+def kinds_in_fit(sure: Any, names: list[str]) -> dict[str, str]:
+    """Kinds that the columns with these names had in `fit`, by name; a ValueError for a model that does not know."""
     form = getattr(sure, "input_form_", None)
     if form is None:
-        return as_array([plain(batch.column(name)) for name in names])
-    columns = {name: as_kind(batch.column(name), form["kinds"][name], name) for name in names}
-    return as_library(pa.table(columns), form)
+        raise ValueError("The model was saved by an older version of surefoot: fit it again.")
+    return form["kinds"] if "kinds" in form else dict.fromkeys(names, form["kind"])
 
 
 def plain(column: Any) -> Any:
