@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from math import fsum
 from numbers import Integral
@@ -21,10 +22,10 @@ from surefoot import __version__
 from surefoot._files import write_whole
 from surefoot._progress import Show, bar
 from surefoot._table_files import TableFileError, no_rows
+from surefoot._table_streams import Source, open_source
 from surefoot.abstention import Promise, promise_for
 from surefoot.scoring._batches import Sure, check_sure, output_schema, score_batch
 from surefoot.scoring._cells import CellError
-from surefoot.scoring._parquet import ParquetSource, check_kinds
 from surefoot.scoring._record import (
     OutputFolderError,
     Record,
@@ -33,8 +34,7 @@ from surefoot.scoring._record import (
     fingerprint,
     part_name,
 )
-from surefoot.scoring._rows import kinds_in_fit, model_columns
-from surefoot.scoring._sources import Source, open_source
+from surefoot.scoring._rows import check_kinds, kinds_in_fit, model_columns
 
 # Rows of a part, and cells of a part at most: a part of a wide table has fewer rows.
 ROWS_PER_PART = 100_000
@@ -110,7 +110,7 @@ def score_table(
     (169, ['row', 'prediction', 'probability_0'])
     """
     check_sure(sure)
-    table = open_source(Path(fspath(source)), sure)
+    table = open_source(Path(fspath(source)), partial(kinds_in_fit, sure))
     columns = columns_of(sure, table, keep)
     size = check_rows_per_part(rows_per_part, len(columns))
     promise = promise_for(sure.held_out_) if promise is None else promise
@@ -129,8 +129,7 @@ def score_table(
 def columns_of(sure: Sure, table: Source, keep: Sequence[str]) -> list[str]:
     """Columns to read, those of the model first; an error if one is missing, or of a kind that no model takes."""
     names = model_columns(sure, table.names, str(table.path))
-    if isinstance(table, ParquetSource):
-        check_kinds(table, names, kinds_in_fit(sure, names))
+    check_kinds(table, names, kinds_in_fit(sure, names))
     if ROW in keep:
         raise ValueError(f"keep has {ROW!r}, the name of a column that is written: rename it.")
     return list(dict.fromkeys([*names, *keep]))

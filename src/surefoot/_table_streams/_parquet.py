@@ -14,8 +14,7 @@ from surefoot._table_files import (
     parquet_files,
     partition_values,
 )
-from surefoot._words import listed
-from surefoot.scoring._rows import is_number, plain
+from surefoot._table_streams._kinds import kind_in_words, plain, value_type
 
 # Rows that are read at a time, and bytes of each column that are.
 READ_ROWS = 10_000
@@ -160,27 +159,6 @@ def read_rows(part: Part, names: list[str], skipped: int) -> Iterator[pa.RecordB
         raise TableFileError(f"{part.path} was changed while it was read.")
 
 
-def value_type(kind: pa.DataType) -> pa.DataType:
-    """Type of the values of a column, which may be coded by a dictionary."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def kind_in_words(kind: pa.DataType) -> str:
-    """What a column of a type holds, for a sentence."""
-    types = pa.types
-    if types.is_null(kind):
-        return "no values"
-    if types.is_boolean(kind):
-        return "truth values"
-    if is_number(kind):
-        return "numbers"
-    if types.is_string(kind) or types.is_large_string(kind):
-        return "texts"
-    if types.is_temporal(kind):
-        return "times"
-    return "lists, structures or bytes"
-
-
 def common_type(types: list[pa.DataType]) -> pa.DataType:
     """Type that holds the values of columns of one kind."""
     schemas = [pa.schema([("column", kind)]) for kind in dict.fromkeys(types)]
@@ -209,21 +187,3 @@ def partition_type(texts: list[str | None]) -> pa.DataType:
 def partition_column(text: str | None, kind: pa.DataType, n_rows: int) -> pa.Array:
     """Column with one value in every row."""
     return pa.repeat(pa.scalar(text, pa.string()).cast(kind), n_rows)
-
-
-def check_kinds(source: ParquetSource, names: Sequence[str], kinds: dict[str, str]) -> None:
-    """Raise an error for columns that no model takes, and for times where the model knows numbers."""
-    schema = source.schema(names, "which the model was fitted on")
-    nested = [
-        field.name for field in schema if kind_in_words(field.type) == "lists, structures or bytes"
-    ]
-    if nested:
-        raise TableFileError(
-            f"{source.path} has lists, structures or bytes in {listed(nested)}, which no model here takes."
-        )
-    for field in schema:
-        kind = kind_in_words(field.type)
-        if kind == "times" and kinds.get(field.name, "O") in "biuf":
-            raise TableFileError(
-                f"Column {field.name!r} of {source.path} holds times where the model knows numbers."
-            )
