@@ -1,21 +1,22 @@
-"""Description of the frame that a model was fitted on, so that rows from files can be given the same form."""
+"""Description of the table that a model was fitted on, so that rows from files can be given the same form."""
 
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from surefoot._tables._columns import column_names, kinds_of, split_columns
+from surefoot._tables._columns import NUMERIC, column_names, kinds_of, split_columns
 from surefoot._tables._forms import is_frame, is_pandas
 from surefoot._tables._values import as_objects
 
 
-def input_form(X: Any) -> dict[str, Any] | None:
-    """Library, kinds of columns and categories of a frame with texts as names, in plain values; None without one.
+def input_form(X: Any) -> dict[str, Any]:
+    """Library, kinds of columns and categories of a table, in plain values; an array has one kind.
 
     The kind is NumPy's letter: b, i, u and f for numbers, M for times, m for durations, O for anything else.
     """
     if not is_frame(X) or not all(isinstance(name, str) for name in column_names(X)):
-        return None
+        kinds = set(kinds_of(X))
+        return {"library": "numpy", "kind": "f" if kinds <= set(NUMERIC) else "O"}
     names = [str(name) for name in column_names(X)]
     columns = zip(names, split_columns(X), strict=True) if is_pandas(X) else ()
     categories = {name: plain_categories(column) for name, column in columns}

@@ -8,11 +8,12 @@ import pyarrow as pa
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._table_streams import plain
 from surefoot._tables import count_rows, take_rows
 from surefoot._words import listed
 from surefoot.abstention import Promise, promise_for
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.scoring._rows import is_arrow, plain, rows_for
+from surefoot.scoring._rows import is_arrow, rows_for
 
 Sure = IndividualErrorClassifier | IndividualErrorRegressor
 

@@ -8,6 +8,10 @@ import pyarrow.compute as pc
 # What cannot be converted, and what the model expects there.
 EXPECTED = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "M": "times"}
 
+# Types that are tried for each kind, the narrowest first; floats for all others.
+WHOLE = [pa.int64(), pa.float64()]
+TYPES = {"b": [pa.bool_()], "M": [pa.timestamp("us")], "i": WHOLE, "u": WHOLE}
+
 
 class CellError(ValueError):
     """Error for a value that does not fit its column; `row` is its position among the rows that were given.
@@ -28,6 +32,10 @@ class CellError(ValueError):
         super().__init__(column, value, expected, row)
         self.column, self.value, self.expected, self.row = column, value, expected, row
 
+    def behind(self, n_rows: int) -> "CellError":
+        """Error for the same cell, if so many rows stand in front."""
+        return CellError(self.column, self.value, self.expected, self.row + n_rows)
+
     def __str__(self) -> str:
         return f"Row {self.row} has {self.words}."
 
@@ -41,14 +49,15 @@ class CellError(ValueError):
 
 def parse_texts(texts: Any, kind: str, name: str) -> Any:
     """Array of numbers, truth values or times from texts, an empty one a gap; `CellError` for any other text."""
-    wanted = {"b": pa.bool_(), "M": pa.timestamp("us")}.get(kind, pa.float64())
     trimmed = pc.utf8_trim_whitespace(texts)
     filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-    try:
-        return filled.cast(wanted)
-    except pa.ArrowInvalid:
-        row = first_misfit(filled, wanted)
-        raise CellError(name, texts[row].as_py(), EXPECTED[kind], row) from None
+    for wanted in TYPES.get(kind, [pa.float64()]):
+        try:
+            return filled.cast(wanted)
+        except pa.ArrowInvalid:
+            continue
+    row = first_misfit(filled, wanted)
+    raise CellError(name, texts[row].as_py(), EXPECTED[kind], row)
 
 
 def first_misfit(texts: Any, wanted: Any) -> int:

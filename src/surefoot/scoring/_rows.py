@@ -6,6 +6,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 
+from surefoot._table_files import TableFileError
+from surefoot._table_streams import Source, is_number, kind_in_words, plain
 from surefoot._tables import column_names, is_frame
 from surefoot._typing import Floats
 from surefoot._words import listed, plural
@@ -22,13 +24,13 @@ def model_columns(sure: Any, names: list[str], table: str = "The table") -> list
     known = getattr(sure, "feature_names_in_", None)
     if known is None:
         if len(names) != sure.n_features_in_:
-            raise ValueError(
+            raise TableFileError(
                 f"The model was fitted on {plural(sure.n_features_in_, 'column')}, but {table[0].lower()}{table[1:]} "
                 f"has {len(names)}."
             )
         return names
     if missing := [name for name in known if name not in set(names)]:
-        raise ValueError(f"{table} lacks {listed(missing)}, which the model was fitted on.")
+        raise TableFileError(f"{table} lacks {listed(missing)}, which the model was fitted on.")
     return [str(name) for name in known]
 
 
@@ -44,17 +46,37 @@ def rows_for(sure: Any, batch: Any) -> Any:
             return batch[names]
         return nw.from_native(batch, eager_only=True).select(names).to_native()
     names = model_columns(sure, batch.schema.names)
+    kinds = kinds_in_fit(sure, names)
+    columns = {name: as_kind(batch.column(name), kinds[name], name) for name in names}
+    if sure.input_form_["library"] == "numpy":
+        return as_array(list(columns.values()))
+    return as_library(pa.table(columns), sure.input_form_)
+
+
+def kinds_in_fit(sure: Any, names: list[str]) -> dict[str, str]:
+    """Kinds that the columns with these names had in `fit`, by name; a ValueError for a model that does not know."""
     form = getattr(sure, "input_form_", None)
     if form is None:
-        return as_array([plain(batch.column(name)) for name in names])
-    columns = {name: as_kind(batch.column(name), form["kinds"][name], name) for name in names}
-    return as_library(pa.table(columns), form)
+        raise ValueError("The model was saved by an older version of surefoot: fit it again.")
+    return form["kinds"] if "kinds" in form else dict.fromkeys(names, form["kind"])
 
 
-def plain(column: Any) -> Any:
-    """Column of Arrow without a dictionary, in one piece."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+def check_kinds(source: Source, names: list[str], kinds: dict[str, str]) -> None:
+    """Raise an error for columns that no model takes, and for times where the model knows numbers."""
+    schema = source.schema(names, "which the model was fitted on")
+    nested = [
+        field.name for field in schema if kind_in_words(field.type) == "lists, structures or bytes"
+    ]
+    if nested:
+        raise TableFileError(
+            f"{source.path} has lists, structures or bytes in {listed(nested)}, which no model here takes."
+        )
+    for field in schema:
+        kind = kind_in_words(field.type)
+        if kind == "times" and kinds.get(field.name, "O") in "biuf":
+            raise TableFileError(
+                f"Column {field.name!r} of {source.path} holds times where the model knows numbers."
+            )
 
 
 def as_kind(column: Any, kind: str, name: str) -> Any:
@@ -70,17 +92,6 @@ def as_kind(column: Any, kind: str, name: str) -> Any:
     if kind == "M" and pa.types.is_date(column.type):
         return column.cast(pa.timestamp("us"))
     return column
-
-
-def is_number(kind: Any) -> bool:
-    """Whether a type of Arrow is one of numbers or truth values."""
-    types = pa.types
-    return bool(
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_boolean(kind)
-    )
 
 
 def as_array(columns: list[Any]) -> Any:
