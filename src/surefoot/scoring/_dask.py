@@ -1,5 +1,7 @@
-"""Scores of a frame of Dask: each worker judges partitions, and gets the model once."""
+"""Scores by workers of Dask: each judges parts of a table, and gets the model once."""
 
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -33,7 +35,7 @@ def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
 
     See Also
     --------
-    score_batches : Scores of batches that you read yourself.
+    score_table : Scores of a table in files; its `client` spreads them over a cluster.
 
     Notes
     -----
@@ -80,3 +82,32 @@ def judge_partition(part: Any, sure: Sure, promise: Promise) -> Any:
     frame = scores.to_pandas()
     frame.index = part.index
     return frame
+
+
+def on_workers(client: Any, sure: Sure, tasks: Iterable[Any]) -> Iterator[Any]:
+    """Results of joblib's delayed calls, in their order; the model, an argument of all of them, is sent once.
+
+    All other arguments are kept by the scheduler until their call has ended: nothing is lost with a worker.
+    """
+    model = submitted(client, itself, [sure])
+    waiting: deque[Any] = deque()
+    for function, arguments, _ in tasks:
+        sent = [model if argument is sure else argument for argument in arguments]
+        waiting.append(submitted(client, function, sent))
+        if len(waiting) > 2 * max(1, sum(client.nthreads().values())):
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def submitted(client: Any, function: Any, arguments: list[Any]) -> Any:
+    """Future of a call; its arguments may be large."""
+    from dask import config  # noqa: PLC0415 - there is a client, so there is Dask
+
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return client.submit(function, *arguments, pure=False)
+
+
+def itself(value: Any) -> Any:
+    """Value that is given: a call of this keeps a value on workers, and on the scheduler if they are lost."""
+    return value
