@@ -102,7 +102,8 @@ def on_workers(client: Any, sure: Sure, tasks: Iterable[Any]) -> Iterator[Any]:
 
 def submitted(client: Any, function: Any, arguments: list[Any]) -> Any:
     """Future of a call; its arguments may be large."""
-    from dask import config  # noqa: PLC0415 - there is a client, so there is Dask
+    with needed_for("A client of Dask", "dask"):
+        from dask import config  # noqa: PLC0415
 
     with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
         return client.submit(function, *arguments, pure=False)
