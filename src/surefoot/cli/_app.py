@@ -21,6 +21,7 @@ from surefoot.cli._options import (
     JsonRows,
     MaxRisk,
     RandomState,
+    Sample,
     Table,
     Target,
     Task,
@@ -103,6 +104,7 @@ def report(
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
     ] = False,
+    sample: Sample = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
@@ -124,6 +126,7 @@ def report(
             by=by or [],
             time=time,
             quick=quick,
+            sample=sample,
         ),
         Results(page, scores, as_json, json_rows, show),
     )
@@ -139,6 +142,7 @@ def fit(
     as_json: Json = False,
     cost: Cost = None,
     groups: Groups = None,
+    sample: Sample = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
@@ -146,7 +150,10 @@ def fit(
     with working("Starting"):
         from surefoot.cli._fit import run_fit  # noqa: PLC0415
 
-    run_fit(data, target, out, estimator, task, groups, random_state, jobs, as_json, cost or [])
+    run_fit(
+        *(data, target, out, estimator, task, groups, random_state, jobs, as_json, cost or []),
+        sample=sample,
+    )
 
 
 @app.command()
@@ -154,7 +161,12 @@ def score(
     model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
     data: Table,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File for the scored rows, .csv or .parquet.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="File for the scored rows, .csv or .parquet; or a folder for parts of a table of any size, where "
+            "a run that was stopped goes on.",
+        ),
     ],
     max_risk: MaxRisk = None,
     confidence: Confidence = 0.95,
@@ -163,12 +175,15 @@ def score(
         typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
     ] = None,
     as_json: Json = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._score import run_score  # noqa: PLC0415
+        from surefoot.cli._score_folder import is_for_parts, run_score_folder  # noqa: PLC0415
 
-    run_score(model, data, out, max_risk, confidence, keep or [], as_json)
+    run = run_score_folder if is_for_parts(out) else run_score
+    run(model, data, out, max_risk, confidence, keep or [], as_json, jobs)
 
 
 @app.command()
