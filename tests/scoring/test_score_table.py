@@ -53,6 +53,7 @@ def test_the_scores_of_a_folder_are_those_of_its_rows(kind, big, rows, tmp_path,
         "n_infinite": 0,
         "estimated_error": pytest.approx(judged["estimated_error"].mean()),
         "n_parts": 4,
+        "n_earlier": 0,
     }
 
 
@@ -67,6 +68,16 @@ def test_the_bytes_do_not_depend_on_processes_or_on_how_the_table_is_stored(
     (tmp_path / "one" / "_manifest.jsonl").unlink()  # it names the files that were read
     (tmp_path / "three" / "_manifest.jsonl").unlink()
     assert contents(tmp_path / "one") == contents(tmp_path / "three")
+
+
+def test_an_error_in_another_process_is_told_as_in_this_one(classifier, rows, tmp_path):
+    rows.astype({"age": object}).replace({"age": {rows["age"][3]: "old"}}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    with pytest.raises(
+        ValueError, match=r"^Line 5 of .*t\.csv has 'old' in the column 'age', where"
+    ):
+        score_table(classifier, tmp_path / "t.csv", tmp_path / "out", n_jobs=2)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";"])

@@ -8,6 +8,7 @@ from surefoot._table_files._csv_form import (
     find_encoding,
     is_code,
     line_of,
+    records,
 )
 from surefoot._table_files._errors import TableFileError, check_names, no_rows
 from surefoot._table_files._parquet_parts import parquet_files, partition_values
@@ -25,4 +26,5 @@ __all__ = [
     "no_rows",
     "parquet_files",
     "partition_values",
+    "records",
 ]

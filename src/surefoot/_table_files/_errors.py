@@ -1,4 +1,4 @@
-"""Error for tables that cannot be read, and the check of their names."""
+"""Error for tables that cannot be read or written, and the check of their names."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from surefoot._words import listed
 
 
 class TableFileError(ValueError):
-    """Error for a table that cannot be read; its message is one sentence that names the file."""
+    """Error for a table that cannot be read or written; its message is one sentence that names the file."""
 
 
 def check_names(names: Sequence[str], path: Path) -> None:

@@ -1,5 +1,6 @@
 """Parquet files and folders of them as a stream of batches; what is wrong with a file is told before any is judged."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +20,9 @@ from surefoot._table_streams._kinds import kind_in_words, plain, value_type
 # Rows that are read at a time, and bytes of each column that are.
 READ_ROWS = 10_000
 READ_BYTES = 2**20
+
+# How pandas calls an index without a name, which is no column.
+UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Part(NamedTuple):
@@ -56,7 +60,8 @@ class ParquetSource:
             if not any(name in part.schema.names for part in self.parts)
         }
         names = [name for part in self.parts for name in part.schema.names]
-        self.names = list(dict.fromkeys([*names, *self.partition]))
+        named = [name for name in names if not UNNAMED_INDEX.fullmatch(name)]
+        self.names = list(dict.fromkeys([*named, *self.partition]))
         check_names(self.names, path)
 
     def schema(self, names: Sequence[str], why: str) -> pa.Schema:

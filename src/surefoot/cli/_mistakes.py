@@ -36,7 +36,7 @@ def one_sentence_of(what: str) -> Iterator[None]:
 
 @contextmanager
 def mistakes_of_tables() -> Iterator[None]:
-    """Turn the sentence of a table that cannot be read into a `Mistake`."""
+    """Turn the sentence of a table that cannot be read or written into a `Mistake`."""
     try:
         yield
     except TableFileError as error:

@@ -57,13 +57,20 @@ def is_folder(path: Path) -> bool:
 
 def read_file(path: Path, shown: Path) -> Any:
     """Frame from a file, compressed or not, whose content says whether it is CSV or Parquet."""
+    with plain_file(path) as (file, is_parquet):
+        return read_parquet(file, shown) if is_parquet else read_csv(file, shown)
+
+
+@contextmanager
+def plain_file(path: Path) -> Iterator[tuple[Path, bool]]:
+    """File without compression that can be read more than once, and whether it is Parquet."""
+    shown = shown_path(path)
     with regular_file(path) as raw, unpacked(raw, shown) as file:
         with file.open("rb") as content:
             start = content.read(4096)
         if not start.strip():
             raise Mistake(f"{shown} is empty.")
-        read = read_parquet if start.startswith(b"PAR1") else read_csv
-        return read(file, shown)
+        yield file, start.startswith(b"PAR1")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._files import write_whole
+from surefoot._table_files import TableFileError
 from surefoot._words import listed
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 
@@ -24,10 +25,6 @@ MUST_AGREE = {
     "options": "scores with other options",
     "surefoot": "scores of another version of surefoot",
 }
-
-
-class OutputFolderError(ValueError):
-    """Error for a folder that scores cannot be written to; its message is one sentence."""
 
 
 class Record:
@@ -48,9 +45,14 @@ class Record:
         old_head, self.parts, self.is_complete = self._read()
         if old_head is None:
             self._check_is_empty()
-        else:
+        elif self.parts:
             self._check_agrees(old_head, head)
-        self._write(old_head or head)
+        self._write(old_head if old_head and self.parts else head)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all parts that are finished."""
+        return sum(part["n_rows"] for part in self.parts)
 
     def add(self, part: dict[str, Any]) -> None:
         """Note a part that was written."""
@@ -80,7 +82,7 @@ class Record:
             return None, [], False
         lines = list(valid_lines(self.path.read_bytes()))
         if not lines or not set(MUST_AGREE) <= set(lines[0]):
-            raise OutputFolderError(
+            raise TableFileError(
                 f"{self.path} is damaged: name another folder, or remove {self.folder} to begin again."
             )
         parts: list[dict[str, Any]] = []
@@ -94,14 +96,14 @@ class Record:
 
     def _check_is_empty(self) -> None:
         if others := sorted(path.name for path in self.folder.iterdir()):
-            raise OutputFolderError(
+            raise TableFileError(
                 f"{self.folder} has {listed(others, 3)} and no scores: name an empty or a new folder."
             )
 
     def _check_agrees(self, old: dict[str, Any], new: dict[str, Any]) -> None:
         for field, meaning in MUST_AGREE.items():
             if old[field] != new[field]:
-                raise OutputFolderError(
+                raise TableFileError(
                     f"{self.folder} has {meaning}: name another folder, or remove this one to begin again."
                 )
 
@@ -167,7 +169,7 @@ def alone_in(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OutputFolderError(
+            raise TableFileError(
                 f"Another run is writing to {folder}: wait for it, or name another folder."
             ) from None
         yield

@@ -23,12 +23,12 @@ from surefoot._files import write_whole
 from surefoot._progress import Show, bar
 from surefoot._table_files import TableFileError, no_rows
 from surefoot._table_streams import Source, open_source
+from surefoot._words import listed
 from surefoot.abstention import Promise, promise_for
 from surefoot.scoring._batches import Sure, check_sure, output_schema, score_batch
 from surefoot.scoring._cells import CellError
 from surefoot.scoring._dask import on_workers
 from surefoot.scoring._record import (
-    OutputFolderError,
     Record,
     alone_in,
     file_facts,
@@ -91,7 +91,8 @@ def score_table(
     -------
     summary : dict
         `n_rows`; `estimated_error`, its mean; `n_trusted`, rows that are answered under the promise; `n_novel`;
-        `n_infinite`, infinite numbers that were judged as missing; `n_parts`.
+        `n_infinite`, infinite numbers that were judged as missing; `n_parts`; `n_earlier`, rows that earlier runs
+        had scored.
 
     See Also
     --------
@@ -120,25 +121,27 @@ def score_table(
     size = check_rows_per_part(rows_per_part, len(columns))
     promise = promise_for(sure.held_out_) if promise is None else promise
     kept = table.schema(list(dict.fromkeys(keep)), "which is to be kept")
-    output_schema(sure, keep=kept)
     folder = check_folder(Path(fspath(out)), table.path)
     with alone_in(folder):
         record = Record(folder, head_of(sure, table, promise, kept, size))
+        n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
             tasks = (delayed(judge_part)(sure, *part, promise, kept) for part in parts)
             spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
             spread = spread if client is None else partial(on_workers, client, sure)
             write_parts(table, record, spread(with_errors(tasks)), progress)
-    return summary_of(record)
+    return {**summary_of(record), "n_earlier": n_earlier}
 
 
 def columns_of(sure: Sure, table: Source, keep: Sequence[str]) -> list[str]:
     """Columns to read, those of the model first; an error if one is missing, or of a kind that no model takes."""
     names = model_columns(sure, table.names, str(table.path))
     check_kinds(table, names, kinds_in_fit(sure, names))
-    if ROW in keep:
-        raise ValueError(f"keep has {ROW!r}, the name of a column that is written: rename it.")
+    if twice := [name for name in keep if name in {ROW, *output_schema(sure).names}]:
+        raise ValueError(
+            f"keep has {listed(twice)}, the name of a column that is written: rename it."
+        )
     return list(dict.fromkeys([*names, *keep]))
 
 
@@ -152,11 +155,11 @@ def check_rows_per_part(rows_per_part: int | None, n_columns: int) -> int:
 def check_folder(out: Path, source: Path) -> Path:
     """Folder for the scores; an error if it cannot be one."""
     if out.exists() and not out.is_dir():
-        raise OutputFolderError(f"{out} is a file: name a folder for the parts.")
+        raise TableFileError(f"{out} is a file: name a folder for the parts.")
     if not out.resolve().parent.is_dir():
-        raise OutputFolderError(f"There is no folder {out.parent} to make {out.name} in.")
+        raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
     if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
-        raise OutputFolderError(f"{out} is in {source}, which is read: name a folder elsewhere.")
+        raise TableFileError(f"{out} is in {source}, which is read: name a folder elsewhere.")
     return out
 
 
@@ -280,7 +283,7 @@ class Watch:
 
     def __init__(self, table: Source, record: Record, show: Show | None) -> None:
         self.table, self.record, self.show = table, record, show
-        self.began, self.n_before = time.perf_counter(), self._n_rows()
+        self.began, self.n_before = time.perf_counter(), self.record.n_rows
         if show is not None:
             show(table.share(self.n_before), "Judging", None)
 
@@ -288,13 +291,10 @@ class Watch:
         """Show how far the work is."""
         if self.show is None:
             return
-        elapsed, n_rows = time.perf_counter() - self.began, self._n_rows()
+        elapsed, n_rows = time.perf_counter() - self.began, self.record.n_rows
         share, rate = self.table.share(n_rows), (n_rows - self.n_before) / elapsed
         left = n_rows * (1 - share) / share / rate
         self.show(share, f"Judging {rate:,.0f} rows per second", left)
-
-    def _n_rows(self) -> int:
-        return sum(part["n_rows"] for part in self.record.parts)
 
 
 def summary_of(record: Record) -> dict[str, Any]:
