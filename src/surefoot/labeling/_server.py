@@ -16,6 +16,9 @@ from surefoot.labeling._session import Session
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
+# Rows that one request gets at most.
+MOST_ITEMS = 100
+
 # Beginnings of a name that a spreadsheet would run as a formula.
 FORMULA = ("=", "+", "-", "@")
 
@@ -103,14 +106,14 @@ def _add_reading(app: FastAPI, session: Session) -> None:
     @app.get("/api/next")
     def following(
         person: Person,
-        count: Annotated[int, Query(ge=1, le=50)] = 3,
+        count: Annotated[int, Query(ge=1)] = 3,
         guess: Annotated[int, Query(ge=0, le=1)] = 0,
     ) -> dict[str, Any]:
-        return session.next_items(person, count, guess=bool(guess))
+        return session.next_items(person, min(count, MOST_ITEMS), guess=bool(guess))
 
     @app.get("/api/answered")
-    def answered(person: Person, count: Annotated[int, Query(ge=1, le=100)] = 20) -> Any:
-        return {"items": session.answered(person, count)}
+    def answered(person: Person, count: Annotated[int, Query(ge=1)] = 20) -> Any:
+        return {"items": session.answered(person, min(count, MOST_ITEMS))}
 
     @app.get("/api/progress")
     def progress() -> dict[str, Any]:
