@@ -48,6 +48,7 @@ def test_labels_needed_by_hand():
             "b": np.array([[0.5, 0.6, 0.7], [0.5, 0.6, 0.7]]),
         },
         full_accuracy=np.array([0.9, 0.7]),
+        n_labels_at_stop={"a": np.array([20, np.inf]), "b": np.array([30, 30])},
     )
     # 0.76 of 0.95 · 0.8 lies 0.26 / 0.3 of the way from 0.5 to 0.8.
     assert found.labels_needed() == {"a": pytest.approx(10 + 10 * 0.26 / 0.3), "b": np.inf}

@@ -21,6 +21,7 @@ from surefoot.cli._options import (
     JsonRows,
     MaxRisk,
     RandomState,
+    Sample,
     Table,
     Target,
     Task,
@@ -103,6 +104,7 @@ def report(
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
     ] = False,
+    sample: Sample = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
@@ -124,6 +126,7 @@ def report(
             by=by or [],
             time=time,
             quick=quick,
+            sample=sample,
         ),
         Results(page, scores, as_json, json_rows, show),
     )
@@ -143,6 +146,7 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="Labels of rows, as surefoot label writes them."),
     ] = None,
+    sample: Sample = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
@@ -151,7 +155,7 @@ def fit(
         from surefoot.cli._fit import run_fit  # noqa: PLC0415
 
     known = (data, target, out, estimator, task, groups, random_state, jobs, as_json)
-    run_fit(*known, cost or [], labels)
+    run_fit(*known, cost or [], labels, sample)
 
 
 @app.command()
@@ -159,7 +163,12 @@ def score(
     model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
     data: Table,
     out: Annotated[
-        Path, typer.Option(metavar="FILE", help="File for the scored rows, .csv or .parquet.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="File for the scored rows, .csv or .parquet; or a folder for parts of a table of any size, where "
+            "a run that was stopped goes on.",
+        ),
     ],
     max_risk: MaxRisk = None,
     confidence: Confidence = 0.95,
@@ -168,12 +177,15 @@ def score(
         typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
     ] = None,
     as_json: Json = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._score import run_score  # noqa: PLC0415
+        from surefoot.cli._score_folder import is_for_parts, run_score_folder  # noqa: PLC0415
 
-    run_score(model, data, out, max_risk, confidence, keep or [], as_json)
+    run = run_score_folder if is_for_parts(out) else run_score
+    run(model, data, out, max_risk, confidence, keep or [], as_json, jobs)
 
 
 @app.command()

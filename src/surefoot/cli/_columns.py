@@ -38,10 +38,12 @@ def why_useless(column: Any) -> str | None:
 
 def is_name(texts: Any) -> bool:
     """True if texts that all differ are names or ids, rather than sentences or dates."""
-    from skrub import to_datetime  # noqa: PLC0415 - slow to import, and few tables need it
-
     words = texts.astype(str)
-    return not words.str.contains(r"\s").any() and to_datetime(words).dtype.kind == "O"
+    if words.str.contains(r"\s").any():
+        return False
+    from skrub import to_datetime  # noqa: PLC0415 - takes a second or more to import
+
+    return bool(to_datetime(words).dtype.kind == "O")
 
 
 def without_infinities(X: Any) -> Any:

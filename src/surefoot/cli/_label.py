@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from surefoot._optional import needed_for
 from surefoot._words import listed
-from surefoot.cli._columns import leave_out_useless, without_infinities
+from surefoot.cli._columns import leave_out_useless
 from surefoot.cli._console import remark, working
 from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._output import check_output, check_outputs, not_written
@@ -61,9 +61,14 @@ def run_label(
 
         table = read_table(data)
         name = table_name(data)
-        if target not in table.columns and classes is None and not allow_new_classes:
+        if (
+            target not in table.columns
+            and classes is None
+            and model is None
+            and not allow_new_classes
+        ):
             raise unknown_column(target, table.columns, name)
-        settings, table = learning(table, target, model, name)
+        settings = learning(table, target, model, name)
     try:
         page = serve(
             table,
@@ -87,8 +92,8 @@ def run_label(
         stop(page, answers.out)
 
 
-def learning(table: Any, target: str, model: Path | None, name: str) -> tuple[dict[str, Any], Any]:
-    """Model and columns to learn from, as settings of the page, and the table."""
+def learning(table: Any, target: str, model: Path | None, name: str) -> dict[str, Any]:
+    """Model and columns to learn from, as settings of the page."""
     if target in table.columns and table[target].dtype.kind in "iuf":
         n_values = table[target].nunique()
         if n_values > 100:
@@ -97,16 +102,14 @@ def learning(table: Any, target: str, model: Path | None, name: str) -> tuple[di
             )
     X = table.drop(columns=target, errors="ignore")
     if model is None:
-        return {"inputs": list(leave_out_useless(X).columns)}, table
-    from surefoot.cli._given_model import known_columns  # noqa: PLC0415 - slow to import
+        return {"inputs": list(leave_out_useless(X).columns)}
+    from surefoot.cli._given_model import known_columns  # noqa: PLC0415 - without a model the page starts sooner
     from surefoot.cli._score import load_sure  # noqa: PLC0415
 
     sure = load_sure(model)
     if not hasattr(sure, "classes_"):
         raise Mistake(f"{model} predicts numbers: people can be asked for classes only.")
-    X = without_infinities(known_columns(sure, X, name))
-    table = table.assign(**{column: X[column] for column in X.columns})
-    return {"estimator": sure, "inputs": list(X.columns)}, table
+    return {"estimator": sure, "inputs": list(known_columns(sure, X, name).columns)}
 
 
 def class_names(text: str) -> list[str]:

@@ -68,6 +68,14 @@ class Pool:
         """Rows without a label in the table."""
         return [row for row in range(len(self)) if row not in self.labels]
 
+    def model_input(self) -> pd.DataFrame:
+        """Columns that the model learns from; infinite numbers, which models refuse, are gaps."""
+        X = self.cells[self.inputs]
+        infinite = [
+            name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
+        ]
+        return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in infinite})
+
     def fingerprint(self) -> str:
         """Digest of the rows, of the names of the columns, and of the target and the labels that it has."""
         facts = [self.target, list(self.cells.columns), self.labels]
@@ -189,10 +197,8 @@ def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]
 
 def as_json(value: Any) -> Any:
     """Cell as JSON: null for a gap, a number, a truth value, or text."""
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return as_text(value)
+    if isinstance(value, (str, bool)):
+        return as_text(value) if isinstance(value, str) else value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -201,6 +207,8 @@ def as_json(value: Any) -> Any:
         return value if abs(value) < 2**53 else str(value)
     if value is None or value is pd.NA or value is pd.NaT:
         return None
+    if isinstance(value, pd.Timestamp) and value == value.normalize():
+        return str(value.date())
     return as_text(value)
 
 

@@ -48,7 +48,7 @@ def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     chosen_model = default_model() if estimator is None else estimator
     model, sure = fit_model(chosen_model, X_known, y, request.random_state)
     chosen = _choose(X, X_known, y, model, request, unknown)
-    shown = np.union1d(chosen, np.intersect1d(request.next_random_rows, unknown))
+    shown = np.union1d(chosen, np.intersect1d(request.rows_ahead, unknown))
     looked = _look_at(X.iloc[shown], X_known, y, model, sure)
     details = {
         int(row): each._replace(neighbors=request.rows[each.neighbors].tolist())
@@ -61,7 +61,7 @@ def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     watched = _sample(np.arange(len(X)), MOST_WATCHED, np.random.default_rng(0))
     predictions = [str(label) for label in model.predict(X.iloc[watched])]
     rule = StoppingRule(state=request.stopping)
-    rule.look(predictions, n_labels=len(y))
+    rule.look(predictions, n_labels=len(y), labelled=np.isin(watched, request.rows))
     return Round(
         questions=questions,
         details=details,
@@ -106,7 +106,7 @@ def measure(
         return None
     right = np.zeros(len(y), dtype=bool)
     held_out = sure.held_out_
-    right[held_out.rows] = ~np.asarray(held_out.wrong, dtype=bool)
+    right[held_out.rows] = held_out.prediction == held_out.truth
     n_random, n_right = int(is_random.sum()), int(right[is_random].sum())
     low, high = binomtest(n_right, n_random).proportion_ci(0.95, method="wilson")
     return n_right / n_random, float(low), float(high), n_random

@@ -24,14 +24,6 @@ from surefoot.labeling._store import Store
 START_SECONDS, STOP_SECONDS = 30, 5
 
 
-class Server(uvicorn.Server):
-    """Server on a socket that is open already."""
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End; the loop closes the socket itself, and would look in vain for one that is closed."""
-        await super().shutdown(sockets=None)
-
-
 class LabelingPage:
     """Page that is being served; `stop` ends it.
 
@@ -57,9 +49,10 @@ class LabelingPage:
             lifespan="off",
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        self._server = Server(config)
-        self._ended, self._stopped = threading.Event(), threading.Lock()
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, name="surefoot label", daemon=True)
+        self._ended = threading.Event()
+        self._stopped = threading.Lock()
 
     def labels(self) -> pd.DataFrame:
         """Frame of the answers in force: row, label, kind, person, time, seconds, strategy, error."""
@@ -67,7 +60,8 @@ class LabelingPage:
 
     def wait(self) -> None:
         """Return when the page is stopped."""
-        while not self._ended.wait(1.0):  # in steps, so that Ctrl-C is heard
+        # A signal that interrupts join() makes Python before 3.13 take the thread for ended.
+        while not self._ended.wait(1.0):
             pass
 
     def stop(self) -> None:
@@ -75,12 +69,17 @@ class LabelingPage:
         if not self._stopped.acquire(blocking=False):
             return
         self._server.should_exit = True
-        self._ended.wait()  # a join that Ctrl-C interrupted takes the thread for ended (bpo-45274)
-        self._listener.close()
+        self.wait()
         try:
             self._session.close()
         except Refusal as error:
             raise ValueError(error.sentence) from error
+
+    def _run(self) -> None:
+        try:
+            self._server.run([self._listener])
+        finally:
+            self._ended.set()
 
     def _start(self) -> None:
         self._session.trainer.start()
@@ -88,12 +87,6 @@ class LabelingPage:
         end = time.monotonic() + START_SECONDS
         while not self._server.started and not self._ended.is_set() and time.monotonic() < end:
             time.sleep(0.01)
-
-    def _run(self) -> None:
-        try:
-            self._server.run([self._listener])
-        finally:
-            self._ended.set()
 
     def __repr__(self) -> str:
         return f"LabelingPage({self.url!r})"
@@ -126,7 +119,7 @@ def serve(
     target : str
         Column of the labels; it need not be there yet.
     classes : sequence of str, default=None
-        Classes to choose from; by default those that the target has.
+        Classes to choose from; by default those of a fitted `estimator`, else those that the target has.
     allow_new_classes : bool, default=False
         Whether people may add classes on the page.
     strategy : str, default=None
@@ -161,15 +154,18 @@ def serve(
 
     Examples
     --------
-    >>> import pandas as pd
+    >>> import pandas as pd, tempfile
+    >>> from pathlib import Path
     >>> from surefoot.labeling import serve
+    >>> folder = tempfile.TemporaryDirectory()
     >>> pool = pd.DataFrame({"age": [41, 23, 65], "plan": ["a", "b", "a"]})
-    >>> page = serve(pool, "leaves", classes=["yes", "no"], db=folder / "leaves.db")
+    >>> page = serve(pool, "leaves", classes=["yes", "no"], db=Path(folder.name) / "leaves.db")
     >>> page.url
     'http://127.0.0.1:.../?token=...'
     >>> page.labels()["label"].tolist()
     []
     >>> page.stop()
+    >>> folder.cleanup()
     """
     _check_host(host, allow_remote=allow_remote)
     _check_seconds(lease_seconds)
@@ -177,6 +173,8 @@ def serve(
     model, sure = _models(estimator)
     frame = pd.DataFrame(pool)
     frame.columns = [as_text(column) for column in frame.columns]
+    if classes is None and sure is not None:
+        classes = [str(label) for label in sure.classes_]
     rows = make_pool(
         frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
     )

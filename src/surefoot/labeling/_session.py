@@ -84,11 +84,12 @@ class Session:
         self.first, self.latest = pool.first, Round([], **verdict)
         self.failure: str | None = None
         self._sure, self._seen, self._n_rounds = sure, -1, 0
+        self._n_learning = self._n_learned = 0
         self._stopping = json.loads(facts.get("stopping", "null"))
         self._file = threading.Lock()
         self.columns = describe_columns(pool.cells)
         self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
-        self.trainer = Trainer(pool.cells[pool.inputs], estimator, self._next_work, self._learned)
+        self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
         """Stop learning, write the answers, and close the database."""
@@ -180,6 +181,7 @@ class Session:
             "may_stop": latest.may_stop,
             "stop_reason": latest.stop_reason,
             "training": self.trainer.is_learning,
+            "n_learned": self._n_learned,
             "failure": self.failure,
             "round": self._n_rounds,
         }
@@ -212,9 +214,11 @@ class Session:
         near = [] if details is None else [int(row) for row in details.neighbors]
         labels = {row: self.pool.labels[row] for row in near if row in self.pool.labels}
         labels |= self.store.labels_of(near)
+        cells = self._cells(lease.row)
         item: dict[str, Any] = {
             "row": lease.row,
-            "cells": self._cells(lease.row),
+            "cells": cells,
+            "order": list(cells),  # a browser puts columns that are called by numbers first
             "lease": lease.lease,
             "why": lease.why,
             "neighbors": [
@@ -257,14 +261,14 @@ class Session:
             rows=rows,
             labels=np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
             random_rows=np.array(self.queue.random_rows(), dtype=np.int64),
-            next_random_rows=np.array(self.queue.next_random_rows(N_AHEAD), dtype=np.int64),
+            rows_ahead=np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
             closed_rows=np.array(closed, dtype=np.int64),
             strategy=self.strategy,
             random_state=self.random_state + changes,
             stopping=self._stopping,
             predictions=self.latest.predictions,
         )
-        self._seen, self._n_labels_asked = changes, len(labels) - len(self.pool.labels)
+        self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)
         return partial(learn, request=request)
 
     def _learned(self, result: Any) -> None:
@@ -284,9 +288,10 @@ class Session:
         }
         self.queue.ranking = [*self.first, *result.questions]
         self._n_rounds += 1
+        self._n_learned = self._n_learning
         self._stopping = result.stopping
         if result.measured is not None:
-            self.store.add_to_curve(self._n_labels_asked, result.measured)
+            self.store.add_to_curve(self._n_learned, result.measured)
         verdict = {name: getattr(result, name) for name in ("changed", "may_stop", "stop_reason")}
         kept = {"stopping": json.dumps(result.stopping), "verdict": json.dumps(verdict)}
         self.store.remember(kept, replace=True)

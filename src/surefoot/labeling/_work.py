@@ -21,8 +21,8 @@ class Request:
         Labelled rows and their labels.
     random_rows : ndarray
         Rows that were drawn at random, which alone measure accuracy.
-    next_random_rows : ndarray
-        Rows that will be drawn at random next.
+    rows_ahead : ndarray
+        Rows that people have before them, and rows that will be drawn at random next.
     closed_rows : ndarray
         Rows that are not asked about: answered otherwise than by a label.
     strategy : str or None
@@ -38,7 +38,7 @@ class Request:
     rows: Ints
     labels: NDArray[Any]
     random_rows: Ints
-    next_random_rows: Ints
+    rows_ahead: Ints
     closed_rows: Ints
     strategy: str | None
     random_state: int
