@@ -1,13 +1,17 @@
 """Progress of long work: which share of it is done, what is being done, and how long the rest will take."""
 
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+WIDTH = 24
 
 # Called with the share that is done, words for what is being done, and the seconds that the rest will take.
 Show = Callable[[float, str, float | None], None]
@@ -100,3 +104,58 @@ def counted(results: Iterable[T], kind: str) -> Iterator[T]:
     for result in results:
         step_done(kind)
         yield result
+
+
+def bar() -> Show | None:
+    """Function that draws the bar; None where nobody would see it."""
+    if "ipykernel" in sys.modules:
+        return _in_notebook()
+    return _on_terminal if sys.stderr.isatty() else None
+
+
+def line(share: float, words: str, seconds: float | None) -> str:
+    """Bar as one line of text.
+
+    Examples
+    --------
+    >>> line(0.5, "Measuring", 12.2)
+    '━━━━━━━━━━━━╶╶╶╶╶╶╶╶╶╶╶╶  50 %  Measuring, about 12 s left'
+    """
+    full = round(WIDTH * share)
+    left = "" if seconds is None or share == 1 else f", about {duration(seconds)} left"
+    return f"{'━' * full}{'╶' * (WIDTH - full)} {100 * share:3.0f} %  {words}{left}"
+
+
+def duration(seconds: float) -> str:
+    """Time in the two largest units that it has.
+
+    Examples
+    --------
+    >>> duration(12.2), duration(100), duration(7300)
+    ('12 s', '1 min 40 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _on_terminal(share: float, words: str, seconds: float | None) -> None:
+    text = "" if share == 1 else line(share, words, seconds)
+    sys.stderr.write(f"\r\033[K{text}")
+    sys.stderr.flush()
+
+
+def _in_notebook() -> Show:
+    shown: Any = import_module("IPython.display").display(
+        {"text/plain": ""}, raw=True, display_id=True
+    )
+    update: Callable[..., None] = shown.update
+
+    def show(share: float, words: str, seconds: float | None) -> None:
+        update({"text/plain": line(share, words, seconds)}, raw=True)
+
+    return show

@@ -17,8 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import Confidence, LocalSensitivity
-from surefoot.active_learning import query
-from surefoot.active_learning._strategies import STRATEGIES, divergence
+from surefoot.active_learning import STRATEGIES, query
+from surefoot.active_learning._strategies import divergence
 from surefoot.indicators import ResamplingSpread, VoteDisagreement
 
 

@@ -15,6 +15,7 @@ from surefoot._tables._columns import (
     take_column,
 )
 from surefoot._tables._forms import as_table, count_rows, is_frame, row_index, same_table
+from surefoot._tables._input_form import input_form
 from surefoot._tables._take import take_rows
 from surefoot._tables._values import (
     as_floats,
@@ -34,6 +35,7 @@ __all__ = [
     "column_names",
     "count_rows",
     "frame_like",
+    "input_form",
     "is_frame",
     "is_missing",
     "is_numeric",

@@ -4,10 +4,11 @@ from surefoot.active_learning._learner import ActiveLearner
 from surefoot.active_learning._query import query
 from surefoot.active_learning._simulate import SimulationResult, simulate
 from surefoot.active_learning._stopping import StoppingRule
-from surefoot.active_learning._strategies import DEFAULT_STRATEGY
+from surefoot.active_learning._strategies import DEFAULT_STRATEGY, STRATEGIES
 
 __all__ = [
     "DEFAULT_STRATEGY",
+    "STRATEGIES",
     "ActiveLearner",
     "SimulationResult",
     "StoppingRule",

@@ -1,13 +1,12 @@
 """Mistakes that the user can correct: one sentence on stderr, and exit code 2."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from pathlib import Path
 
 import typer
 
+from surefoot._table_files import TableFileError
 from surefoot._words import listed
 
 
@@ -35,9 +34,10 @@ def one_sentence_of(what: str) -> Iterator[None]:
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
 
 
-def check_names(names: list[str], path: Path) -> None:
-    """Raise one sentence if two columns have the same name; columns without one are numbered by pandas."""
-    named = Counter(name for name in names if name.strip())
-    twice = [name for name, times in named.items() if times > 1]
-    if twice:
-        raise Mistake(f"{path} has more than one column {listed(twice)}: names must differ.")
+@contextmanager
+def mistakes_of_tables() -> Iterator[None]:
+    """Turn the sentence of a table that cannot be read or written into a `Mistake`."""
+    try:
+        yield
+    except TableFileError as error:
+        raise Mistake(str(error)) from error

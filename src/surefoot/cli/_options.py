@@ -96,6 +96,14 @@ Confidence = Annotated[
 RandomState = Annotated[
     int, typer.Option(metavar="SEED", min=0, max=2**32 - 1, help="Seed of all random draws.")
 ]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Use N rows, drawn at random, of a table that is larger, such as one beyond the memory.",
+    ),
+]
 Jobs = Annotated[
     int,
     typer.Option(metavar="N", help="Processes to use; -1 uses all cores.", callback=check_jobs),

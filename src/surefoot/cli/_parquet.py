@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from surefoot._table_files import TableFileError, check_names
 from surefoot._words import listed
 from surefoot.cli._console import remark
-from surefoot.cli._mistakes import Mistake, check_names
 
 
 def read_parquet(file: Path, path: Path) -> Any:
@@ -22,8 +22,10 @@ def read_arrow(file: Path, path: Path, *, partitioning: str | None = "hive") -> 
         check_names(parquet.read_schema(file).names, path)
         table = parquet.read_table(file, partitioning=partitioning)
         table.validate(full=True)  # texts that are no UTF-8, offsets out of range
+    except TableFileError:
+        raise
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise Mistake(f"{path} is a broken Parquet file.") from error
+        raise TableFileError(f"{path} is a broken Parquet file.") from error
     return table
 
 

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-from surefoot.cli._csv import is_code
-from surefoot.cli._mistakes import Mistake, check_names
+from surefoot._table_files import (
+    TableFileError,
+    check_names,
+    is_code,
+    parquet_files,
+    partition_values,
+)
 from surefoot.cli._parquet import as_frame, read_arrow, without_nested
-
-# Name that Hive gives to the folder of rows without a value.
-MISSING = "__HIVE_DEFAULT_PARTITION__"
 
 
 def read_parquet_folder(folder: Path) -> Any:
@@ -18,16 +19,12 @@ def read_parquet_folder(folder: Path) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     files = parquet_files(folder)
-    if not files:
-        raise Mistake(
-            f"{folder} is a folder without Parquet files: name a table in CSV or Parquet."
-        )
     parts = [partition_values(file.relative_to(folder)) for file in files]
     tables = [read_arrow(file, file, partitioning=None) for file in files]
     try:
         table = pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowException, ValueError) as error:
-        raise Mistake(
+        raise TableFileError(
             f"The Parquet files in {folder} are not one table: a column is of another type in another file."
         ) from error
     frame = as_frame(without_nested(table))
@@ -38,22 +35,6 @@ def read_parquet_folder(folder: Path) -> Any:
             frame[name] = as_numbers(values.reset_index(drop=True))
     check_names([str(name) for name in frame.columns], folder)
     return frame
-
-
-def parquet_files(folder: Path) -> list[Path]:
-    """Parquet files in a folder and its subfolders; hidden ones and those that begin with _ are notes of a writer."""
-    return sorted(
-        path
-        for path in folder.rglob("*.parquet")
-        if path.is_file()
-        and not any(n.startswith((".", "_")) for n in path.relative_to(folder).parts)
-    )
-
-
-def partition_values(path: Path) -> dict[str, str | None]:
-    """Values in the names of the folders of a file, by column."""
-    pairs = [part.split("=", 1) for part in path.parts[:-1] if "=" in part]
-    return {unquote(name): None if text == MISSING else unquote(text) for name, text in pairs}
 
 
 def as_numbers(texts: Any) -> Any:

@@ -12,6 +12,7 @@ from surefoot._crossfit import known_classes
 from surefoot.cli._console import working
 from surefoot.cli._given_model import model_file, rows_and_model
 from surefoot.cli._limits import cost_matrix, limits_for
+from surefoot.cli._mistakes import Mistake
 from surefoot.cli._output import check_output, check_outputs, not_written, write_output
 from surefoot.cli._roles import Rows, read_rows, take_apart
 from surefoot.cli._tables import table_bytes
@@ -36,6 +37,7 @@ class Request(NamedTuple):
     by: Sequence[str] = ()
     time: str | None = None
     quick: bool = False
+    sample: int | None = None
 
 
 class Results(NamedTuple):
@@ -99,7 +101,10 @@ def find_rows(request: Request, task: str, *, every: bool = False) -> Rows:
     """Rows of the user's table, or of an example."""
     roles: dict[str, Any] = {"every": every, "by": request.by, "time": request.time}
     if request.data is not None:
+        roles |= {"sample": request.sample, "random_state": request.random_state}
         return read_rows(request.data, request.target, task, request.groups, **roles)
+    if request.sample is not None:
+        raise Mistake("--sample draws rows of a table: name one.")
     X, y = make_subscriptions(random_state=0)
     table = X.assign(**{str(y.name): y})
     if request.target is None:

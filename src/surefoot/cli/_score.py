@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
@@ -17,6 +18,7 @@ from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
 from surefoot.cli._given_model import is_fitted, known_columns, load_file
 from surefoot.cli._limits import Risk, limits_for
+from surefoot.cli._memory import check_fits
 from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
 from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import check_confidence
@@ -54,37 +56,55 @@ def run_score(
     confidence: float,
     keep: Sequence[str],
     as_json: bool,
+    jobs: int = 1,
 ) -> None:
     """Judge every row of a table, write that, and say how many can be trusted."""
     check_output(out, ".csv", ".parquet")
     check_outputs([out], [model, data])
-    check_confidence(confidence)
-    with working(f"Reading {model} and {data}"):
-        sure = load_sure(model)
-        has_costs = sure.held_out_.costs is not None
-        task = "classification" if is_classifier(sure) else "regression"
-        risk = limits_for(max_risk, task, getattr(sure, "classes_", []), costs=has_costs)
+    check_kept(keep)
+    check_fits(data, f"name a folder instead of {out}, and the rows are scored part by part")
+    sure, promise, unit = prepare(model, max_risk, confidence)
+    with working(f"Reading {data}"):
         table = read_table(data)
         kept = kept_columns(table, keep, table_name(data))
         X = without_infinities(known_columns(sure, table, table_name(data)))
         check_numbers(sure, X, table_name(data))
-    promise = promise_or_remark(sure, risk, confidence)
     with one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"):
-        judged = judge_in_chunks(sure, X, promise)
+        judged = judge_in_chunks(sure, X, promise, jobs)
     rows = pd.DataFrame({"row": np.arange(len(X))})
     write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
     summary = {
-        "scores": str(out),
+        **figures_of(out, promise, confidence),
         "n_rows": len(judged),
         "n_trusted": int(judged["trust"].sum()),
         "n_novel": int(judged["novel"].sum()),
         "estimated_error": float(judged["estimated_error"].mean()),
+    }
+    print(json.dumps(summary) if as_json else in_words(summary, unit))
+
+
+def prepare(
+    model: Path, max_risk: Sequence[str] | None, confidence: float
+) -> tuple[Sure, Promise, str]:
+    """Error estimator of a file, its promise, and the unit of its errors."""
+    check_confidence(confidence)
+    with working(f"Reading {model}"):
+        sure = load_sure(model)
+        has_costs = sure.held_out_.costs is not None
+        task = "classification" if is_classifier(sure) else "regression"
+        risk = limits_for(max_risk, task, getattr(sure, "classes_", []), costs=has_costs)
+    return sure, promise_or_remark(sure, risk, confidence), "cost" if has_costs else task
+
+
+def figures_of(out: Path, promise: Promise, confidence: float) -> dict[str, Any]:
+    """Figures of the summary that do not depend on the rows."""
+    return {
+        "scores": str(out),
         "max_risk": promise.max_risk,
         "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
         "limit": promise.limit if promise.kept else None,
     }
-    print(json.dumps(summary) if as_json else in_words(summary, "cost" if has_costs else task))
 
 
 LIMITS = {
@@ -104,13 +124,18 @@ def load_sure(path: Path) -> Sure:
     return model
 
 
+def check_kept(keep: Sequence[str]) -> None:
+    """Raise one sentence for a column to be carried over that would be there twice."""
+    for column in keep:
+        if column in WRITTEN or column.startswith("probability_"):
+            raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
+
+
 def kept_columns(table: pd.DataFrame, keep: Sequence[str], name: str) -> pd.DataFrame:
-    """Columns to be carried over, each once; one sentence for one that is not there, or that would be there twice."""
+    """Columns to be carried over, each once; one sentence for one that is not there."""
     for column in keep:
         if column not in table.columns:
             raise unknown_column(column, table.columns, name)
-        if column in WRITTEN or column.startswith("probability_"):
-            raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
     return table[list(dict.fromkeys(keep))]
 
 
@@ -152,12 +177,19 @@ def promise_or_remark(sure: Sure, max_risk: Risk, confidence: float) -> Promise:
     return promise
 
 
-def judge_in_chunks(sure: Sure, X: pd.DataFrame, promise: Promise) -> pd.DataFrame:
+def judge_in_chunks(sure: Sure, X: pd.DataFrame, promise: Promise, jobs: int) -> pd.DataFrame:
     """Table of the judgement of each row, chunk by chunk."""
     parts = [X.iloc[start : start + CHUNK] for start in range(0, len(X), CHUNK)]
-    shown = progress_bar(parts, total=len(parts), label="Judging")
-    frames = [promise.apply(sure.judge(part)).to_frame() for part in shown]
-    return pd.concat(frames, ignore_index=True)
+    judged = Parallel(n_jobs=jobs, return_as="generator", mmap_mode="c")(
+        delayed(judge_chunk)(sure, part, promise) for part in parts
+    )
+    shown = progress_bar(judged, total=len(parts), label="Judging")
+    return pd.concat(list(shown), ignore_index=True)
+
+
+def judge_chunk(sure: Sure, part: pd.DataFrame, promise: Promise) -> pd.DataFrame:
+    """Table of the judgement of a few rows."""
+    return promise.apply(sure.judge(part)).to_frame()
 
 
 def in_words(summary: dict[str, Any], unit: str) -> str:

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from surefoot._table_files import TableFileError, check_names, no_rows
 from surefoot._words import reason
 from surefoot.cli._compressed import unpacked
 from surefoot.cli._csv import read_csv
-from surefoot.cli._mistakes import Mistake, check_names
+from surefoot.cli._mistakes import Mistake, mistakes_of_tables
 from surefoot.cli._parquet import read_parquet
 from surefoot.cli._parquet_folder import read_parquet_folder
 
@@ -27,11 +28,12 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 def read_table(path: Path) -> Any:
     """Frame with text names from a CSV or Parquet file, a folder of these, or standard input; a `Mistake` if none."""
     shown = shown_path(path)
-    table = read_parquet_folder(path) if is_folder(path) else read_file(path, shown)
-    table.columns = [str(name) for name in table.columns]
-    if len(table) == 0:
-        raise Mistake(f"{shown} has column names but no rows.")
-    check_names(list(table.columns), shown)
+    with mistakes_of_tables():
+        table = read_parquet_folder(path) if is_folder(path) else read_file(path, shown)
+        table.columns = [str(name) for name in table.columns]
+        if len(table) == 0:
+            raise no_rows(shown)
+        check_names(list(table.columns), shown)
     return table
 
 
@@ -55,13 +57,20 @@ def is_folder(path: Path) -> bool:
 
 def read_file(path: Path, shown: Path) -> Any:
     """Frame from a file, compressed or not, whose content says whether it is CSV or Parquet."""
+    with plain_file(path) as (file, is_parquet):
+        return read_parquet(file, shown) if is_parquet else read_csv(file, shown)
+
+
+@contextmanager
+def plain_file(path: Path) -> Iterator[tuple[Path, bool]]:
+    """File without compression that can be read more than once, and whether it is Parquet."""
+    shown = shown_path(path)
     with regular_file(path) as raw, unpacked(raw, shown) as file:
         with file.open("rb") as content:
             start = content.read(4096)
         if not start.strip():
             raise Mistake(f"{shown} is empty.")
-        read = read_parquet if start.startswith(b"PAR1") else read_csv
-        return read(file, shown)
+        yield file, start.startswith(b"PAR1")
 
 
 @contextmanager
@@ -78,6 +87,8 @@ def regular_file(path: Path) -> Iterator[Path]:
             yield Path(copy.name)
     except OSError as error:
         raise Mistake(f"{path} cannot be read: {reason(error)}.") from error
+    except TableFileError:
+        raise
     except ValueError as error:  # a zero byte in the name
         raise Mistake(f"{str(path)!r} cannot be read: it is no name of a file.") from error
 

@@ -22,6 +22,7 @@ from surefoot._crossfit import (
     with_fixed_seed,
 )
 from surefoot._models import check_model, predict_labels
+from surefoot._tables import input_form
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._judgement import HeldOut, Judgement
@@ -321,6 +322,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         check_model(self.estimator)
         check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        self.input_form_ = input_form(X)  # tables are read from files in the same form
         return X, self._check_target(y), sample_weight
 
     def __sklearn_tags__(self) -> Any:

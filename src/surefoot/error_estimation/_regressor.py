@@ -90,6 +90,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
         Their names, where they are strings.
+    input_form_ : dict
+        Library of the table seen in `fit`, and the kinds and categories of its columns.
 
     Notes
     -----

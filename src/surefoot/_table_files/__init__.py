@@ -1,0 +1,31 @@
+"""Tables on disk: the form of CSV files, the parts of Parquet folders, and one sentence for what is wrong."""
+
+from surefoot._table_files._csv_form import (
+    GAPS,
+    check_is_table,
+    check_records,
+    find_delimiter,
+    find_encoding,
+    is_code,
+    line_of,
+    records,
+)
+from surefoot._table_files._errors import TableFileError, check_names, no_rows, unreadable
+from surefoot._table_files._parquet_parts import parquet_files, partition_values
+
+__all__ = [
+    "GAPS",
+    "TableFileError",
+    "check_is_table",
+    "check_names",
+    "check_records",
+    "find_delimiter",
+    "find_encoding",
+    "is_code",
+    "line_of",
+    "no_rows",
+    "parquet_files",
+    "partition_values",
+    "records",
+    "unreadable",
+]

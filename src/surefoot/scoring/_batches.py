@@ -1,0 +1,174 @@
+"""Scores of batches of rows: the one function that streams, Dask and Spark share."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._table_streams import plain
+from surefoot._tables import count_rows, take_rows
+from surefoot._words import listed
+from surefoot.abstention import Promise, promise_for
+from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.scoring._rows import is_arrow, rows_for
+
+Sure = IndividualErrorClassifier | IndividualErrorRegressor
+
+# Rows that are judged at a time: the columns of all indicators exist for so many rows at most.
+CHUNK = 10_000
+
+
+def score_batches(
+    sure: Sure, batches: Iterable[Any], promise: Promise | None = None, *, keep: Any = None
+) -> Iterator[pa.RecordBatch]:
+    """Scores of each batch of rows, as an Arrow record batch with `output_schema(sure)`; the order is kept.
+
+    One batch is in memory at a time. What is computed for a row does not depend on the other rows of its batch.
+
+    Parameters
+    ----------
+    sure : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator, which judges the rows.
+    batches : iterable of pyarrow.RecordBatch, pyarrow.Table or frames
+        Rows. Columns that the model does not know are not used. Columns of Arrow get the kind that they had in
+        `fit`; a frame is judged as it is.
+    promise : Promise, default=None
+        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+    keep : pyarrow.Schema, default=None
+        Columns of the batches to copy, in front of the scores, with their types.
+
+    Yields
+    ------
+    scores : pyarrow.RecordBatch
+        One row for each row of the batch; `output_schema` tells its columns.
+
+    See Also
+    --------
+    output_schema : Names and types of the columns.
+    score_table : Scores of a whole table in files, of any size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.scoring import score_batches
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> for scores in score_batches(sure, [X[400:450], X[450:]]):
+    ...     print(scores.num_rows, scores.schema.names[:4])
+    50 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
+    119 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
+    """
+    output_schema(sure, keep=keep)  # raises what is wrong before the first batch
+    promise = promise_for(sure.held_out_) if promise is None else promise
+    return (score_batch(sure, batch, promise, keep) for batch in batches)
+
+
+def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
+    """Names and types of the columns that `score_batches` returns; they depend on the model, not on the rows.
+
+    Parameters
+    ----------
+    sure : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator.
+    keep : pyarrow.Schema, default=None
+        Columns of the batches that are copied, in front of the others.
+
+    Returns
+    -------
+    schema : pyarrow.Schema
+        The columns of `Judgement.to_frame()`, with `trust`: prediction (of the type of `classes_`),
+        probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, shift,
+        spread, worst, flips, novel and trust; without those that the model does not have.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from surefoot import IndividualErrorRegressor
+    >>> from surefoot.scoring import output_schema
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> sure = IndividualErrorRegressor(Ridge(), cv=2, random_state=0).fit(X, y)
+    >>> output_schema(sure).names[:5]
+    ['prediction', 'estimated_error', 'low', 'high', 'residual']
+    """
+    check_sure(sure)
+    number, flag = pa.float64(), pa.bool_()
+    if is_classifier(sure):
+        has_probabilities = hasattr(sure.estimator_, "predict_proba")
+        labels = sure.classes_ if has_probabilities else ()
+        fields: dict[str, Any] = {"prediction": label_type(sure.classes_)}
+        fields |= {f"probability_{label}": number for label in labels}
+        names = ["estimated_error", "shift", "spread", "worst", "flips"]
+    else:
+        fields = {"prediction": number}
+        names = ["estimated_error", "low", "high", "residual", "shift", "spread", "worst"]
+    fields |= dict.fromkeys(names, number) | {"novel": flag, "trust": flag}
+    kept = [] if keep is None else list(keep)
+    if twice := [field.name for field in kept if field.name in fields]:
+        raise ValueError(
+            f"keep has {listed(twice)}, the name of a column that is written: rename it."
+        )
+    return pa.schema([*kept, *(pa.field(name, kind) for name, kind in fields.items())])
+
+
+def check_sure(sure: Any) -> None:
+    """Raise one sentence unless `sure` is a fitted error estimator."""
+    if not isinstance(sure, (IndividualErrorClassifier, IndividualErrorRegressor)):
+        raise TypeError(
+            f"sure is a {type(sure).__name__}: wrap the model in IndividualErrorClassifier or "
+            "IndividualErrorRegressor, and fit it."
+        )
+    check_is_fitted(sure)
+
+
+def label_type(classes: Any) -> pa.DataType:
+    """Type of Arrow for the classes of a model: whole numbers, numbers, truth values, or texts for all others."""
+    try:
+        kind = pa.array(np.asarray(classes).tolist()).type
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):  # of several types
+        return pa.string()
+    plain_types = (pa.int64(), pa.float64(), pa.bool_())
+    return kind if kind in plain_types else pa.string()
+
+
+def score_batch(sure: Sure, batch: Any, promise: Promise, keep: Any = None) -> pa.RecordBatch:
+    """Scores of one batch, behind the columns that are kept."""
+    n_rows = count_rows(batch)
+    rows = rows_for(sure, batch) if n_rows else None
+    chunks = [
+        promise.apply(sure.judge(take_rows(rows, slice(start, start + CHUNK)))).to_arrays()
+        for start in range(0, n_rows, CHUNK)
+    ]
+    kept = [kept_column(batch, field) for field in keep or ()]
+    judged = [joined(chunks, field) for field in output_schema(sure)]
+    return pa.RecordBatch.from_arrays([*kept, *judged], schema=output_schema(sure, keep=keep))
+
+
+def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
+    """Column of all chunks as an array of Arrow; texts for labels that are of several types."""
+    parts = [chunk[field.name] for chunk in chunks]
+    values = np.concatenate(parts) if parts else np.empty(0)
+    if pa.types.is_string(field.type):
+        return pa.array([str(value) for value in values.tolist()], pa.string())
+    return pa.array(values, field.type)
+
+
+def kept_column(batch: Any, field: pa.Field) -> pa.Array:
+    """Column of a batch that is copied, with the type of `field`."""
+    if is_arrow(batch):
+        if field.name not in batch.schema.names:
+            raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
+        return plain(batch.column(field.name)).cast(field.type)
+    if field.name not in batch.columns:
+        raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
+    values = batch[field.name]
+    return (
+        pa.array(values, field.type)
+        if hasattr(values, "iloc")
+        else values.to_arrow().cast(field.type)
+    )
