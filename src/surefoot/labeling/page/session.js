@@ -83,7 +83,9 @@ export class Session {
   }
 
   back() {
-    if (!this.history.back()) this.saved("There is no earlier answer to show.");
+    const { earlier } = this.history;
+    if (!earlier) return this.saved("There is no earlier answer to show.");
+    this.history.viewing = earlier;
     this.show();
   }
 
