@@ -1,7 +1,7 @@
 """Learning curves of query strategies on data whose labels are known."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -40,7 +40,7 @@ class SimulationResult:
     n_labels: Ints
     accuracy: dict[str, Floats]
     full_accuracy: Floats
-    n_labels_at_stop: dict[str, Floats]
+    n_labels_at_stop: dict[str, Floats] = field(default_factory=dict)
 
     def labels_needed(self, share: float = 0.95) -> dict[str, float]:
         """Number of labels until the mean accuracy reaches a share of the accuracy with all labels; fewer is better.
@@ -138,7 +138,7 @@ def simulate(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = simulate(GaussianNB(), X, y, n_labels=40, batch_size=10, random_state=0)
     >>> {name: round(labels) for name, labels in result.labels_needed().items()}
-    {'random': 17, 'confidence': 17, 'sensitivity': 18}
+    {'random': 18, 'margin': 17}
     """
     named = named_strategies(strategies)
     y = _check(estimator, X, y, n_initial, n_labels, batch_size, n_repeats)

@@ -9,12 +9,16 @@ from surefoot.cli._columns import leave_out_useless
 from surefoot.cli._console import remark, working
 from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._output import check_output, check_outputs, not_written
+from surefoot.cli._signals import uninterrupted
 from surefoot.cli._tables import STDIN, read_table, table_name
 
 REMOTE = (
     "Other machines can reach this page, and whoever has the address can read the table and answer. The connection is "
     "not encrypted: use it only in a network that you trust."
 )
+
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class Place(NamedTuple):
@@ -49,7 +53,8 @@ def run_label(
     check_output(answers.out, ".csv")
     check_output(db)
     check_outputs([answers.out, db], [data, model])
-    if place.host != "127.0.0.1" and place.allow_remote:
+    check_settings(strategy, place)
+    if place.host not in LOCAL:
         remark(REMOTE)
     with working(f"Reading {table_name(data)}"), needed_for("surefoot label", "label"):
         from surefoot.labeling import serve  # noqa: PLC0415 - only this command needs it
@@ -64,15 +69,13 @@ def run_label(
         ):
             raise unknown_column(target, table.columns, name)
         settings = learning(table, target, model, name)
-    if strategy is not None:
-        settings["strategy"] = strategy
-    check_old_file(answers.out, db)
     try:
         page = serve(
             table,
             target,
             classes=None if classes is None else class_names(classes),
             allow_new_classes=allow_new_classes,
+            strategy=strategy,
             out=answers.out,
             db=db,
             name=name,
@@ -122,18 +125,28 @@ def class_names(text: str) -> list[str]:
     return names
 
 
-def check_old_file(out: Path, db: Path) -> None:
-    """Raise a `Mistake` if the answers would replace a file that a new database knows nothing of."""
-    if out.exists() and not db.exists():
+def check_settings(strategy: str | None, place: Place) -> None:
+    """Raise a `Mistake` for a strategy, an address or a time that cannot be used."""
+    if not place.allow_remote and place.host not in LOCAL:
         raise Mistake(
-            f"{out} is there already, but its database {db} is not, so that it would be replaced: name another file "
-            "with --out, or the database with --db."
+            f"--host {place.host} may let other machines reach the page, over a connection that is not encrypted: pass "
+            "--allow-remote if that is meant."
         )
+    if not 1 <= place.lease_seconds < float("inf"):
+        raise Mistake(f"--lease {place.lease_seconds:g} must be a number of seconds, at least 1.")
+    if strategy is not None:
+        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415 - slow to import
+
+        if strategy not in STRATEGIES:
+            raise Mistake(f"--strategy {strategy} is not known: there are {listed(STRATEGIES)}.")
 
 
 def stop(page: Any, out: Path) -> None:
     """Stop the page; a `Mistake` if the answers could not be written, which are in the database all the same."""
     try:
-        page.stop()
+        with uninterrupted():
+            page.stop()
     except OSError as error:
         raise not_written(out, error) from error
+    except ValueError as error:
+        raise Mistake(str(error)) from error

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.ensemble import ExtraTreesClassifier
@@ -125,13 +126,18 @@ def key_of(run: Run) -> str:
 def make_runs(path: Path, planned: list[Run], tables: dict[str, Any]) -> Iterator[Run]:
     """All planned runs; those not in the file yet are simulated, and added to it one by one."""
     finished = finished_runs(path, planned)
+    missing = [run for run in planned if key_of(run) not in finished]
+    simulated = Parallel(return_as="generator")(
+        delayed(simulate_run)(run, *tables[run["table"]]) for run in missing
+    )
     for run in planned:
-        key = key_of(run)
-        if key not in finished:
-            finished[key] = simulate_run(run, *tables[run["table"]])
-            with path.open("a") as file:
-                file.write("\n" + json.dumps(finished[key]) + "\n")  # ends a line that was cut off
-        yield finished[key]
+        if key_of(run) in finished:
+            yield finished[key_of(run)]
+            continue
+        made = next(simulated)
+        with path.open("a") as file:
+            file.write("\n" + json.dumps(made) + "\n")  # the first ends a line that was cut off
+        yield made
 
 
 def results_of(runs: list[Run]) -> dict[float, dict[str, SimulationResult]]:

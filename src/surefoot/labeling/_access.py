@@ -5,7 +5,6 @@ import json
 import secrets
 import socket
 import time
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -94,7 +93,9 @@ class Access:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.is_permitted_host(host):
             return 400, "The request names a host that this server does not go by."
-        if origin is not None and origin != f"http://{host}":
+        if (origin is not None and origin != f"http://{host}") or _is_from_elsewhere(
+            scope, headers
+        ):
             return 403, "The request comes from another page."
         if scope["path"] == OPEN_PATH and scope["method"] in SAFE_METHODS:
             return None
@@ -176,7 +177,7 @@ def permitted_hosts(host: str, port: int) -> Any:
 
     def is_permitted(given: str) -> bool:
         name, separator, number = given.lower().rpartition(":")
-        if not separator:
+        if not separator or given.endswith("]"):
             name, number = given.lower(), "80"
         if number != str(port):
             return False
@@ -197,9 +198,17 @@ def _is_address(name: str) -> bool:
 
 
 def _headers(scope: Any) -> dict[str, str]:
-    return {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-    }
+    """Headers by name; those that are there twice are joined, so that two hosts are no host (RFC 9110, 5.3)."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
+
+
+def _is_from_elsewhere(scope: Any, headers: dict[str, str]) -> bool:
+    """Whether a browser says that another page asks: only a link to the page itself may stand elsewhere."""
+    return scope["path"] != "/" and headers.get("sec-fetch-site") in ("same-site", "cross-site")
 
 
 def _bearer(headers: dict[str, str]) -> str:
@@ -208,10 +217,12 @@ def _bearer(headers: dict[str, str]) -> str:
 
 
 def _cookie(headers: dict[str, str], name: str) -> str:
-    try:
-        return SimpleCookie(headers.get("cookie", ""))[name].value
-    except (CookieError, KeyError):
-        return ""
+    """Value of a cookie; other programs of this machine may have set others, of any form."""
+    for part in headers.get("cookie", "").split(";"):
+        given, _, value = part.strip().partition("=")
+        if given == name:
+            return value
+    return ""
 
 
 def _declared_length(headers: dict[str, str]) -> int:

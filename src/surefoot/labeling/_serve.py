@@ -4,22 +4,18 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import uvicorn
-from sklearn.base import is_classifier
-from sklearn.frozen import FrozenEstimator
 
-from surefoot._validation import check_number, check_option
 from surefoot._words import reason
-from surefoot.active_learning import DEFAULT_STRATEGY, STRATEGIES
-from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._access import Access, is_loopback
 from surefoot.labeling._errors import Refusal
-from surefoot.labeling._pool import make_pool
+from surefoot.labeling._pool import as_text, make_pool
 from surefoot.labeling._server import make_app
 from surefoot.labeling._session import Session
 from surefoot.labeling._store import Store
@@ -45,6 +41,8 @@ class LabelingPage:
         self._session, self._listener = session, listener
         config = uvicorn.Config(
             Access(make_app(session), token, host, port),
+            http="h11",
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,
@@ -72,7 +70,10 @@ class LabelingPage:
             return
         self._server.should_exit = True
         self.wait()
-        self._session.close()
+        try:
+            self._session.close()
+        except Refusal as error:
+            raise ValueError(error.sentence) from error
 
     def _run(self) -> None:
         try:
@@ -97,7 +98,7 @@ def serve(
     *,
     classes: Sequence[str] | None = None,
     allow_new_classes: bool = False,
-    strategy: str = DEFAULT_STRATEGY,
+    strategy: str | None = None,
     estimator: Any = None,
     inputs: Sequence[str] | None = None,
     out: Any = None,
@@ -121,8 +122,8 @@ def serve(
         Classes to choose from; by default those of a fitted `estimator`, else those that the target has.
     allow_new_classes : bool, default=False
         Whether people may add classes on the page.
-    strategy : str, default="confidence"
-        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
+    strategy : str, default=None
+        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`; None takes its default.
     estimator : classifier, default=None
         Model to teach: a clone is fitted to the labels again and again. A fitted `IndividualErrorClassifier` is asked
         first: people answer the rows that it would not. The default is a forest that takes any table.
@@ -167,40 +168,59 @@ def serve(
     >>> folder.cleanup()
     """
     _check_host(host, allow_remote=allow_remote)
-    check_number(lease_seconds, "lease_seconds", min_val=1)
-    check_option(strategy, "strategy", list(STRATEGIES))
+    _check_seconds(lease_seconds)
+    _check_strategy(strategy)
     model, sure = _models(estimator)
     frame = pd.DataFrame(pool)
-    frame.columns = [str(column) for column in frame.columns]
+    frame.columns = [as_text(column) for column in frame.columns]
     if classes is None and sure is not None:
         classes = [str(label) for label in sure.classes_]
     rows = make_pool(
         frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
     )
-    listener = _listen(host, port)
-    try:
+    settings = {
+        "estimator": model,
+        "sure": sure,
+        "strategy": strategy,
+        "allow_new_classes": allow_new_classes,
+        "lease_seconds": lease_seconds,
+        "out": None if out is None else Path(out),
+        "random_state": random_state,
+    }
+    with ExitStack() as undone, _in_one_sentence():
+        listener = undone.enter_context(_listen(host, port))
         store = Store(Path(f"{name}.labels.db") if db is None else Path(db))
-        try:
-            session = Session(
-                rows,
-                store,
-                estimator=model,
-                sure=sure,
-                strategy=strategy,
-                allow_new_classes=allow_new_classes,
-                lease_seconds=lease_seconds,
-                out=None if out is None else Path(out),
-                random_state=random_state,
-            )
-        except BaseException:
-            store.close()
-            raise
-    except Refusal as error:
-        listener.close()
-        raise ValueError(error.sentence) from error
-    page = LabelingPage(session, listener, host)
-    page._start()  # noqa: SLF001 - its own module
+        undone.callback(store.close)
+        page = LabelingPage(Session(rows, store, **settings), listener, host)
+        page._start()  # noqa: SLF001 - its own module
+        undone.pop_all()
     return page
+
+
+@contextmanager
+def _in_one_sentence() -> Iterator[None]:
+    """Turn whatever forbids a start into a ValueError of one sentence."""
+    try:
+        yield
+    except Refusal as error:
+        raise ValueError(error.sentence) from error
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be used: {reason(error)}.") from error
+
+
+def _check_seconds(lease_seconds: float) -> None:
+    if isinstance(lease_seconds, bool) or not 1 <= lease_seconds < float("inf"):
+        raise ValueError(
+            f"lease_seconds={lease_seconds!r} must be a number of seconds, at least 1."
+        )
+
+
+def _check_strategy(strategy: str | None) -> None:
+    if strategy is not None:  # the default needs no check, which is slow
+        from surefoot._validation import check_option  # noqa: PLC0415
+        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415
+
+        check_option(strategy, "strategy", list(STRATEGIES))
 
 
 def _check_host(host: str, *, allow_remote: bool) -> None:
@@ -211,9 +231,16 @@ def _check_host(host: str, *, allow_remote: bool) -> None:
         )
 
 
-def _models(estimator: Any) -> tuple[Any, IndividualErrorClassifier | None]:
+def _models(estimator: Any) -> tuple[Any, Any]:
     """Model to teach, None for the default, and the fitted error estimator whose unanswered rows come first."""
-    if estimator is not None and not is_classifier(estimator):
+    if estimator is None:
+        return None, None
+    from sklearn.base import is_classifier  # noqa: PLC0415 - slow, and the default model needs it in its process only
+    from sklearn.frozen import FrozenEstimator  # noqa: PLC0415
+
+    from surefoot.error_estimation import IndividualErrorClassifier  # noqa: PLC0415
+
+    if not is_classifier(estimator):
         raise TypeError(f"estimator={estimator!r} is no classifier.")
     if not isinstance(estimator, IndividualErrorClassifier):
         return estimator, None

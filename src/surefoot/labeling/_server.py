@@ -70,7 +70,13 @@ class GivenClass(Body):
 
 def make_app(session: Session) -> FastAPI:
     """Application that serves the page of a session and its interface."""
-    app = FastAPI(title="surefoot label", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="surefoot label",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
     _add_page(app, session)
     _add_reading(app, session)
     _add_writing(app, session)
@@ -153,8 +159,11 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:]) or "The body"
-        return JSONResponse({"error": f"{where}: {first['msg']}."}, 422)
+        where = ".".join(str(part) for part in first["loc"][1:])
+        if first["type"] == "json_invalid" or not where:
+            return JSONResponse({"error": "The body must be a JSON object."}, 422)
+        words = first["msg"].removeprefix("Value error, ")
+        return JSONResponse({"error": f"{where}: {words[0].lower()}{words[1:]}."}, 422)
 
     @app.exception_handler(HTTPException)
     async def unknown(_request: Request, error: HTTPException) -> JSONResponse:

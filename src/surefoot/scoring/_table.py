@@ -9,6 +9,7 @@ from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 import pyarrow as pa
@@ -208,7 +209,8 @@ def judge_part(
     """Content of the file of a part, and its figures; on one core, so that it has the same bytes everywhere."""
     part, n_infinite = without_infinities(part)
     try:
-        with threadpool_limits(1), parallel_config("sequential"):
+        with threadpool_limits(1), parallel_config("sequential"), catch_warnings():
+            filterwarnings("ignore", "Found unknown categories", UserWarning)
             scores = score_batch(sure, part, promise, kept)
     except CellError as error:
         raise error.behind(first_row) from None
@@ -293,7 +295,7 @@ class Watch:
             return
         elapsed, n_rows = time.perf_counter() - self.began, self.record.n_rows
         share, rate = self.table.share(n_rows), (n_rows - self.n_before) / elapsed
-        left = n_rows * (1 - share) / share / rate
+        left = n_rows * (1 - share) / share / rate if share else None
         self.show(share, f"Judging {rate:,.0f} rows per second", left)
 
 

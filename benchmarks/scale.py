@@ -18,12 +18,15 @@ import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from skops import io as skops
 from threadpoolctl import threadpool_limits
 
 from timing import report
 
-N_COLUMNS, N_FITTED, ROWS_PER_FILE = 20, 5_000, 1_000_000
+N_COLUMNS, N_FITTED, ROWS_PER_FILE = 20, 2_000, 1_000_000
 GIB = 2**30
 TARGET = "target"
 
@@ -155,8 +158,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000, help="0 leaves this part out")
     parser.add_argument("--csv-rows", type=int, default=2_000_000, help="0 leaves this part out")
-    parser.add_argument("--tenfold", type=int, default=100_000, help="0 leaves this part out")
-    parser.add_argument("--estimator", default="logistic")
+    parser.add_argument("--tenfold", type=int, default=200_000, help="0 leaves this part out")
+    parser.add_argument("--estimator", help="a name that surefoot fit knows")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="where to write; it needs 300 bytes a row")
     given = parser.parse_args()
@@ -165,13 +168,16 @@ def main():
         folder = Path(name)
         make_rows(N_FITTED, seed=0).to_parquet(folder / "fit.parquet", index=False)
         model = folder / "model.skops"
+        skops.dump(make_pipeline(StandardScaler(), LogisticRegression()), folder / "plain.skops")
         fit = Run(
             *("fit", folder / "fit.parquet", "--target", TARGET, "--out", model),
-            *("--estimator", given.estimator),
+            *("--estimator", given.estimator or folder / "plain.skops"),
         )
         assert fit.wait(), fit.out
         rate = rate_of_model(model, folder / "fit.parquet")
-        print(f"{given.estimator}, fitted on {N_FITTED:,} rows × {N_COLUMNS}")
+        print(
+            f"{given.estimator or 'scaled logistic regression'}, fitted on {N_FITTED:,} rows × {N_COLUMNS}"
+        )
         print(f"predict_proba alone: {rate:,.0f} rows per processor second", flush=True)
         if given.tenfold:
             runs = []
