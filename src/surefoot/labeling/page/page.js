@@ -34,6 +34,8 @@ function show() {
   tell("looking-back", viewing ? `You look back: your answer was “${spoken(viewing)}”. A new answer replaces it; n goes forward.` : null);
   classes.mark(viewing?.kind === "label" ? viewing.label : null, Boolean(item));
   for (const name of ["unsure", "skip"]) mark(name, viewing?.kind === name, Boolean(item));
+  find("undo").disabled = !session.history.entries.length;
+  find("back").disabled = !session.history.earlier;
   find("forward").disabled = !viewing;
   find("ask-guess").disabled = !item || Boolean(viewing);
   if (item !== drawn || !item) draw(item);
