@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test mlflow coverage boosters matrix check format docs bench build release-check clean
+.PHONY: demo test mlflow coverage boosters spark matrix check format docs bench build release-check clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	touch $@
 
 .venv/dev: .venv/pip pyproject.toml
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[cli,plots]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[label,plots,dask]' --group dev
 	touch $@ .venv/demo
 
 .venv/coverage: .venv/dev
@@ -40,6 +40,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 	.venv-boosters/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[cli]' --group boosters
 	touch $@
 
+.venv-spark/done: constraints.txt pyproject.toml
+	test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip
+	.venv-spark/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[cli]' --group spark
+	touch $@
+
 demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
@@ -54,6 +60,9 @@ coverage: .venv/coverage  ## the suite again, slower: which lines no test runs, 
 
 boosters: .venv-boosters/done  ## LightGBM, XGBoost and CatBoost, in an environment of their own
 	OMP_NUM_THREADS=1 .venv-boosters/bin/python -m pytest tests/boosters
+
+spark: .venv-spark/done  ## Spark with two local workers, in an environment of its own; needs Java 17 or newer
+	OMP_NUM_THREADS=1 .venv-spark/bin/python -m pytest tests/spark docs/guide/spark.rst
 
 matrix:  ## a part of the suite with the lowest and the newest versions, and with other Pythons; an hour
 	.ci/matrix
@@ -83,4 +92,4 @@ release-check: build  ## what was built, in empty environments: the README's exa
 	.ci/release-check
 
 clean:
-	rm -rf .venv .venv-boosters .venv-matrix .venv-mlflow .coverage docs/_build docs/gallery docs/api build dist
+	rm -rf .venv .venv-boosters .venv-matrix .venv-mlflow .venv-spark .coverage docs/_build docs/gallery docs/api build dist

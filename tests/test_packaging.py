@@ -87,7 +87,7 @@ def requirements():
     ]
     for entry in (entry for group in groups for entry in group):
         if not entry.startswith("surefoot["):
-            name, version = re.fullmatch(r"([\w-]+)>=([\d.]+)", entry).groups()
+            name, version = re.fullmatch(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", entry).groups()
             yield name, version
 
 

@@ -97,6 +97,15 @@ def test_parallel_jackknife_is_the_same():
     assert_allclose(one.replicates[7], correlation(*np.delete(values, 7, axis=0).T))
 
 
+def test_parallel_bootstrap_draws_the_same_rows():
+    values = np.random.default_rng(1).normal(size=(30, 2))
+    options = {"n_resamples": 150, "random_state": 0}
+    with parallel_config("threading"):
+        found = bootstrap((values[:, 0], values[:, 1]), correlation, n_jobs=2, **options)
+    draws = np.random.RandomState(0).randint(30, size=(150, 30))
+    assert_allclose(found.replicates, [correlation(*values[rows].T) for rows in draws])
+
+
 def test_the_bootstrap_divides_by_the_number_of_resamples():
     values = np.random.default_rng(2).normal(size=20)
     found = bootstrap(values, np.mean, n_resamples=10, random_state=0)

@@ -93,7 +93,7 @@ class SparseNeighbors:
         X = unit_rows(X) if self.unit else canonical(X)
         if X.shape[0] <= MOST_QUERIES:
             return self._nearest(X, n_neighbors)
-        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
             delayed(self._nearest)(X[batch], n_neighbors)
             for batch in row_batches(X.shape[0], 16 * n_neighbors, MOST_QUERIES)
         )

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._tables import as_table, count_rows
 from surefoot._typing import Ints
 from surefoot.active_learning._batches import choose_batch
+from surefoot.active_learning._start import start
 from surefoot.active_learning._strategies import Situation, check_strategy, doubts
 from surefoot.indicators import Indicator
 
@@ -28,27 +29,31 @@ def query(
 ) -> Ints:
     """Choose the rows of a pool whose labels would improve a fitted classifier most, best first.
 
+    Without a classifier, while fewer than two classes are known, the rows chosen are typical of the pool, and far
+    from each other and from the labelled rows: every class is likely to be among them soon.
+
     Parameters
     ----------
     strategy : str, indicator or callable
-        Which rows are asked about first. "confidence": rows whose predicted class is least probable
-        (uncertainty sampling). "votes": rows on which the members of an ensemble disagree, or those of a committee
-        fitted to bootstraps of `X` and `y` (query by committee). "error": rows with a high estimated error.
-        "sensitivity": rows whose prediction changes within their Voronoi cell. "random": any rows. An indicator:
-        rows with a low score. A function is called with the model, the
-        pool, `X`, `y`, `batch_size` and a RandomState, and returns positions itself.
-    estimator : fitted classifier
-        The model, fitted to `X` and `y`.
+        Which rows are asked about first. "margin", the default of everything that asks: rows whose two most
+        probable classes are closest. "confidence": rows whose predicted class is least probable (uncertainty
+        sampling); for two classes it is the same as "margin". "votes": rows on which the members of an ensemble
+        disagree, or those of a committee fitted to bootstraps of `X` and `y` (query by committee). "error": rows
+        with a high estimated error. "sensitivity": rows whose prediction changes within their Voronoi cell.
+        "random": any rows. An indicator: rows with a low score. A function is called with the model, the pool, `X`,
+        `y`, `batch_size` and a RandomState, and returns positions itself.
+    estimator : fitted classifier or None
+        The model, fitted to `X` and `y`; None if there is none yet.
     X_pool : array-like, CSR or frame of shape (n_pool, n_columns)
         Rows without labels.
     batch_size : int, default=1
         How many to choose.
     X, y : table and labels, default=None
-        Rows and labels that the model was fitted to; "votes" (without an ensemble), "error" and "sensitivity" need
-        them.
+        Labelled rows, to which the model was fitted; "votes" (without an ensemble), "error" and "sensitivity" need
+        them. Without a model, the rows chosen are far from those in `X`.
     diverse : bool, default=True
-        Whether the rows of a batch are chosen to differ from each other. The most doubtful rows alone may be
-        very similar.
+        Whether a batch has rows from the middles of different clusters of the most doubtful rows. The most doubtful
+        rows alone may be very similar, or outliers.
     random_state : int, RandomState or None, default=None
         Seed of strategies that draw.
     n_jobs : int, default=None
@@ -73,8 +78,15 @@ def query(
     n_pool = count_rows(X_pool)
     if n_pool == 0:
         raise ValueError("X_pool has no rows: there is nothing left to ask about.")
-    check_is_fitted(estimator)
     n_wanted, random = min(int(batch_size), n_pool), check_random_state(random_state)
+    if estimator is None:
+        at_random = isinstance(strategy, str) and strategy == "random"
+        return (
+            random.permutation(n_pool)[:n_wanted]
+            if at_random
+            else start(X_pool, n_wanted, X, random)
+        )
+    check_is_fitted(estimator)
     if callable(strategy) and not isinstance(strategy, Indicator):
         return _checked(strategy(estimator, X_pool, X, y, n_wanted, random), n_wanted, n_pool)
     doubt = doubts(strategy, Situation(estimator, X_pool, X, y, random, n_jobs))

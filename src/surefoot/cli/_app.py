@@ -142,6 +142,10 @@ def fit(
     as_json: Json = False,
     cost: Cost = None,
     groups: Groups = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Labels of rows, as surefoot label writes them."),
+    ] = None,
     sample: Sample = None,
     random_state: RandomState = 0,
     jobs: Jobs = 1,
@@ -150,10 +154,8 @@ def fit(
     with working("Starting"):
         from surefoot.cli._fit import run_fit  # noqa: PLC0415
 
-    run_fit(
-        *(data, target, out, estimator, task, groups, random_state, jobs, as_json, cost or []),
-        sample=sample,
-    )
+    known = (data, target, out, estimator, task, groups, random_state, jobs, as_json)
+    run_fit(*known, cost or [], labels, sample)
 
 
 @app.command()
@@ -176,14 +178,88 @@ def score(
     ] = None,
     as_json: Json = False,
     jobs: Jobs = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers judge the parts."
+        ),
+    ] = None,
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._score import run_score  # noqa: PLC0415
         from surefoot.cli._score_folder import is_for_parts, run_score_folder  # noqa: PLC0415
 
-    run = run_score_folder if is_for_parts(out) else run_score
-    run(model, data, out, max_risk, confidence, keep or [], as_json, jobs)
+    known = (model, data, out, max_risk, confidence, keep or [], as_json, jobs)
+    if is_for_parts(out) or dask is not None:
+        run_score_folder(*known, dask)
+    else:
+        run_score(*known)
+
+
+@app.command()
+def label(
+    data: Table,
+    target: Annotated[
+        str, typer.Option("--target", metavar="COLUMN", help="The column of the labels.")
+    ],
+    classes: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="Classes to choose from. Default: those in COLUMN."),
+    ] = None,
+    allow_new_classes: Annotated[
+        bool, typer.Option("--allow-new-classes", help="Let people add classes on the page.")
+    ] = False,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What to ask first; see surefoot.active_learning.query."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Model of surefoot fit: rows that it would not answer come first."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the labels, .csv.")] = Path(
+        "labels.csv"
+    ),
+    db: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Database that keeps every answer. Default: DATA.labels.db."
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 0,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines reach the page.")
+    ] = False,
+    lease: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Time after which an unanswered row may go to somebody else."
+        ),
+    ] = 300.0,
+) -> None:
+    """Serve a page on this machine that asks people for the labels that help most.
+
+    Nothing that was answered is lost: the same command goes on where labelling stood.
+    """
+    with working("Starting"):
+        from surefoot.cli._label import Answers, Place, run_label  # noqa: PLC0415
+
+    run_label(
+        data,
+        target,
+        classes,
+        allow_new_classes=allow_new_classes,
+        strategy=strategy,
+        model=model,
+        answers=Answers(out, db),
+        place=Place(host, port, allow_remote, lease),
+    )
 
 
 @app.command()

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from pandas.api.types import infer_dtype
-from skrub import to_datetime
 
 from surefoot._words import listed
 from surefoot.cli._console import remark
@@ -40,7 +39,11 @@ def why_useless(column: Any) -> str | None:
 def is_name(texts: Any) -> bool:
     """True if texts that all differ are names or ids, rather than sentences or dates."""
     words = texts.astype(str)
-    return not words.str.contains(r"\s").any() and to_datetime(words).dtype.kind == "O"
+    if words.str.contains(r"\s").any():
+        return False
+    from skrub import to_datetime  # noqa: PLC0415 - takes a second or more to import
+
+    return bool(to_datetime(words).dtype.kind == "O")
 
 
 def without_infinities(X: Any) -> Any:

@@ -31,14 +31,21 @@ def run_fit(
     jobs: int,
     as_json: bool,
     cost: Sequence[str] = (),
+    labels: Path | None = None,
     sample: int | None = None,
 ) -> None:
     """Fit a model to a table, save it, and print its held-out error."""
     check_output(out, ".skops")
-    check_outputs([out], [data, model_file(estimator)])
+    check_outputs([out], [data, model_file(estimator), labels])
     with working(f"Reading {table_name(data)}"):
         find_rows = partial(
-            read_rows, data, target, groups=groups, sample=sample, random_state=random_state
+            read_rows,
+            data,
+            target,
+            groups=groups,
+            labels=labels,
+            sample=sample,
+            random_state=random_state,
         )
         rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
     kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier

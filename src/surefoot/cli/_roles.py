@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from surefoot._words import listed, plural
 from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import remark
+from surefoot.cli._labels import with_labels
 from surefoot.cli._memory import check_fits, sample_that_fits
 from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._sample import read_sample
@@ -60,10 +61,13 @@ def read_rows(
     every: bool = False,
     by: Sequence[str] = (),
     time: str | None = None,
+    labels: Path | None = None,
     sample: int | None = None,
     random_state: int = 0,
 ) -> Rows:
     """Read a table, or a sample of it, and split it by the roles of its columns; a fitted model gets `every` column."""
+    if sample is not None and labels is not None:
+        raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
     if sample is None:
         check_fits(path, f"pass --sample {sample_that_fits(path)} for that many rows at random")
     table = read_table(path) if sample is None else read_sample(path, sample, random_state)
@@ -71,6 +75,8 @@ def read_rows(
         raise Mistake(
             f"Pass --target with the column to predict: {shown_path(path)} has {listed(table.columns)}."
         )
+    if labels is not None:
+        table = with_labels(table, target, labels)
     return take_apart(table, target, task, groups, table_name(path), every=every, by=by, time=time)
 
 

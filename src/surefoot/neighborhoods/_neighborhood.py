@@ -176,7 +176,7 @@ class NeighborhoodIndex:
         of_scores = 32 * max(self.response.n_classes, 1)
         per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
         batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(
             delayed(_apply)(function, self, X, batch) for batch in batches
         )
 

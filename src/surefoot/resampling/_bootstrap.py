@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.stats import bootstrap as scipy_bootstrap
 from sklearn.utils import check_random_state, check_scalar
 
-from surefoot._parallel import row_batches
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot.resampling._jackknife import jackknife
@@ -93,7 +93,12 @@ class BootstrapResult(Replicated):
 
 
 def bootstrap(
-    data: Any, statistic: Statistic, *, n_resamples: int = 1000, random_state: Any = None
+    data: Any,
+    statistic: Statistic,
+    *,
+    n_resamples: int = 1000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
 ) -> BootstrapResult:
     """Estimate bias, variance and confidence intervals of a statistic from resamples of the rows.
 
@@ -108,6 +113,8 @@ def bootstrap(
         Number of resamples. Each has as many rows as the data, drawn with replacement.
     random_state : int, RandomState or None, default=None
         Seed of the draws.
+    n_jobs : int, default=None
+        Number of parallel calls of the statistic.
 
     Returns
     -------
@@ -138,13 +145,9 @@ def bootstrap(
     check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
     sample = Sample(data, statistic)
     random = check_random_state(random_state)
-    batches = row_batches(n_resamples, sample.n_rows * (8 + sample.nbytes_per_row))
-    parts = [
-        sample.of_rows(
-            random.randint(sample.n_rows, size=(batch.stop - batch.start, sample.n_rows))
-        )
-        for batch in batches
-    ]
+    sizes = (batch.stop - batch.start for batch in sample.batches(n_resamples))
+    draws = (random.randint(sample.n_rows, size=(size, sample.n_rows)) for size in sizes)
+    parts = Parallel(n_jobs=n_jobs)(delayed(sample.of_rows)(chosen) for chosen in draws)
     replicates = refuse_nan(np.concatenate(parts), "resample")
     return BootstrapResult(as_number(sample.estimate()), replicates, data, statistic)
 

@@ -7,7 +7,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import t as student
 
-from surefoot._parallel import row_batches
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
 from surefoot.resampling._statistic import (
@@ -105,10 +104,8 @@ def jackknife(data: Any, statistic: Statistic, *, n_jobs: int | None = None) -> 
     sample = Sample(data, statistic)
     if sample.n_rows < 2:
         raise ValueError("data has one row only: the jackknife leaves one out and needs two.")
-    batches = row_batches(sample.n_rows, sample.n_rows * (8 + sample.nbytes_per_row))
-    if not sample.is_vectorized:  # one call per row: small batches keep all workers busy
-        batches = row_batches(sample.n_rows, sample.n_rows * 8, most_rows=64)
-    parts = Parallel(n_jobs=n_jobs)(delayed(_without)(sample, batch) for batch in batches)
+    tasks = (delayed(_without)(sample, batch) for batch in sample.batches(sample.n_rows))
+    parts = Parallel(n_jobs=n_jobs)(tasks)
     replicates = refuse_nan(np.concatenate(parts), "replicate")
     return JackknifeResult(as_number(sample.estimate()), replicates)
 

@@ -1,7 +1,7 @@
 """A statistic of one or several aligned arrays, computed for many choices of their rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._parallel import row_batches
 from surefoot._typing import Floats, Ints
 
 Statistic = Callable[..., Any]
@@ -44,6 +45,12 @@ class Sample:
     def estimate(self) -> Floats:
         """Statistic of the data."""
         return self.of_rows(np.arange(self.n_rows)[None, :])[0]
+
+    def batches(self, n_choices: int) -> Iterator[slice]:
+        """Slices of choices of rows that fit the working memory; short ones if each takes a call, for all workers."""
+        if self.is_vectorized:
+            return row_batches(n_choices, self.n_rows * (8 + self.nbytes_per_row))
+        return row_batches(n_choices, self.n_rows * 8, most_rows=64)
 
     def of_rows(self, choices: Ints) -> Floats:
         """Statistic of each choice of rows; `choices` has shape (n_choices, n_chosen)."""

@@ -24,6 +24,7 @@ from surefoot._words import listed
 from surefoot.abstention import Promise, promise_for
 from surefoot.scoring._batches import Sure, check_sure, output_schema
 from surefoot.scoring._cells import CellError
+from surefoot.scoring._dask import on_workers
 from surefoot.scoring._parts import ROW, judge_part, table_parts
 from surefoot.scoring._record import (
     Record,
@@ -48,6 +49,7 @@ def score_table(
     keep: Sequence[str] = (),
     rows_per_part: int | None = None,
     n_jobs: int | None = None,
+    client: Any = None,
     progress: bool | Show = False,
 ) -> dict[str, Any]:
     """Score a table of any size, in files, into a folder of Parquet files, and return a summary.
@@ -73,6 +75,9 @@ def score_table(
         Rows in each file of the output. The default is 100,000, or fewer if the table has more than 100 columns.
     n_jobs : int, default=None
         Processes that judge; each takes one core, and holds two parts at most.
+    client : distributed.Client, default=None
+        Cluster of Dask whose workers judge, in place of processes of this machine. Only this machine reads the table
+        and writes the parts; they have the same bytes if all machines have the same versions of all packages.
     progress : bool or callable, default=False
         Whether to show a bar on a terminal or in a notebook, with rows per second and the time that is left; or a
         function that gets the share that is done, these words, and the seconds that are left.
@@ -117,9 +122,11 @@ def score_table(
         n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
-            judge = partial(judge_part, sure, promise, kept, os.getpid())
-            tasks = (delayed(judge)(*part) for part in parts)
-            write_parts(table, record, tasks, n_jobs, progress)
+            further = (promise, kept, os.getpid())
+            tasks = (delayed(judge_part)(sure, *part, *further) for part in parts)
+            spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
+            spread = spread if client is None else partial(on_workers, client, sure)
+            write_parts(table, record, spread(with_errors(tasks)), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
 
 
@@ -171,13 +178,12 @@ def head_of(
 
 
 def write_parts(
-    table: Source, record: Record, tasks: Iterable[Any], n_jobs: int | None, progress: bool | Show
+    table: Source, record: Record, judged: Iterable[Any], progress: bool | Show
 ) -> None:
     """Write each part as it is judged, in order, and show how far the work is."""
     watch = Watch(table, record, bar() if progress is True else progress or None)
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
     try:
-        for content, figures in parallel(with_errors(tasks)):
+        for content, figures in judged:
             path = record.folder / part_name(len(record.parts))
             write_whole(path, content)
             record.add({"part": path.name, "sha256": sha256(content).hexdigest(), **figures})

@@ -1,0 +1,8 @@
+"""A web page on which people label the rows that help a model most."""
+
+from surefoot._optional import needed_for
+
+with needed_for("surefoot.labeling", "label"):
+    from surefoot.labeling._serve import LabelingPage, serve
+
+__all__ = ["LabelingPage", "serve"]

@@ -1,0 +1,250 @@
+"""Table whose rows are to be labelled: what the model learns from, what a person sees, what is known already."""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from surefoot._words import listed, plural
+from surefoot.labeling._queue import Question
+
+# Most classes that a person can choose between, and most characters of the name of one.
+MOST_CLASSES = 500
+LONGEST_CLASS = 200
+
+# Columns that `surefoot score` adds to a table besides the probabilities; both of these mark its output.
+SCORES = ("prediction", "estimated_error")
+SCORE_COLUMNS = {
+    *SCORES,
+    *("row", "low", "high", "residual", "shift", "spread", "worst", "flips", "novel", "trust"),
+}
+
+NOT_ANSWERED = "The model that scored this table would not answer this row."
+
+N_BINS = 20
+MOST_CATEGORIES = 30
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Rows to label.
+
+    Attributes
+    ----------
+    name : str
+        Name of the table.
+    target : str
+        Name of the column of labels.
+    cells : DataFrame
+        Columns that a person sees.
+    inputs : list of str
+        Columns that the model learns from.
+    labels : dict of int to str
+        Labels that the table has already, by row.
+    classes : list of str
+        Classes to choose from at the start.
+    first : list of Question
+        Rows to ask about first, as the model that scored the table would not answer them.
+    """
+
+    name: str
+    target: str
+    cells: pd.DataFrame
+    inputs: list[str]
+    labels: dict[int, str]
+    classes: list[str]
+    first: list[Question] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @property
+    def open_rows(self) -> list[int]:
+        """Rows without a label in the table."""
+        return [row for row in range(len(self)) if row not in self.labels]
+
+    def model_input(self) -> pd.DataFrame:
+        """Columns that the model learns from; infinite numbers, which models refuse, are gaps."""
+        X = self.cells[self.inputs]
+        infinite = [
+            name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
+        ]
+        return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in infinite})
+
+    def fingerprint(self) -> str:
+        """Digest of the rows, of the names of the columns, and of the target and the labels that it has."""
+        facts = [self.target, list(self.cells.columns), self.labels]
+        digest = hashlib.sha256(json.dumps(facts).encode())
+        for name in self.cells.columns:
+            column = self.cells[name]
+            values = column.astype(str) if column.dtype.kind == "O" else column
+            digest.update(pd.util.hash_pandas_object(values, index=False).to_numpy().tobytes())
+        return digest.hexdigest()
+
+
+def make_pool(
+    table: pd.DataFrame,
+    target: str,
+    *,
+    classes: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    name: str = "pool",
+    may_grow: bool = False,
+) -> Pool:
+    """Pool from a table; a ValueError in one sentence if there is nothing to ask about it."""
+    if len(table) == 0:
+        raise ValueError(f"{name} has no rows to label.")
+    if not table.columns.is_unique:
+        twice = table.columns[table.columns.duplicated()].unique()
+        raise ValueError(f"{name} has more than one column {listed(twice)}: names must differ.")
+    labels = _known_labels(table, target)
+    known = _check_classes(target, labels, classes, may_grow=may_grow, name=name)
+    if len(labels) == len(table):
+        raise ValueError(f"Every row of {name} has a label already: there is nothing to ask.")
+    hidden = {target} | _score_columns(table)
+    cells = table[[column for column in table.columns if column not in hidden]].reset_index(
+        drop=True
+    )
+    if cells.shape[1] == 0:
+        raise ValueError(f"{name} has no column besides {target!r} that a person could look at.")
+    learned = list(cells.columns) if inputs is None else [each for each in inputs if each in cells]
+    if not learned:
+        raise ValueError(f"{name} has no column that a model could learn from.")
+    return Pool(name, target, cells, learned, labels, known, _not_answered(table, labels))
+
+
+def _known_labels(table: pd.DataFrame, target: str) -> dict[int, str]:
+    """Label of each row that has one in the table, as text; 1.0 among gaps is 1."""
+    if target not in table.columns:
+        return {}
+    column = table[target].reset_index(drop=True)
+    known = column[column.notna()]
+    if known.dtype.kind == "f" and bool((known.abs() < 2**53).all() & (known % 1 == 0).all()):
+        known = known.astype("int64")
+    texts = known.astype(str).str.strip()
+    return {int(row): label for row, label in texts[texts != ""].items()}
+
+
+def _check_classes(
+    target: str,
+    labels: dict[int, str],
+    classes: Sequence[str] | None,
+    *,
+    may_grow: bool,
+    name: str,
+) -> list[str]:
+    """Classes to choose from: those named, else those that the table has."""
+    present = sorted(set(labels.values()))
+    known = present if classes is None else list(dict.fromkeys(map(str, classes)))
+    for label in known:
+        check_class(label)
+    strange = [label for label in present if label not in known]
+    if strange:
+        raise ValueError(
+            f"Column {target!r} of {name} has {listed(strange)}, not among the classes."
+        )
+    if len(known) > MOST_CLASSES:
+        raise ValueError(
+            f"Column {target!r} has {plural(len(known), 'class')}, and at most {MOST_CLASSES} can be chosen from."
+        )
+    if len(known) < 2 and not may_grow:
+        raise ValueError(
+            f"Column {target!r} of {name} has {plural(len(known), 'class')}, and two are needed: name all classes, or "
+            "allow new ones."
+        )
+    return known
+
+
+def check_class(label: Any) -> str:
+    """Name of a class; a ValueError in one sentence if it cannot be one."""
+    if not isinstance(label, str) or not label.strip() or not label.isprintable():
+        raise ValueError(
+            "The name of a class must be a text with no line breaks or other controls."
+        )
+    if len(label) > LONGEST_CLASS:
+        raise ValueError(f"The name of a class must have at most {LONGEST_CLASS} characters.")
+    return label
+
+
+def _score_columns(table: pd.DataFrame) -> set[str]:
+    """Columns that `surefoot score` has written; they would tell a person the model's guess."""
+    if not set(SCORES) <= set(table.columns):
+        return set()
+    return {
+        name
+        for name in table.columns
+        if name in SCORE_COLUMNS or str(name).startswith("probability_")
+    }
+
+
+def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
+    """Rows that `surefoot score` did not trust, those with the highest estimated error first."""
+    if not {*SCORES, "trust"} <= set(table.columns):
+        return []
+    errors = table["estimated_error"].to_numpy(dtype=float)
+    trusted = table["trust"].astype(str).str.lower().eq("true").to_numpy()
+    return [
+        Question(int(row), "model", NOT_ANSWERED, float(errors[row]))
+        for row in np.argsort(-errors, kind="stable")
+        if not trusted[row] and row not in labels
+    ]
+
+
+def as_json(value: Any) -> Any:
+    """Cell as JSON: null for a gap, a number, a truth value, or text."""
+    if isinstance(value, (str, bool)):
+        return as_text(value) if isinstance(value, str) else value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    if isinstance(value, (bool, int)):
+        return value if abs(value) < 2**53 else str(value)
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, pd.Timestamp) and value == value.normalize():
+        return str(value.date())
+    return as_text(value)
+
+
+def as_text(value: Any) -> str:
+    """Text that can be sent: half of a surrogate pair becomes a question mark."""
+    return str(value).encode("utf-8", "replace").decode()
+
+
+def describe_columns(cells: pd.DataFrame) -> list[dict[str, Any]]:
+    """Name, kind and distribution of each column, for a person to compare a cell with."""
+    return [{"name": name, **_describe(cells[name])} for name in cells.columns]
+
+
+def _describe(column: pd.Series) -> dict[str, Any]:
+    known = column.dropna()
+    if column.dtype.kind in "iuf" and len(known):
+        return {"kind": "number", "histogram": _histogram(known.to_numpy(float)), "top": None}
+    if column.dtype.kind == "M":
+        return {"kind": "date", "histogram": None, "top": None}
+    texts = known.astype(str)
+    counts = texts.value_counts()
+    if len(counts) <= min(MOST_CATEGORIES, max(2, len(texts) // 2)):
+        top = [[as_text(value), int(count)] for value, count in counts.head(10).items()]
+        return {"kind": "category", "histogram": None, "top": top}
+    return {"kind": "text", "histogram": None, "top": None}
+
+
+def _histogram(values: Any) -> dict[str, list[float]] | None:
+    """Counts in equal bins between the 0.5th and the 99.5th percentile; what lies beyond is in the outermost."""
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        return None
+    low, high = np.quantile(values, [0.005, 0.995])
+    if not high > low:
+        low, high = float(values.min()), float(values.max())
+    if not high > low or not math.isfinite(high - low):
+        return None
+    counts, edges = np.histogram(np.clip(values, low, high), bins=N_BINS, range=(low, high))
+    return {"edges": edges.tolist(), "counts": counts.tolist()}

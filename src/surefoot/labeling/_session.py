@@ -1,0 +1,349 @@
+"""One pool being labelled: the answers, the queue and the model that learns, without HTTP."""
+
+import csv
+import io
+import json
+import threading
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from surefoot._files import write_whole
+from surefoot.labeling._errors import Refusal
+from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
+from surefoot.labeling._queue import Queue
+from surefoot.labeling._store import Answer, Lease, Store
+from surefoot.labeling._trainer import Trainer, Work
+from surefoot.labeling._work import Request, Round, ask_model, learn
+
+# The model learns again after so many new labels, as a share of those it has.
+NEW_SHARE = 0.05
+
+# Rows that will be drawn at random next, and are looked at by the model beforehand.
+N_AHEAD = 20
+
+# Characters of a cell of a neighbouring row that are shown.
+LONGEST_NEIGHBOR_CELL = 300
+
+NOT_YET = "Go on: the model has not learned from the labels yet."
+
+COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
+
+
+class Session:
+    """What people can ask of a pool that is being labelled.
+
+    Parameters
+    ----------
+    pool : Pool
+        Rows to label.
+    store : Store
+        Database of the pool.
+    estimator : classifier or None
+        Model to teach; None for the default.
+    sure : IndividualErrorClassifier or None
+        Fitted model whose unanswered rows come first.
+    strategy : str or None
+        Strategy of `surefoot.active_learning`; None for its default.
+    allow_new_classes : bool
+        Whether people may add classes.
+    lease_seconds : float
+        Time after which a row goes to somebody else.
+    out : Path or None
+        CSV file that the answers are written to.
+    random_state : int
+        Seed of all random draws; the one of the database if it has one.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        store: Store,
+        *,
+        estimator: Any,
+        sure: Any,
+        strategy: str | None,
+        allow_new_classes: bool,
+        lease_seconds: float,
+        out: Path | None,
+        random_state: int,
+    ) -> None:
+        self.pool, self.store, self.out = pool, store, out
+        self.strategy, self.allow_new_classes = strategy, allow_new_classes
+        facts = check_database(pool, store, random_state)
+        check_file(out, store)
+        self.random_state = int(facts["random_state"])
+        store.add_classes(pool.classes)
+        self.queue = Queue(store, pool.open_rows, self.random_state, lease_seconds)
+        self.queue.ranking = pool.first
+        verdict = json.loads(facts.get("verdict", "{}")) or {"stop_reason": NOT_YET}
+        self.first, self.latest = pool.first, Round([], **verdict)
+        self.failure: str | None = None
+        self._sure, self._seen, self._n_rounds = sure, -1, 0
+        self._n_learning = self._n_learned = 0
+        self._stopping = json.loads(facts.get("stopping", "null"))
+        self._file = threading.Lock()
+        self.columns = describe_columns(pool.cells)
+        self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
+        self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
+
+    def close(self) -> None:
+        """Stop learning, write the answers, and close the database."""
+        self.trainer.stop()
+        try:
+            self.write_labels()
+        finally:
+            self.store.close()
+
+    def task(self) -> dict[str, Any]:
+        """What is to be done: target, classes, columns."""
+        return {
+            "title": self.pool.name,
+            "target": self.pool.target,
+            "classes": self.store.classes(),
+            "allow_new_classes": self.allow_new_classes,
+            "n_rows": len(self.pool),
+            "columns": self.columns,
+        }
+
+    def next_items(self, person: str, count: int, *, guess: bool) -> dict[str, Any]:
+        """Rows for a person to answer, and how many rows are left."""
+        leases = self.queue.deal(person, count)
+        items = [self._item(lease, guess=guess) for lease in leases]
+        return {"items": items, "left": self.queue.n_left()}
+
+    def answer(
+        self, key: str, row: int, lease: str, person: str, kind: str, label: str | None
+    ) -> int:
+        """Number of labels after an answer is on disk."""
+        if kind == "label" and label not in self.store.classes():
+            raise Refusal(422, f"{label!r} is not one of the classes.")
+        n_labels = self.store.save_answer(key, row, lease, person, kind, label)
+        self.trainer.wake()
+        return n_labels
+
+    def undo(self, key: str, row: int, person: str) -> tuple[int, dict[str, Any] | None]:
+        """Number of labels after an answer was taken back, and the row itself to be answered again."""
+        n_labels = self.store.undo(key, row, person)
+        self.trainer.wake()
+        lease = self.queue.deal_again(row, person)
+        return n_labels, None if lease is None else self._item(lease)
+
+    def add_class(self, label: str) -> list[str]:
+        """Classes after one more was added; nothing changes if it is there already."""
+        label = label.strip()
+        if not self.allow_new_classes:
+            raise Refusal(403, "New classes are not allowed here.")
+        try:
+            check_class(label)
+        except ValueError as error:
+            raise Refusal(422, str(error)) from error
+        if label[0] in "=@":  # a spreadsheet would run it as a formula
+            raise Refusal(422, f"The name of a class must not begin with {label[0]}.")
+        classes = self.store.classes()
+        if label not in classes and len(classes) >= MOST_CLASSES:
+            raise Refusal(422, f"There are {MOST_CLASSES} classes already, which is the most.")
+        self.store.add_classes([label])
+        return self.store.classes()
+
+    def answered(self, person: str, count: int) -> list[dict[str, Any]]:
+        """Rows that a person has answered, the newest first, with their answers."""
+        return [
+            {
+                **self._item(Lease(each.lease, each.row, "You have answered this row.")),
+                "kind": each.kind,
+                "label": each.label,
+            }
+            for each in self.store.answers_of(person, count)
+        ]
+
+    def progress(self) -> dict[str, Any]:
+        """How far the labelling has come, and how good the model is."""
+        answers = self.store.counts()
+        latest, curve = self.latest, self.store.curve()
+        accuracy = None
+        if curve:
+            last = curve[-1]
+            accuracy = {"estimate": last["accuracy"]} | {
+                name: last[name] for name in ("low", "high", "n_random")
+            }
+        return {
+            **answers,
+            "n_rows": len(self.pool),
+            "left": self.queue.n_left(),
+            "accuracy": accuracy,
+            "curve": curve,
+            "changed": latest.changed,
+            "may_stop": latest.may_stop,
+            "stop_reason": latest.stop_reason,
+            "training": self.trainer.is_learning,
+            "n_learned": self._n_learned,
+            "failure": self.failure,
+            "round": self._n_rounds,
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """Answers in force, with times."""
+        return pd.read_csv(
+            io.StringIO(as_csv(self.store.answers())),
+            dtype={"label": str, "person": str, "strategy": str},
+            parse_dates=["time"],
+            keep_default_na=False,
+            na_values={"seconds": [""], "error": [""]},
+        )
+
+    def labels_csv(self) -> str:
+        """One line a labelled row."""
+        self.write_labels()
+        return as_csv([each for each in self.store.answers() if each.kind == "label"])
+
+    def write_labels(self) -> None:
+        """Write all answers in force to the file of labels, whole or not at all."""
+        if self.out is not None:
+            with self._file:
+                write_whole(self.out, as_csv(self.store.answers()).encode())
+
+    def _item(self, lease: Lease, *, guess: bool = False) -> dict[str, Any]:
+        """Row as a person sees it; the model's guess only if it was asked for."""
+        latest = self.latest
+        details = latest.details.get(lease.row)
+        near = [] if details is None else [int(row) for row in details.neighbors]
+        labels = {row: self.pool.labels[row] for row in near if row in self.pool.labels}
+        labels |= self.store.labels_of(near)
+        cells = self._cells(lease.row)
+        item: dict[str, Any] = {
+            "row": lease.row,
+            "cells": cells,
+            "order": list(cells),  # a browser puts columns that are called by numbers first
+            "lease": lease.lease,
+            "why": lease.why,
+            "neighbors": [
+                {
+                    "row": row,
+                    "label": labels[row],
+                    "cells": self._cells(row, LONGEST_NEIGHBOR_CELL),
+                }
+                for row in near
+                if row in labels
+            ],
+        }
+        if guess:
+            item["guess"] = details and {
+                "label": details.guess,
+                "probability": details.probability,
+            }
+        return item
+
+    def _cells(self, row: int, longest: int | None = None) -> dict[str, Any]:
+        """Cells of a row, the most telling columns first; long texts may be shortened."""
+        names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
+        cells = {name: as_json(self._arrays[name][row]) for name in names}
+        if longest is None:
+            return cells
+        return {name: _shortened(value, longest) for name, value in cells.items()}
+
+    def _next_work(self) -> Work | None:
+        """What the model learns next; None if there are too few new answers."""
+        if self._sure is not None:
+            sure, self._sure = self._sure, None
+            return partial(ask_model, sure=sure, open_rows=self.pool.open_rows)
+        changes = self.store.n_changes()
+        labels = {**self.pool.labels, **self.store.labels()}
+        if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
+            return None
+        closed = [each.row for each in self.store.answers() if each.kind != "label"]
+        rows = np.array(sorted(labels), dtype=np.int64)
+        request = Request(
+            rows=rows,
+            labels=np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
+            random_rows=np.array(self.queue.random_rows(), dtype=np.int64),
+            rows_ahead=np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
+            closed_rows=np.array(closed, dtype=np.int64),
+            strategy=self.strategy,
+            random_state=self.random_state + changes,
+            stopping=self._stopping,
+            predictions=self.latest.predictions,
+        )
+        self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)
+        return partial(learn, request=request)
+
+    def _learned(self, result: Any) -> None:
+        """Take the result of a round, or the reason why there is none."""
+        if isinstance(result, str):
+            self.failure = result
+        elif isinstance(result, Round):
+            self._take(result)
+        else:
+            self.first = result
+            self.queue.ranking = [*self.first, *self.latest.questions]
+
+    def _take(self, result: Round) -> None:
+        self.failure, self.latest = None, result
+        self.queue.errors = {
+            row: each.error for row, each in result.details.items() if each.error is not None
+        }
+        self.queue.ranking = [*self.first, *result.questions]
+        self._n_rounds += 1
+        self._n_learned = self._n_learning
+        self._stopping = result.stopping
+        if result.measured is not None:
+            self.store.add_to_curve(self._n_learned, result.measured)
+        verdict = {name: getattr(result, name) for name in ("changed", "may_stop", "stop_reason")}
+        kept = {"stopping": json.dumps(result.stopping), "verdict": json.dumps(verdict)}
+        self.store.remember(kept, replace=True)
+
+
+def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str]:
+    """Facts about the database; a refusal if it has answers to another pool."""
+    mine = {"fingerprint": pool.fingerprint(), "pool": pool.name, "target": pool.target}
+    mine["random_state"] = str(random_state)
+    facts = store.remember(mine)
+    if facts["fingerprint"] != mine["fingerprint"] and store.n_changes() == 0:
+        store.clear()
+        facts = store.remember(mine)
+    if facts["fingerprint"] != mine["fingerprint"]:
+        raise Refusal(
+            409,
+            f"{store.path} has the answers to another pool ({facts['pool']}, target {facts['target']}): its rows "
+            f"differ from those of {pool.name}, so name another file for the database.",
+        )
+    return facts
+
+
+def check_file(path: Path | None, store: Store) -> None:
+    """Refuse to replace a file that has anything else than answers of the database."""
+    if path is None or not path.exists():
+        return
+    known = set(as_csv(store.history()).splitlines())
+    with path.open("rb") as file:
+        if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
+            raise Refusal(
+                409,
+                f"{path} is there already, with lines that {store.path} does not have: move it away, or name another "
+                "file.",
+            )
+
+
+def as_csv(answers: list[Answer]) -> str:
+    """Answers as CSV, one line each."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for each in answers:
+        when = datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds")
+        writer.writerow(
+            [
+                *(each.row, each.label, each.kind, each.person, when),
+                *(f"{each.seconds:.3f}", each.strategy),
+                "" if each.error is None else f"{each.error:.4f}",
+            ]
+        )
+    return text.getvalue()
+
+
+def _shortened(value: Any, longest: int) -> Any:
+    return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest else value

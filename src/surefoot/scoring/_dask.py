@@ -1,0 +1,114 @@
+"""Scores by workers of Dask: each judges parts of a table, and gets the model once."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from joblib import parallel_config
+
+from surefoot._optional import needed_for
+from surefoot.abstention import Promise, promise_for
+from surefoot.scoring._batches import Sure, output_schema, score_batches
+from surefoot.scoring._rows import model_columns
+
+
+def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
+    """Scores of each row of a Dask frame, as a Dask frame with its index and divisions; nothing is computed yet.
+
+    Each partition is judged where it is, by `score_batches`. The model is one object of the task graph:
+    `compute` sends it to the scheduler once, and each worker gets it once.
+
+    Parameters
+    ----------
+    sure : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator, which judges the rows.
+    ddf : dask.dataframe.DataFrame
+        Rows. Columns that the model does not know are not read; the others get the kind that they had in `fit`.
+    promise : Promise, default=None
+        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+
+    Returns
+    -------
+    scores : dask.dataframe.DataFrame
+        The columns of `output_schema(sure)`, in the partitions of `ddf`.
+
+    See Also
+    --------
+    score_table : Scores of a table in files; its `client` spreads them over a cluster.
+
+    Notes
+    -----
+    Dask warns of a large graph if the model takes more than 10 MB. It is in the graph once, and the scheduler
+    keeps it: if a worker is lost, another one gets it from there.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.scoring import score_dask
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> scores = score_dask(sure, dd.from_pandas(X[400:], npartitions=3))
+    >>> scores.divisions
+    (400, 457, 513, 568)
+    >>> scores.compute(scheduler="sync").iloc[:2, :3].round(2)
+         prediction  probability_0  probability_1
+    400           0            1.0            0.0
+    401           1            0.0            1.0
+    """
+    with needed_for("score_dask", "dask"):
+        import dask.dataframe as dd  # noqa: PLC0415 - takes seconds
+        from dask import delayed  # noqa: PLC0415
+        from dask.dataframe.dispatch import make_meta  # noqa: PLC0415
+
+    schema = output_schema(sure)
+    if not isinstance(ddf, dd.DataFrame):
+        raise TypeError(f"ddf is a {type(ddf).__name__}: make a Dask frame of it (from_pandas).")
+    columns = model_columns(sure, list(ddf.columns))
+    meta = schema.empty_table().to_pandas()
+    meta.index = make_meta(ddf).index
+    promise = promise_for(sure.held_out_) if promise is None else promise
+    return ddf[columns].map_partitions(judge_partition, delayed(sure), promise, meta=meta)
+
+
+def judge_partition(part: Any, sure: Sure, promise: Promise) -> Any:
+    """Frame of the scores of a partition, with its index."""
+    table = pa.Table.from_pandas(part, preserve_index=False, nthreads=1)
+    with parallel_config("sequential"):
+        [scores] = score_batches(sure, [table], promise)
+    frame = scores.to_pandas()
+    frame.index = part.index
+    return frame
+
+
+def on_workers(client: Any, sure: Sure, tasks: Iterable[Any]) -> Iterator[Any]:
+    """Results of joblib's delayed calls, in their order; the model, an argument of all of them, is sent once.
+
+    All other arguments are kept by the scheduler until their call has ended: nothing is lost with a worker.
+    """
+    model = submitted(client, itself, [sure])
+    waiting: deque[Any] = deque()
+    for function, arguments, _ in tasks:
+        sent = [model if argument is sure else argument for argument in arguments]
+        waiting.append(submitted(client, function, sent))
+        if len(waiting) > 2 * max(1, sum(client.nthreads().values())):
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def submitted(client: Any, function: Any, arguments: list[Any]) -> Any:
+    """Future of a call; its arguments may be large."""
+    with needed_for("A client of Dask", "dask"):
+        from dask import config  # noqa: PLC0415
+
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return client.submit(function, *arguments, pure=False)
+
+
+def itself(value: Any) -> Any:
+    """Value that is given: a call of this keeps a value on workers, and on the scheduler if they are lost."""
+    return value

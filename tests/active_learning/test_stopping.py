@@ -1,0 +1,112 @@
+"""The rule compares models of n and 2 n labels, and goes on after a restart."""
+
+import json
+
+import numpy as np
+import pytest
+
+from surefoot.active_learning import StoppingRule
+
+
+def changed(n_changed, n_rows=100):
+    """Predictions of which the first `n_changed` differ from those of `changed(0)`."""
+    return np.array(["b"] * n_changed + ["a"] * (n_rows - n_changed))
+
+
+def test_it_waits_until_labels_have_doubled():
+    rule = StoppingRule()
+    assert not rule.should_stop
+    for n_labels in (10, 15, 19):
+        rule.look(changed(0), n_labels)
+        assert not rule.should_stop
+        assert rule.reason.startswith("Go on: ")
+    rule.look(changed(0), 20)
+    assert rule.should_stop
+    assert rule.reason.startswith("Stop: ")
+
+
+@pytest.mark.parametrize("classes", [["x", "y"], [0, 1], [0.5, 1.5], [True, False]])
+def test_a_restart_goes_on_from_plain_data(classes):
+    whole, parts = StoppingRule(), StoppingRule()
+    draw = np.random.default_rng(0)
+    for n_labels in range(10, 100, 10):
+        share = 5 / n_labels
+        predictions = np.array(classes)[(draw.uniform(size=50) < share).astype(int)]
+        whole.look(predictions, n_labels)
+        parts.look(predictions, n_labels)
+        parts = StoppingRule(state=json.loads(json.dumps(parts.state)))
+        assert (parts.should_stop, parts.reason) == (whole.should_stop, whole.reason)
+
+
+def test_the_batch_size_does_not_matter():
+    """The share that the last doubling changed, whether there were two fits or twenty in between."""
+    often, seldom = StoppingRule(), StoppingRule()
+    for n_labels in range(10, 41):
+        often.look(changed(40 - n_labels), n_labels)
+    for n_labels in (10, 20, 40):
+        seldom.look(changed(40 - n_labels), n_labels)
+    assert often.reason == seldom.reason
+
+
+def test_labels_that_are_taken_back_are_forgotten():
+    rule = StoppingRule()
+    for n_labels, n_changed in ((10, 0), (15, 0), (20, 50), (29, 90), (19, 0)):
+        rule.look(changed(n_changed), n_labels)
+    assert rule.reason.startswith("Go on: ")
+    rule.look(changed(0), 20)
+    assert rule.should_stop
+
+
+def test_labelled_rows_are_left_out():
+    """Fifty rows changed, because they were labelled: no other did."""
+    rule = StoppingRule()
+    rule.look(changed(0), 10)
+    labelled = np.arange(100) < 50
+    rule.look(changed(50), 20, labelled=labelled)
+    assert rule.should_stop
+    assert "changed 0.0% of 50 predictions" in rule.reason
+    rule.look(changed(50), 20, labelled=~labelled)
+    assert not rule.should_stop
+
+
+@pytest.mark.parametrize(("n_rows", "stops"), [(10, False), (14, False), (15, True), (100, True)])
+def test_few_rows_prove_nothing(n_rows, stops):
+    """1 / (n + 2) of an unchanged n rows counts as changed: 6 % of 15 rows, more of fewer."""
+    rule = StoppingRule()
+    rule.look(["a"] * n_rows, 10)
+    rule.look(["a"] * n_rows, 20)
+    assert rule.should_stop is stops
+    assert stops or rule.reason.endswith("but so few rows prove nothing.")
+
+
+def test_a_pool_that_is_all_labelled_is_a_reason_to_stop():
+    rule = StoppingRule()
+    rule.look(["a", "b"], 2)
+    rule.look(["a", "b"], 4, labelled=[True, True])
+    assert rule.should_stop
+    assert rule.reason == "Stop: all rows that were watched are labelled."
+
+
+@pytest.mark.parametrize(("n_changed", "stops"), [(5, True), (6, False)])
+def test_a_doubling_that_changed_six_percent_is_too_much(n_changed, stops):
+    """(5 + 1) / 102 is 5.9 %, (6 + 1) / 102 is 6.9 %."""
+    rule = StoppingRule()
+    rule.look(changed(0), 10)
+    rule.look(changed(n_changed), 20)
+    assert rule.should_stop is stops
+    assert rule.changed == pytest.approx((n_changed + 1) / 102)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "sentence"),
+    [
+        (["a"] * 3, "predictions has 3 rows, but those before had 100"),
+        ([], "one for each watched row"),
+        ([["a"]], "one for each watched row"),
+    ],
+)
+def test_other_rows_get_one_sentence(predictions, sentence):
+    rule = StoppingRule()
+    rule.look(changed(0), 10)
+    with pytest.raises(ValueError, match=sentence):
+        rule.look(predictions, 20)

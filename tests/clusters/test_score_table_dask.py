@@ -1,0 +1,48 @@
+"""Tables in files, judged by workers of Dask: the bytes of a local run, also if a worker is killed."""
+
+import pandas as pd
+import pytest
+
+from surefoot.scoring import score_table
+
+
+@pytest.fixture
+def table(rows, tmp_path):
+    path = tmp_path / "rows.parquet"
+    rows.to_parquet(path)
+    return path
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+
+
+def test_a_killed_worker_changes_no_byte(cluster, client, sure, table, tmp_path):
+    seen = []
+
+    def kill_in_the_middle(share, words, seconds):
+        seen.append(share)
+        if len(seen) == 4:
+            cluster.kill_worker()
+
+    local, spread = tmp_path / "local", tmp_path / "spread"
+    expected = score_table(sure, table, local, rows_per_part=50)
+    summary = score_table(
+        sure, table, spread, rows_per_part=50, client=client, progress=kill_in_the_middle
+    )
+    assert summary == expected
+    assert len(contents(local)) == 12
+    assert contents(spread) == contents(local)
+    assert 0 < seen[3] < 1
+
+
+def test_a_cell_that_does_not_fit_is_named_with_its_line(client, sure, rows, tmp_path):
+    odd = rows.reset_index(drop=True).astype({"age": object})
+    odd.loc[250, "age"] = "old"
+    odd.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(ValueError, match=r"Line 252 of .*rows\.csv has 'old' in the column 'age'"):
+        score_table(sure, tmp_path / "rows.csv", tmp_path / "out", rows_per_part=100, client=client)
+    finished = pd.concat(
+        [pd.read_parquet(path) for path in sorted((tmp_path / "out").glob("*.parquet"))]
+    )
+    assert finished["row"].tolist() == list(range(200))
