@@ -17,13 +17,6 @@ from surefoot.scoring import output_schema, score_batches, score_table
 
 N_ROWS = 100_000
 
-# PySpark's own words on pandas 3, and on files that its server leaves open.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-
-
 def make_rows(n_rows, seed):
     """Numbers with gaps, whole numbers and texts, and the number of each row."""
     rng = np.random.default_rng(seed)
