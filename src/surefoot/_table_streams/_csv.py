@@ -17,6 +17,7 @@ from surefoot._table_files import (
     find_delimiter,
     find_encoding,
     line_of,
+    unreadable,
 )
 
 # Bytes that are read at a time; no record may be longer.
@@ -60,18 +61,20 @@ class CsvSource:
 
     def batches(self, names: Sequence[str], start: int = 0) -> Iterator[pa.RecordBatch]:
         """Batches of the columns with these names, from the row `start` on; those before it are read, too."""
-        with self.path.open("rb") as content:
-            try:
+        try:
+            with self.path.open("rb") as content:
                 for batch in self._reader(content, names):
                     self._position = content.tell()
                     self._n_read += batch.num_rows
                     if batch.num_rows > start:
                         yield self._cells(batch.slice(start))
                     start = max(0, start - batch.num_rows)
-            except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-                check_records(self.path, self.path, self.encoding, self.delimiter)
-                words = str(error).splitlines()[0].rstrip(".")
-                raise TableFileError(f"{self.path} cannot be read: {words}.") from error
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            check_records(self.path, self.path, self.encoding, self.delimiter)
+            words = str(error).splitlines()[0].rstrip(".")
+            raise TableFileError(f"{self.path} cannot be read: {words}.") from error
+        except OSError as error:
+            raise unreadable(self.path, error, "cannot be read") from error
 
     def _reader(self, content: Any, names: Sequence[str]) -> Any:
         return csv.open_csv(

@@ -10,7 +10,8 @@ EXPECTED = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers",
 
 # Types that are tried for each kind, the narrowest first; floats for all others.
 WHOLE = [pa.int64(), pa.float64()]
-TYPES = {"b": [pa.bool_()], "M": [pa.timestamp("us")], "i": WHOLE, "u": WHOLE}
+TIMES = [pa.timestamp("us"), pa.timestamp("us", tz="UTC")]
+TYPES = {"b": [pa.bool_()], "M": TIMES, "i": WHOLE, "u": WHOLE}
 
 
 class CellError(ValueError):

@@ -1,11 +1,10 @@
 """Record of a folder of scores (manifest): what is scored by what, and which parts are finished; one run at a time."""
 
-import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -164,14 +163,20 @@ def file_facts(files: list[Path], source: Path) -> list[list[Any]]:
 def alone_in(folder: Path) -> Iterator[None]:
     """Make a folder, unless it is there, and keep other runs out of it; an error if another one is in it."""
     folder.mkdir(exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise TableFileError(
-                f"Another run is writing to {folder}: wait for it, or name another folder."
-            ) from None
+        import fcntl  # noqa: PLC0415 - Windows has no such module
+    except ImportError:
+        yield
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TableFileError(
+                    f"Another run is writing to {folder}: wait for it, or name another folder."
+                ) from None
         yield
     finally:
-        os.close(lock)  # which gives the lock back
+        os.close(place)  # which gives the lock back
