@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 # They hold fixtures, and no examples: several modules of one name cannot all be looked through for these.
-collect_ignore_glob = ["tests/**/conftest.py"]
+collect_ignore_glob = ["tests/conftest.py", "tests/**/conftest.py"]
 if find_spec("mlflow") is None:  # their examples run in `make mlflow`
     collect_ignore_glob += ["src/surefoot/integrations/*mlflow*.py", "docs/guide/mlflow.rst"]
 if find_spec("distributed") is None:  # the extra dask

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import Confidence, LocalSensitivity
@@ -33,6 +34,22 @@ def test_low_confidence_is_asked_about_first(situation):
     chosen = query("confidence", model, pool, 30, diverse=False)
     margins = np.abs(np.diff(model.predict_proba(pool), axis=1)[:, 0])
     assert_array_equal(chosen, np.argsort(margins)[:30])
+
+
+def test_the_two_most_probable_classes_decide():
+    """The leads are .05, .25 and .1; the most probable classes have .45, .5 and .55."""
+    shares = np.array([[0.45, 0.4, 0.15], [0.5, 0.25, 0.25], [0.55, 0.45, 0.0]])
+    model = KNeighborsClassifier(20).fit(*table_of_shares(shares))
+    pool = 100.0 * np.arange(3)[:, None]
+    assert_array_equal(query("margin", model, pool, 3, diverse=False), [0, 2, 1])
+    assert_array_equal(query("confidence", model, pool, 3, diverse=False), [0, 1, 2])
+
+
+def table_of_shares(shares):
+    """Twenty rows around each of 0, 100, 200 with these shares of classes."""
+    y = [np.repeat(np.arange(3), np.rint(20 * row).astype(int)) for row in shares]
+    X = [100.0 * place + np.linspace(-1, 1, 20) for place in range(len(shares))]
+    return np.concatenate(X)[:, None], np.concatenate(y)
 
 
 def test_the_votes_of_an_ensemble_are_its_members(situation):
@@ -99,8 +116,8 @@ def test_rows_near_the_boundary_are_chosen_from_any_table(strategy, kind):
     chosen = query(strategy, model, kind(pool), 15, diverse=False, **options)
     assert chosen[:7].max() < 30
     spread = query(strategy, model, kind(pool), 3, **options)  # out of five times as many
+    assert len(set(spread)) == 3
     assert set(spread) <= set(chosen)
-    assert spread[0] == chosen[0]
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array, frame])
@@ -117,36 +134,28 @@ def test_random_rows_depend_on_nothing_but_the_seed(kind):
 def test_a_batch_is_spread_out_and_still_doubtful():
     """Two clumps of doubtful rows: one of each is asked about, not two of the first."""
     model = LogisticRegression().fit([[-5.0, 0.0], [5.0, 0.0]], [0, 1])
-    pool = np.array([[0.0, 0.0], [0.001, 0.0], [0.002, 0.0], [0.01, 8.0], [4.0, 0.1], [4.5, 0.2]])
+    first = np.column_stack([np.linspace(0, 0.008, 9), np.zeros(9)])
+    pool = np.vstack([first, [[0.01, 8.0]], [[4.0, 0.1], [4.5, 0.2]] * 3])
     assert_array_equal(query("confidence", model, pool, 2, diverse=False), [0, 1])
-    assert_array_equal(query("confidence", model, pool, 2), [0, 3])
-
-
-def spread_by_hand(model, pool, n_wanted):
-    """Most doubtful row, then again and again the largest weight times distance to those chosen."""
-    doubt = -np.abs(model.predict_proba(pool)[:, 1] - 0.5)
-    order = np.argsort(-doubt)[: 5 * n_wanted]
-    scaled = pool[order] / pool.std(axis=0)
-    chosen = [0]
-    while len(chosen) < n_wanted:
-        gains = [
-            (1 - 0.5 * place / (len(order) - 1))
-            * min(np.linalg.norm(row - scaled[i]) for i in chosen)
-            for place, row in enumerate(scaled)
-        ]
-        chosen.append(int(np.argmax(gains)))
-    return order[chosen]
+    chosen = query("confidence", model, pool, 2)
+    assert chosen[0] < 9
+    assert chosen[1] == 9
 
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6))
-def test_a_batch_by_brute_force(seed, n_wanted):
+def test_a_batch_is_the_middles_of_doubtful_groups(seed, n_groups):
+    """Groups of five rows at the boundary, each a middle and four rows around it; other rows are far away."""
     draw = np.random.default_rng(seed)
-    X, pool = draw.normal(size=(12, 2)), draw.normal(size=(40, 2)) * [1, 3]
-    model = LogisticRegression().fit(X, np.arange(12) % 2)
-    assert_array_equal(
-        query("confidence", model, pool, n_wanted), spread_by_hand(model, pool, n_wanted)
-    )
+    model = LogisticRegression().fit([[-5.0, 0.0], [5.0, 0.0]], [0, 1])
+    heights = 10.0 * draw.permutation(20)[:n_groups]
+    around = np.array([[0, 0], [0.02, 0], [-0.02, 0], [0, 0.5], [0, -0.5]])
+    groups = [around + np.array([0, height]) for height in heights]
+    far = np.column_stack([draw.choice([-4.0, 4.0], 30), draw.uniform(0, 200, 30)])
+    pool = np.vstack([*groups, far])
+    order = draw.permutation(len(pool))
+    chosen = query("margin", model, pool[order], n_groups)
+    assert_array_equal(np.sort(order[chosen]), 5 * np.arange(n_groups))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])

@@ -57,6 +57,46 @@ def test_labels_that_are_taken_back_are_forgotten():
     assert rule.should_stop
 
 
+def test_labelled_rows_are_left_out():
+    """Fifty rows changed, because they were labelled: no other did."""
+    rule = StoppingRule()
+    rule.look(changed(0), 10)
+    labelled = np.arange(100) < 50
+    rule.look(changed(50), 20, labelled=labelled)
+    assert rule.should_stop
+    assert "changed 0.0% of 50 predictions" in rule.reason
+    rule.look(changed(50), 20, labelled=~labelled)
+    assert not rule.should_stop
+
+
+@pytest.mark.parametrize(("n_rows", "stops"), [(10, False), (14, False), (15, True), (100, True)])
+def test_few_rows_prove_nothing(n_rows, stops):
+    """1 / (n + 2) of an unchanged n rows counts as changed: 6 % of 15 rows, more of fewer."""
+    rule = StoppingRule()
+    rule.look(["a"] * n_rows, 10)
+    rule.look(["a"] * n_rows, 20)
+    assert rule.should_stop is stops
+    assert stops or rule.reason.endswith("but so few rows prove nothing.")
+
+
+def test_a_pool_that_is_all_labelled_is_a_reason_to_stop():
+    rule = StoppingRule()
+    rule.look(["a", "b"], 2)
+    rule.look(["a", "b"], 4, labelled=[True, True])
+    assert rule.should_stop
+    assert rule.reason == "Stop: all rows that were watched are labelled."
+
+
+@pytest.mark.parametrize(("n_changed", "stops"), [(5, True), (6, False)])
+def test_a_doubling_that_changed_six_percent_is_too_much(n_changed, stops):
+    """(5 + 1) / 102 is 5.9 %, (6 + 1) / 102 is 6.9 %."""
+    rule = StoppingRule()
+    rule.look(changed(0), 10)
+    rule.look(changed(n_changed), 20)
+    assert rule.should_stop is stops
+    assert rule.changed == pytest.approx((n_changed + 1) / 102)
+
+
 @pytest.mark.parametrize(
     ("predictions", "sentence"),
     [

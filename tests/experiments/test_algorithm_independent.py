@@ -58,21 +58,6 @@ def test_the_gaussian_models_and_the_truth():
     assert_allclose(truth(X), second / (first + second))
 
 
-def test_queries_in_small(tmp_path):
-    text = run_experiment("queries-and-the-oracle", tmp_path, quick=True)
-    table = read(tmp_path / "queries-and-the-oracle.csv")
-    assert {row["table"] for row in table} == {"iris", "wine"}
-    assert {row["strategy"] for row in table} == {
-        "random",
-        "confidence",
-        "votes",
-        "error",
-        "sensitivity",
-    }
-    assert "fewer than random on" in text
-    assert (tmp_path / "queries-and-the-oracle.png").exists()
-
-
 @pytest.mark.data
 @pytest.mark.skipif(not HAS_CHURN, reason="no churn tables in $SUREFOOT_DATA")
 def test_churn_in_small(tmp_path):

@@ -1,28 +1,20 @@
-"""Choice of batches of rows that are doubtful and different from each other."""
+"""Choice of batches of rows that are doubtful, typical and different from each other."""
 
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
 
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-from surefoot.active_learning._coordinates import Coordinates, copies_last
+from surefoot.active_learning._coordinates import Coordinates, copies_last, most_doubtful
 
 # A batch of n rows is chosen among the CANDIDATES * n most doubtful rows.
 CANDIDATES = 5
 
-# Weight of the last candidate, that of the first being 1: what its distance to the others is multiplied by.
+# Weight of the least doubtful candidate in its cluster; that of the most doubtful is 1.
 LEAST_WEIGHT = 0.5
-
-
-def most_doubtful(doubt: Floats) -> Ints:
-    """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
-
-    A forest has the same doubt about many rows. In their own order, those at the top of a sorted pool would always
-    come first.
-    """
-    order = np.random.RandomState(0).permutation(len(doubt))
-    return np.asarray(order[np.argsort(-doubt[order], kind="stable")])
 
 
 def choose_batch(
@@ -43,9 +35,25 @@ def choose_batch(
         if n_read >= len(order):
             break
         n_read *= 4
-    candidates = positions[: min(n_candidates, max(n_different, n_wanted))]
-    weights = np.linspace(1.0, LEAST_WEIGHT, len(candidates))
-    chosen = coordinates.farthest_first(
-        take_rows(rows, candidates), n_wanted, lambda nearest: nearest * weights
-    )
-    return order[candidates[chosen]]
+    if n_different <= n_wanted:
+        return order[np.sort(positions[:n_wanted])]
+    candidates = positions[: min(n_candidates, n_different)]
+    rows = take_rows(rows, candidates)
+    if coordinates.metric == "cosine":
+        rows = normalize(rows)
+    return order[candidates[np.sort(middles_of_clusters(rows, n_wanted))]]
+
+
+def middles_of_clusters(rows: Any, n_clusters: int) -> Ints:
+    """Row nearest to the centre of each cluster of the candidates, which are all different, most doubtful first.
+
+    The rows of a batch are then different, as each is from another cluster, and typical, as each is in the middle of
+    other doubtful rows (Zhdanov 2019, "Diverse mini-batch active learning").
+    """
+    weights = np.linspace(1.0, LEAST_WEIGHT, rows.shape[0])
+    clusters = KMeans(n_clusters, n_init=1, random_state=0).fit(rows, sample_weight=weights)
+    distances, chosen = clusters.transform(rows), list[int]()
+    for cluster in range(n_clusters):
+        distances[chosen, cluster] = np.inf
+        chosen.append(int(distances[:, cluster].argmin()))
+    return np.array(chosen, dtype=np.int64)

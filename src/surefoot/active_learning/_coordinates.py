@@ -74,15 +74,30 @@ def own_space(table: Any) -> Any:
     return vectorizer.set_params(categories__onehotencoder__min_frequency=2)
 
 
+def row_keys(rows: Any) -> list[bytes]:
+    """Key of each row, the same for equal rows only."""
+    if not issparse(rows):
+        return [row.tobytes() for row in np.ascontiguousarray(rows + 0.0)]  # -0.0 is 0.0
+    rows = csr_array(rows)
+    rows.sum_duplicates()  # sorts the columns of each row
+    parts = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    return [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in parts]
+
+
 def copies_last(rows: Any) -> tuple[Ints, int]:
     """Positions of all rows, copies of earlier rows after all others; and the number of different rows."""
-    if issparse(rows):
-        rows = csr_array(rows)
-        parts = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-        keys = [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in parts]
-    else:
-        keys = [row.tobytes() for row in np.ascontiguousarray(rows + 0.0)]  # -0.0 is 0.0
+    keys = row_keys(rows)
     first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
     is_copy = np.ones(len(keys), dtype=bool)
     is_copy[list(first.values())] = False
     return np.argsort(is_copy, kind="stable"), len(first)
+
+
+def most_doubtful(doubt: Floats) -> Ints:
+    """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
+
+    A forest has the same doubt about many rows. In their own order, those at the top of a sorted pool would always
+    come first.
+    """
+    order = np.random.RandomState(0).permutation(len(doubt))
+    return np.asarray(order[np.argsort(-doubt[order], kind="stable")])

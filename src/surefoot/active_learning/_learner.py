@@ -1,6 +1,5 @@
 """Classifier that chooses the rows to have labelled."""
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.utils import (
     assert_all_finite,
     check_consistent_length,
     check_random_state,
-    check_scalar,
     get_tags,
 )
 from sklearn.utils.metaestimators import available_if
@@ -20,8 +18,9 @@ from surefoot._models import check_model, clone_model, predict_labels
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_number
+from surefoot.active_learning._coordinates import Coordinates, row_keys
 from surefoot.active_learning._query import query
-from surefoot.active_learning._stopping import MOST_WATCHED, Watch
+from surefoot.active_learning._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
 from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
 
 
@@ -43,14 +42,13 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier
         The model to teach.
-    strategy : str, indicator or callable, default="confidence"
+    strategy : str, indicator or callable, default="margin"
         Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
     diverse : bool, default=True
-        Whether batches are spread out among the most doubtful rows.
-    patience : int, default=3
-        Number of consecutive fits that must change few predictions before `should_stop_` is true.
-    tolerance : float, default=0.005
-        Largest share of changed predictions that counts as few.
+        Whether a batch has rows from different clusters of the most doubtful rows.
+    tolerance : float, default=0.06
+        Largest share of predictions that the last doubling of labels may have changed, for `should_stop_` to be
+        true; see :class:`StoppingRule`.
     random_state : int, RandomState or None, default=None
         Seed of the first random rows, and of the strategy.
     n_jobs : int, default=None
@@ -69,8 +67,8 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     stop_reason_ : str
         Sentence that says why to stop, or why not.
     expected_gain_ : float
-        Upper bound of the accuracy that as many labels as last time can add: the share of predictions
-        that they are expected to change.
+        Most that twice as many labels will probably add to the accuracy: the share of predictions that the last
+        doubling of labels changed.
 
     Examples
     --------
@@ -91,8 +89,8 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     _X: Any
     _y: NDArray[Any]
-    _n_fitted: int
-    _watch: Watch | None = None
+    _watched: Any = None
+    _rule: StoppingRule
 
     def __init__(
         self,
@@ -100,15 +98,13 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         strategy: Any = DEFAULT_STRATEGY,
         *,
         diverse: bool = True,
-        patience: int = 3,
-        tolerance: float = 0.005,
+        tolerance: float = TOLERANCE,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.strategy = strategy
         self.diverse = diverse
-        self.patience = patience
         self.tolerance = tolerance
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -189,7 +185,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if X is not None:
             self._X, self._y = self._check_rows(X, y, first=True)
             self._generator = check_random_state(self.random_state)
-            self._watch = None
+            self._watched = None
         elif not hasattr(self, "_X"):
             raise ValueError("There is nothing to fit yet: teach rows first, or pass X and y.")
         self.n_labels_ = len(self._y)
@@ -200,27 +196,32 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         self.estimator_ = clone_model(self.estimator).fit(self._X, self._y)
         self.classes_ = self.estimator_.classes_
-        if self._watch is not None:
-            self._watch.look(self.estimator_, self.n_labels_ - self._n_fitted)
-        self._n_fitted = self.n_labels_
-        self._set_stopping()
+        self._look()
         return self
-
-    def _set_stopping(self) -> None:
-        """Set `should_stop_`, `expected_gain_` and `stop_reason_`."""
-        watch = self._watch
-        self.should_stop_ = watch is not None and watch.has_settled
-        self.expected_gain_ = 1.0 if watch is None else watch.expected_gain
-        self.stop_reason_ = "Go on: no pool was asked about yet." if watch is None else watch.reason
 
     def _start_watching(self, X_pool: Any, random: Any) -> None:
         """Remember rows of the first pool, to see how many of their predictions further labels change."""
-        if self._watch is not None:
+        if self._watched is None:
+            rows = np.sort(random.permutation(count_rows(X_pool))[:MOST_WATCHED])
+            self._watched, self._rule = (
+                take_rows(X_pool, rows),
+                StoppingRule(tolerance=self.tolerance),
+            )
+            self._look()
+
+    def _look(self) -> None:
+        """Set `should_stop_`, `expected_gain_` and `stop_reason_`."""
+        if self._watched is None:
+            self.should_stop_, self.expected_gain_ = False, 1.0
+            self.stop_reason_ = "Go on: no pool was asked about yet."
             return
-        n_pool = count_rows(X_pool)
-        rows = np.sort(random.permutation(n_pool)[:MOST_WATCHED])
-        self._watch = Watch(take_rows(X_pool, rows), len(rows), self.patience, self.tolerance)
-        self._watch.look(self.estimator_, 0)
+        coordinates = Coordinates(self.estimator_, self._watched)
+        known = set(row_keys(coordinates(self._X)))
+        labelled = [key in known for key in row_keys(coordinates(self._watched))]
+        predictions = predict_labels(self.estimator_, self._watched)
+        self._rule.look(predictions, self.n_labels_, labelled=labelled)
+        self.should_stop_, self.expected_gain_ = self._rule.should_stop, self._rule.changed
+        self.stop_reason_ = self._rule.reason
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row."""
@@ -251,7 +252,6 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not is_classifier(self.estimator):
             raise TypeError(f"estimator={self.estimator!r} is no classifier.")
         check_strategy(self.strategy)
-        check_scalar(self.patience, "patience", Integral, min_val=1)
         check_number(self.tolerance, "tolerance", min_val=0, max_val=1)
 
     def _check_rows(self, X: Any, y: Any, *, first: bool) -> tuple[Any, NDArray[Any]]:

@@ -35,12 +35,13 @@ def query(
     Parameters
     ----------
     strategy : str, indicator or callable
-        Which rows are asked about first. "confidence": rows whose predicted class is least probable
-        (uncertainty sampling). "votes": rows on which the members of an ensemble disagree, or those of a committee
-        fitted to bootstraps of `X` and `y` (query by committee). "error": rows with a high estimated error.
-        "sensitivity": rows whose prediction changes within their Voronoi cell. "random": any rows. An indicator:
-        rows with a low score. A function is called with the model, the
-        pool, `X`, `y`, `batch_size` and a RandomState, and returns positions itself.
+        Which rows are asked about first. "margin", the default of everything that asks: rows whose two most
+        probable classes are closest. "confidence": rows whose predicted class is least probable (uncertainty
+        sampling); for two classes it is the same as "margin". "votes": rows on which the members of an ensemble
+        disagree, or those of a committee fitted to bootstraps of `X` and `y` (query by committee). "error": rows
+        with a high estimated error. "sensitivity": rows whose prediction changes within their Voronoi cell.
+        "random": any rows. An indicator: rows with a low score. A function is called with the model, the pool, `X`,
+        `y`, `batch_size` and a RandomState, and returns positions itself.
     estimator : fitted classifier or None
         The model, fitted to `X` and `y`; None if there is none yet.
     X_pool : array-like, CSR or frame of shape (n_pool, n_columns)
@@ -51,8 +52,8 @@ def query(
         Labelled rows, to which the model was fitted; "votes" (without an ensemble), "error" and "sensitivity" need
         them. Without a model, the rows chosen are far from those in `X`.
     diverse : bool, default=True
-        Whether the rows of a batch are chosen to differ from each other. The most doubtful rows alone may be
-        very similar.
+        Whether a batch has rows from the middles of different clusters of the most doubtful rows. The most doubtful
+        rows alone may be very similar, or outliers.
     random_state : int, RandomState or None, default=None
         Seed of strategies that draw.
     n_jobs : int, default=None

@@ -1,7 +1,7 @@
 """Learning curves of query strategies on data whose labels are known."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -12,12 +12,13 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
-from surefoot._models import clone_model
+from surefoot._models import clone_model, predict_labels
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
 from surefoot.active_learning._query import query
-from surefoot.active_learning._strategies import check_strategy
+from surefoot.active_learning._stopping import StoppingRule
+from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,15 @@ class SimulationResult:
     accuracy : dict of str to ndarray of shape (n_repeats, n_steps)
         Test accuracy of each strategy.
     full_accuracy : ndarray of shape (n_repeats,)
-        Test accuracy with all labels of the pool.
+        Test accuracy with all labels of the pool, wrong answers included.
+    n_labels_at_stop : dict of str to ndarray of shape (n_repeats,)
+        Number of labels when :class:`StoppingRule` first said stop; infinity if it never did.
     """
 
     n_labels: Ints
     accuracy: dict[str, Floats]
     full_accuracy: Floats
+    n_labels_at_stop: dict[str, Floats] = field(default_factory=dict)
 
     def labels_needed(self, share: float = 0.95) -> dict[str, float]:
         """Number of labels until the mean accuracy reaches a share of the accuracy with all labels; fewer is better.
@@ -73,13 +77,14 @@ def simulate(
     estimator: Any,
     X: Any,
     y: Any,
-    strategies: Sequence[Any] | Mapping[str, Any] = ("random", "confidence", "sensitivity"),
+    strategies: Sequence[Any] | Mapping[str, Any] = ("random", DEFAULT_STRATEGY),
     *,
     n_initial: int = 10,
     n_labels: int = 100,
     batch_size: int = 1,
     n_repeats: int = 10,
     test_size: float = 0.5,
+    wrong: float = 0.0,
     diverse: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -98,7 +103,7 @@ def simulate(
         Rows.
     y : array-like of shape (n_rows,)
         Their labels, which the oracle knows.
-    strategies : sequence or mapping, default=("random", "confidence", "sensitivity")
+    strategies : sequence or mapping, default=("random", "margin")
         Strategies as for :func:`surefoot.active_learning.query`; a mapping gives each a name.
     n_initial : int, default=10
         Rows labelled at random to begin with, of two classes at least.
@@ -110,8 +115,11 @@ def simulate(
         Splits and starts.
     test_size : float or int, default=0.5
         Share or number of rows that the accuracy is measured on.
+    wrong : float, default=0.0
+        Share of wrong answers: each label of the pool is replaced, with this probability, by another class drawn
+        at random. The test labels stay right.
     diverse : bool, default=True
-        Whether batches are spread out among the most doubtful rows.
+        Whether a batch has rows from different clusters of the most doubtful rows.
     random_state : int, RandomState or None, default=None
         Seed of the splits, the first labels and the strategies.
     n_jobs : int, default=None
@@ -130,22 +138,26 @@ def simulate(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> result = simulate(GaussianNB(), X, y, n_labels=40, batch_size=10, random_state=0)
     >>> {name: round(labels) for name, labels in result.labels_needed().items()}
-    {'random': 17, 'confidence': 17, 'sensitivity': 18}
+    {'random': 18, 'margin': 17}
     """
     named = named_strategies(strategies)
     y = _check(estimator, X, y, n_initial, n_labels, batch_size, n_repeats)
+    check_number(wrong, "wrong", min_val=0, max_val=1)
     X = as_table(X)
     sizes = [*range(n_initial, n_labels, batch_size), n_labels]
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_repeats)
     repeats = Parallel(n_jobs=n_jobs)(
-        delayed(_repeat)(estimator, X, y, named, sizes, test_size, seed, diverse=diverse)
+        delayed(_repeat)(
+            estimator, X, y, named, sizes, seed, test_size=test_size, wrong=wrong, diverse=diverse
+        )
         for seed in seeds
     )
-    full, curves = zip(*repeats, strict=True)
+    full, runs = zip(*repeats, strict=True)
     return SimulationResult(
         n_labels=np.array(sizes),
-        accuracy={name: np.array([curve[name] for curve in curves]) for name in named},
+        accuracy={name: np.array([run[name][0] for run in runs]) for name in named},
         full_accuracy=np.array(full),
+        n_labels_at_stop={name: np.array([run[name][1] for run in runs]) for name in named},
     )
 
 
@@ -193,32 +205,50 @@ def _repeat(
     y: NDArray[Any],
     strategies: dict[str, Any],
     sizes: list[int],
-    test_size: float,
     seed: int,
     *,
+    test_size: float,
+    wrong: float,
     diverse: bool,
-) -> tuple[float, dict[str, list[float]]]:
-    """Accuracy with all labels of the pool, and the learning curve of each strategy."""
+) -> tuple[float, dict[str, tuple[list[float], float]]]:
+    """Accuracy with all labels of the pool; of each strategy the learning curve and the labels at the stop."""
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
-    start = with_two_classes(pool, y, sizes[0])
-    X_test, y_test = take_rows(X, test), y[test]
-    full = clone_model(estimator).fit(take_rows(X, pool), y[pool]).score(X_test, y_test)
-    curves = {}
+    X_pool, answers = take_rows(X, pool), answers_of_people(y[pool], y, wrong, seed)
+    start = with_two_classes(np.arange(len(pool)), answers, sizes[0])
+
+    def score(model: Any) -> float:
+        return float(model.score(take_rows(X, test), y[test]))
+
+    runs = {}
     for name, strategy in strategies.items():
-        known, random, curve = start, np.random.RandomState(seed), []
+        known, random, curve, n_at_stop = start, np.random.RandomState(seed), [], np.inf
+        rule = StoppingRule()
         for size in [*sizes[1:], 0]:
-            rows, labels = take_rows(X, known), y[known]
+            rows, labels = take_rows(X_pool, known), answers[known]
             model = clone_model(estimator).fit(rows, labels)
-            curve.append(float(model.score(X_test, y_test)))
-            left = np.setdiff1d(pool, known)
+            curve.append(score(model))
+            is_known = np.isin(np.arange(len(pool)), known)
+            rule.look(predict_labels(model, X_pool), len(known), labelled=is_known)
+            n_at_stop = min(n_at_stop, len(known) if rule.should_stop else np.inf)
+            left = np.flatnonzero(~is_known)
             n_wanted = min(size - len(known), len(left))
             if n_wanted > 0:
-                X_left = take_rows(X, left)
                 options = {"X": rows, "y": labels, "diverse": diverse, "random_state": random}
-                chosen = query(strategy, model, X_left, n_wanted, **options)
+                chosen = query(strategy, model, take_rows(X_pool, left), n_wanted, **options)
                 known = np.concatenate([known, left[chosen]])
-        curves[name] = curve
-    return float(full), curves
+        runs[name] = curve, n_at_stop
+    return score(clone_model(estimator).fit(X_pool, answers)), runs
+
+
+def answers_of_people(
+    truth: NDArray[Any], labels: NDArray[Any], wrong: float, seed: int
+) -> NDArray[Any]:
+    """True classes, a share of them replaced by another class of `labels`, drawn at random."""
+    random = np.random.RandomState(seed)
+    classes, codes = np.unique(labels), np.searchsorted(np.unique(labels), truth)
+    is_wrong = random.uniform(size=len(truth)) < wrong
+    shift = random.randint(1, len(classes), size=len(truth))
+    return np.asarray(classes[np.where(is_wrong, codes + shift, codes) % len(classes)])
 
 
 def with_two_classes(pool: Ints, y: NDArray[Any], n_rows: int) -> Ints:

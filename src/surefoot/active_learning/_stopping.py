@@ -1,135 +1,98 @@
-"""Stopping rule: stop when predictions no longer change (Bloodgood and Vijay-Shanker 2009)."""
+"""Stopping rule: stop when predictions no longer change (after Bloodgood and Vijay-Shanker 2009)."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length, check_scalar
 
 from surefoot._validation import check_number
 
-# Most rows whose predictions are compared: enough to see a change of a few in a thousand.
-MOST_WATCHED = 2000
+# Most rows that need be watched: enough to see a change of a few in a hundred.
+MOST_WATCHED = 1000
 
-
-class Watch:
-    """Rows of a pool whose predictions are compared from fit to fit.
-
-    Accuracy cannot change by more than the share of predictions that change. So the share that the last fits changed
-    bounds what the next fits can gain, if the trend goes on. No label is needed to
-    compute it.
-
-    Parameters
-    ----------
-    rows : table
-        Rows of the pool to predict after each fit.
-    n_rows : int
-        Their number.
-    patience : int
-        Number of consecutive fits that must have changed few predictions.
-    tolerance : float
-        Largest share of changed predictions that counts as few.
-    """
-
-    def __init__(self, rows: Any, n_rows: int, patience: int, tolerance: float) -> None:
-        self.rows, self.n_rows = rows, n_rows
-        self.patience, self.tolerance = patience, tolerance
-        self.before: NDArray[Any] | None = None
-        self.shares: list[float] = []
-        self.labels: list[int] = []
-
-    def look(self, model: Any, n_new_labels: int) -> None:
-        """Compare the predictions of a newly fitted model with those of the model before it."""
-        predictions = np.asarray(model.predict(self.rows))
-        if self.before is not None:
-            self.shares.append(float((predictions != self.before).mean()))
-            self.labels.append(n_new_labels)
-        self.before = predictions
-
-    @property
-    def expected_gain(self) -> float:
-        """Share of predictions that the next labels will change: the mean of the last few fits."""
-        recent = self.shares[-self.patience :]
-        return float(np.mean(recent)) if recent else 1.0
-
-    @property
-    def has_settled(self) -> bool:
-        """True if each of the last `patience` fits changed few predictions."""
-        recent = self.shares[-self.patience :]
-        return len(recent) == self.patience and max(recent) <= self.tolerance
-
-    @property
-    def reason(self) -> str:
-        """Sentence that says how many predictions the last fits changed, and whether to stop."""
-        recent = self.shares[-self.patience :]
-        if len(recent) < self.patience:
-            return f"Go on: {len(recent)} of {self.patience} fits to compare are done."
-        changes = (
-            f"the last {self.patience} fits, after {sum(self.labels[-self.patience :])} labels, changed at "
-            f"most {max(recent):.1%} of {self.n_rows} predictions"
-        )
-        verdict = "Stop" if self.has_settled else "Go on"
-        return (
-            f"{verdict}: {changes}; the next {self.labels[-1]} labels will change about "
-            f"{self.expected_gain:.1%}, which is the most they can gain."
-        )
+# Share of predictions that the last doubling of labels may have changed; see the results on queries.
+TOLERANCE = 0.06
 
 
 class StoppingRule:
     """Rule that says when further labels will hardly improve a classifier.
 
-    After each fit it gets the predictions for the same rows, which need no labels. It compares them
-    with those of the model that had half as many labels. Accuracy cannot change by more than the share of
-    predictions that change; so where the last doubling of labels changed few predictions, the next
-    doubling will hardly gain anything, if the trend goes on.
+    After each fit it gets the predictions for the same rows of the pool, and compares them with those of the model
+    that had half as many labels. Accuracy cannot change by more than the share of predictions that change. So where
+    the last doubling of labels changed few predictions, the next doubling will probably gain little. How many rows
+    are labelled between two fits does not matter.
 
     Parameters
     ----------
-    tolerance : float, default=0.05
+    tolerance : float, default=0.06
         Largest share of predictions that the last doubling of labels may have changed.
     state : dict, default=None
-        What `state` of an earlier rule returned, to go on from there; None begins anew.
+        `state` of an earlier rule, to go on from there; None begins anew.
 
     Examples
     --------
+    >>> import json
     >>> from surefoot.active_learning import StoppingRule
     >>> rule = StoppingRule()
-    >>> rule.look(["a", "a", "a", "b"], n_labels=10)
-    >>> rule.look(["a", "b", "a", "b"], n_labels=20)
+    >>> rule.look(["a", "b"] * 50, n_labels=20)
+    >>> rule.look(["a", "a"] * 50, n_labels=40)
     >>> rule.should_stop
     False
-    >>> import json
     >>> again = StoppingRule(state=json.loads(json.dumps(rule.state)))
-    >>> again.look(["a", "b", "a", "b"], n_labels=40)
-    >>> again.should_stop, again.reason
-    (True, 'Stop: twice as many labels, 40 instead of 20, changed 0.0% of 4 predictions.')
+    >>> again.look(["a", "a"] * 49 + ["a", "b"], n_labels=80)
+    >>> again.should_stop
+    True
+    >>> again.reason
+    'Stop: the last 40 labels, which doubled their number, changed 1.0% of 100 predictions;
+    the next 80 will probably change fewer.'
     """
 
-    def __init__(self, *, tolerance: float = 0.05, state: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, *, tolerance: float = TOLERANCE, state: dict[str, Any] | None = None
+    ) -> None:
         check_number(tolerance, "tolerance", min_val=0, max_val=1)
         self.tolerance = float(tolerance)
         looks = [] if state is None else state["looks"]
         self._looks = [(int(look["n_labels"]), list(look["predictions"])) for look in looks]
+        compared = None if state is None else state["compared"]
+        self._compared = None if compared is None else (int(compared[0]), int(compared[1]))
 
     @property
     def state(self) -> dict[str, Any]:
-        """Everything that the rule remembers, as numbers, texts, lists and dicts that JSON can hold."""
-        return {
-            "looks": [
-                {"n_labels": n_labels, "predictions": predictions}
-                for n_labels, predictions in self._looks
-            ]
-        }
+        """All that the rule remembers, in numbers, texts, lists and dicts that JSON can store."""
+        looks = [{"n_labels": n, "predictions": predictions} for n, predictions in self._looks]
+        return {"looks": looks, "compared": None if self._compared is None else [*self._compared]}
 
-    def look(self, predictions: Any, n_labels: int) -> None:
-        """Remember the predictions of a newly fitted model.
+    def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
+        """Compare the predictions of a newly fitted model with those of the model that had half as many labels.
 
         Parameters
         ----------
         predictions : array-like of shape (n_rows,)
-            Predicted classes of the watched rows: the same rows each time, drawn at random from the pool.
+            Predicted classes of the watched rows: each time those of the same rows, drawn at random from the
+            pool before any was labelled; a thousand are enough.
         n_labels : int
             Number of labels that the model was fitted to.
+        labelled : array-like of bool of shape (n_rows,), default=None
+            Which of the watched rows are labelled by now. They are left out: a model may know them by heart.
         """
+        classes = self._checked(predictions)
+        check_scalar(n_labels, "n_labels", Integral, min_val=1)
+        is_open = ~_mask(labelled, len(classes))
+        earlier = [look for look in self._looks if look[0] < n_labels]
+        n_halves = sum(2 * look[0] <= n_labels for look in earlier)
+        # Of the looks at half of the labels or fewer, only the last will be needed again.
+        self._looks = [*earlier[max(n_halves - 1, 0) :], (int(n_labels), classes)]
+        self._compared = None
+        if n_halves:
+            pairs = zip(self._looks[0][1], classes, strict=True)
+            changed = np.array([before != after for before, after in pairs])
+            self._compared = int(changed[is_open].sum()), int(is_open.sum())
+
+    def _checked(self, predictions: Any) -> list[Any]:
+        """Predictions as a list of plain values; raise an error if they cannot be those of the rows watched before."""
         classes = np.asarray(predictions)
         if classes.ndim != 1 or len(classes) == 0:
             raise ValueError("predictions must be a list of classes, one for each watched row.")
@@ -138,33 +101,50 @@ class StoppingRule:
                 f"predictions has {len(classes)} rows, but those before had {len(self._looks[-1][1])}: the "
                 "same rows must be watched each time."
             )
-        earlier = [look for look in self._looks if look[0] < n_labels]
-        halves = [look for look in earlier if 2 * look[0] <= n_labels]
-        # Of the looks at half of the labels or fewer, only the last will be compared with again.
-        self._looks = [*earlier[max(len(halves) - 1, 0) :], (int(n_labels), classes.tolist())]
+        return [label.item() if isinstance(label, np.generic) else label for label in classes]
 
     @property
-    def changed(self) -> float | None:
-        """Share of predictions that the last doubling of labels changed; None before there was one."""
-        if not self._looks or 2 * self._looks[0][0] > self._looks[-1][0]:
-            return None
-        before, after = (np.asarray(self._looks[i][1], dtype=object) for i in (0, -1))
-        return float((before != after).mean())
+    def changed(self) -> float:
+        """Share of predictions that the last doubling of labels changed; 1 before the labels have doubled.
+
+        By the rule of succession: one changed and one unchanged row are added, so that a few rows prove nothing.
+        """
+        if self._compared is None:
+            return 1.0
+        n_changed, n_rows = self._compared
+        return (n_changed + 1) / (n_rows + 2) if n_rows else 0.0
 
     @property
     def should_stop(self) -> bool:
-        """True if the last doubling of labels changed few predictions."""
-        return self.changed is not None and self.changed <= self.tolerance
+        """True if the last doubling of labels changed few predictions, or no watched row is left to label."""
+        return self._compared is not None and self.changed <= self.tolerance
 
     @property
     def reason(self) -> str:
         """Sentence that says why to stop, or why not."""
-        if self.changed is None:
-            return "Go on: the number of labels has not doubled yet since the first model."
+        if self._compared is None:
+            return "Go on: the number of labels has not doubled since the first model."
+        n_changed, n_rows = self._compared
+        if n_rows == 0:
+            return "Stop: all rows that were watched are labelled."
         n_before, n_after = self._looks[0][0], self._looks[-1][0]
-        verdict = "Stop" if self.should_stop else "Go on"
-        times = "twice" if n_after == 2 * n_before else f"{n_after / n_before:.1f} times"
-        return (
-            f"{verdict}: {times} as many labels, {n_after} instead of {n_before}, changed "
-            f"{self.changed:.1%} of {len(self._looks[-1][1])} predictions."
+        times = "which doubled" if n_after == 2 * n_before else "which more than doubled"
+        changes = (
+            f"the last {n_after - n_before} labels, {times} their number, changed {n_changed / n_rows:.1%} "
+            f"of {n_rows} predictions"
         )
+        if self.should_stop:
+            return f"Stop: {changes}; the next {n_after} will probably change fewer."
+        if n_changed / n_rows <= self.tolerance:
+            return f"Go on: {changes}, but so few rows prove nothing."
+        return f"Go on: {changes}; {self.tolerance:.0%} or fewer would be a reason to stop."
+
+
+def _mask(labelled: Any, n_rows: int) -> NDArray[np.bool_]:
+    if labelled is None:
+        return np.zeros(n_rows, dtype=bool)
+    mask = np.asarray(labelled)
+    if mask.dtype != bool:
+        raise ValueError("labelled must have True or False for each watched row.")
+    check_consistent_length(mask, np.empty(n_rows))
+    return mask

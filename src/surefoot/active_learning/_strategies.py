@@ -19,7 +19,7 @@ from surefoot.indicators import Confidence, Indicator, LocalSensitivity, VoteDis
 Doubt = Callable[["Situation"], Floats]
 
 # The strategy of everything that asks, unless another is chosen.
-DEFAULT_STRATEGY = "confidence"
+DEFAULT_STRATEGY = "margin"
 
 # Members of the committee that is formed where the model has none of its own.
 COMMITTEE = 10
@@ -76,6 +76,12 @@ class Situation:
 def at_random(situation: Situation) -> Floats:
     """Random doubts, the baseline."""
     return np.asarray(situation.random.uniform(size=count_rows(situation.X_pool)))
+
+
+def small_margin(situation: Situation) -> Floats:
+    """Doubt that is higher the smaller the lead of the predicted class over the runner-up is."""
+    confidence = situation.fit_indicator(Confidence())
+    return -confidence.transform(situation.X_pool)[:, 1]
 
 
 def low_confidence(situation: Situation) -> Floats:
@@ -149,6 +155,7 @@ def likely_wrong(situation: Situation) -> Floats:
 
 
 STRATEGIES: dict[str, Doubt] = {
+    "margin": small_margin,
     "confidence": low_confidence,
     "votes": divided_votes,
     "error": likely_wrong,

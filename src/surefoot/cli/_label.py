@@ -5,18 +5,20 @@ from typing import Any, NamedTuple
 
 from surefoot._optional import needed_for
 from surefoot._words import listed
-from surefoot.cli._columns import leave_out_useless, without_infinities
+from surefoot.cli._columns import leave_out_useless
 from surefoot.cli._console import remark, working
-from surefoot.cli._given_model import known_columns
 from surefoot.cli._mistakes import Mistake, unknown_column
 from surefoot.cli._output import check_output, check_outputs, not_written
-from surefoot.cli._score import load_sure
+from surefoot.cli._signals import uninterrupted
 from surefoot.cli._tables import STDIN, read_table, table_name
 
 REMOTE = (
     "Other machines can reach this page, and whoever has the address can read the table and answer. The connection is "
     "not encrypted: use it only in a network that you trust."
 )
+
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 class Place(NamedTuple):
@@ -51,25 +53,29 @@ def run_label(
     check_output(answers.out, ".csv")
     check_output(db)
     check_outputs([answers.out, db], [data, model])
-    if place.host != "127.0.0.1" and place.allow_remote:
+    check_settings(strategy, place)
+    if place.host not in LOCAL:
         remark(REMOTE)
     with working(f"Reading {table_name(data)}"), needed_for("surefoot label", "label"):
         from surefoot.labeling import serve  # noqa: PLC0415 - only this command needs it
 
         table = read_table(data)
         name = table_name(data)
-        if target not in table.columns and classes is None and not allow_new_classes:
+        if (
+            target not in table.columns
+            and classes is None
+            and model is None
+            and not allow_new_classes
+        ):
             raise unknown_column(target, table.columns, name)
-        settings, table = learning(table, target, model, name)
-    if strategy is not None:
-        settings["strategy"] = strategy
-    check_old_file(answers.out, db)
+        settings = learning(table, target, model, name)
     try:
         page = serve(
             table,
             target,
             classes=None if classes is None else class_names(classes),
             allow_new_classes=allow_new_classes,
+            strategy=strategy,
             out=answers.out,
             db=db,
             name=name,
@@ -86,8 +92,8 @@ def run_label(
         stop(page, answers.out)
 
 
-def learning(table: Any, target: str, model: Path | None, name: str) -> tuple[dict[str, Any], Any]:
-    """Model and columns to learn from, as settings of the page, and the table."""
+def learning(table: Any, target: str, model: Path | None, name: str) -> dict[str, Any]:
+    """Model and columns to learn from, as settings of the page."""
     if target in table.columns and table[target].dtype.kind in "iuf":
         n_values = table[target].nunique()
         if n_values > 100:
@@ -96,13 +102,14 @@ def learning(table: Any, target: str, model: Path | None, name: str) -> tuple[di
             )
     X = table.drop(columns=target, errors="ignore")
     if model is None:
-        return {"inputs": list(leave_out_useless(X).columns)}, table
+        return {"inputs": list(leave_out_useless(X).columns)}
+    from surefoot.cli._given_model import known_columns  # noqa: PLC0415 - without a model the page starts sooner
+    from surefoot.cli._score import load_sure  # noqa: PLC0415
+
     sure = load_sure(model)
     if not hasattr(sure, "classes_"):
         raise Mistake(f"{model} predicts numbers: people can be asked for classes only.")
-    X = without_infinities(known_columns(sure, X, name))
-    table = table.assign(**{column: X[column] for column in X.columns})
-    return {"estimator": sure, "inputs": list(X.columns)}, table
+    return {"estimator": sure, "inputs": list(known_columns(sure, X, name).columns)}
 
 
 def class_names(text: str) -> list[str]:
@@ -118,18 +125,28 @@ def class_names(text: str) -> list[str]:
     return names
 
 
-def check_old_file(out: Path, db: Path) -> None:
-    """Raise a `Mistake` if the answers would replace a file that a new database knows nothing of."""
-    if out.exists() and not db.exists():
+def check_settings(strategy: str | None, place: Place) -> None:
+    """Raise a `Mistake` for a strategy, an address or a time that cannot be used."""
+    if not place.allow_remote and place.host not in LOCAL:
         raise Mistake(
-            f"{out} is there already, but its database {db} is not, so that it would be replaced: name another file "
-            "with --out, or the database with --db."
+            f"--host {place.host} may let other machines reach the page, over a connection that is not encrypted: pass "
+            "--allow-remote if that is meant."
         )
+    if not 1 <= place.lease_seconds < float("inf"):
+        raise Mistake(f"--lease {place.lease_seconds:g} must be a number of seconds, at least 1.")
+    if strategy is not None:
+        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415 - slow to import
+
+        if strategy not in STRATEGIES:
+            raise Mistake(f"--strategy {strategy} is not known: there are {listed(STRATEGIES)}.")
 
 
 def stop(page: Any, out: Path) -> None:
     """Stop the page; a `Mistake` if the answers could not be written, which are in the database all the same."""
     try:
-        page.stop()
+        with uninterrupted():
+            page.stop()
     except OSError as error:
         raise not_written(out, error) from error
+    except ValueError as error:
+        raise Mistake(str(error)) from error

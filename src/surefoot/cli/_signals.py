@@ -1,11 +1,12 @@
 """What happens when a command is told to stop: its worker processes, locks and files end with it."""
 
+import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 # Handlers that nobody has replaced: whoever ignores a signal, such as a shell in the background, goes on to do so.
@@ -37,6 +38,20 @@ def stoppable() -> Iterator[None]:
         _restore(replaced)
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let a block that ends soon, such as the writing of a file, go on to its end whatever signal comes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in USUAL}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
 def _leave(number: int, _frame: Any) -> None:
     raise SystemExit(128 + number)
 
@@ -60,8 +75,10 @@ def end_workers(seconds: float = 10.0) -> None:
     executor = executors._executor  # noqa: SLF001 - get_reusable_executor() would start another
     if executor is not None:
         executor.shutdown(wait=True, kill_workers=True)
-    for process in active_children():
-        process.kill()
+    for number in [process.pid for process in active_children()]:
+        if number is not None:
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(number, signal.SIGKILL)  # joblib's processes have no kill()
     end = time.monotonic() + seconds
     for thread in threading.enumerate():
         if thread is not threading.current_thread():

@@ -1,6 +1,7 @@
-"""Number of labels that each query strategy needs, on well-known tables."""
+"""Number of labels that each query strategy needs, on well-known tables, with wrong answers among the labels."""
 
-import csv
+import json
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from surefoot.active_learning import SimulationResult, simulate
+from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult, simulate
 from surefoot.datasets import fetch_tabular, list_tabular
+from surefoot.experiments._oracle_tables import describe, write_table
 from surefoot.experiments._progress import Progress, silent
 
-STRATEGIES = ("random", "confidence", "votes", "error", "sensitivity")
+STRATEGIES = ("random", "confidence", "votes", "sensitivity", DEFAULT_STRATEGY)
+# "error" fits an error estimator for each question: it is simulated in fewer repeats, without wrong answers.
+SLOW_STRATEGY, N_SLOW_REPEATS = "error", 2
+SHARES_WRONG = (0.0, 0.05, 0.1)
 BUNDLED = {
     "iris": load_iris,
     "wine": load_wine,
@@ -25,8 +30,11 @@ BUNDLED = {
     "digits": load_digits,
 }
 MOST_ROWS, N_TREES = 1000, 30
-SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 120, "batch_size": 10, "n_repeats": 3}
-QUICK_SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 20, "batch_size": 10, "n_repeats": 1}
+SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 300, "batch_size": 10}
+N_REPEATS = 20
+QUICK_SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 20, "batch_size": 10}
+
+Run = dict[str, Any]
 
 
 def forest() -> Any:
@@ -42,11 +50,11 @@ def load_tables(*, quick: bool) -> dict[str, Any]:
             X, y = fetch_tabular(name, download=False, return_X_y=True)
         except FileNotFoundError:
             continue
-        tables[name] = one_hot(X), np.asarray(y)
+        tables[name] = few_rows(one_hot(X), np.asarray(y))
     if tables:
         return tables
     chosen = ("iris", "wine") if quick else tuple(BUNDLED)
-    return {name: BUNDLED[name](return_X_y=True) for name in chosen}
+    return {name: few_rows(*BUNDLED[name](return_X_y=True)) for name in chosen}
 
 
 def one_hot(X: Any) -> Any:
@@ -64,78 +72,112 @@ def few_rows(X: Any, y: Any) -> tuple[Any, Any]:
     return X[rows], y[rows]
 
 
-def run_table(X: Any, y: Any, settings: dict[str, Any]) -> SimulationResult:
-    """All strategies on one table."""
-    return simulate(forest(), *few_rows(X, y), STRATEGIES, random_state=0, **settings)
+def plan(tables: dict[str, Any], *, quick: bool) -> list[Run]:
+    """Every run to make: all tables in the first repeat, then in the second, so that any part of it is a fair one."""
+    settings, n_repeats = (QUICK_SETTINGS, 1) if quick else (SETTINGS, N_REPEATS)
+    runs = []
+    for repeat in range(n_repeats):
+        for wrong in SHARES_WRONG[:: 2 if quick else 1]:
+            slow = [SLOW_STRATEGY] if wrong == 0 and repeat < N_SLOW_REPEATS else []
+            for strategies in [list(STRATEGIES), slow]:
+                common = {"repeat": repeat, "wrong": wrong, "strategies": strategies, **settings}
+                runs += [{"table": table, **common} for table in tables if strategies]
+    return sorted(runs, key=lambda run: run["strategies"] == [SLOW_STRATEGY])
+
+
+def simulate_run(run: Run, X: Any, y: Any) -> Run:
+    """Run with its learning curves, in values that JSON can store."""
+    options = {name: run[name] for name in ("wrong", *SETTINGS)}
+    result = simulate(
+        forest(), X, y, run["strategies"], n_repeats=1, random_state=run["repeat"], **options
+    )
+    return {
+        **run,
+        "labels": result.n_labels.tolist(),
+        "full": float(result.full_accuracy[0]),
+        "accuracy": {name: curves[0].tolist() for name, curves in result.accuracy.items()},
+        "stop": {
+            name: None if np.isinf(stops[0]) else int(stops[0])
+            for name, stops in result.n_labels_at_stop.items()
+        },
+    }
+
+
+def finished_runs(path: Path, planned: list[Run]) -> dict[str, Run]:
+    """Runs in a file of an earlier call, by what was planned; a line that was cut off is left out."""
+    names, keys = list(planned[0]), {key_of(run) for run in planned}
+    finished = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            run = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        key = key_of({name: run.get(name) for name in names})
+        if key in keys:
+            finished[key] = run
+    return finished
+
+
+def key_of(run: Run) -> str:
+    """Text by which a planned run is found again."""
+    return json.dumps(run, sort_keys=True)
+
+
+def make_runs(path: Path, planned: list[Run], tables: dict[str, Any]) -> Iterator[Run]:
+    """All planned runs; those not in the file yet are simulated, and added to it one by one."""
+    finished = finished_runs(path, planned)
+    missing = [run for run in planned if key_of(run) not in finished]
+    simulated = Parallel(return_as="generator")(
+        delayed(simulate_run)(run, *tables[run["table"]]) for run in missing
+    )
+    for run in planned:
+        if key_of(run) in finished:
+            yield finished[key_of(run)]
+            continue
+        made = next(simulated)
+        with path.open("a") as file:
+            file.write("\n" + json.dumps(made) + "\n")  # the first ends a line that was cut off
+        yield made
+
+
+def results_of(runs: list[Run]) -> dict[float, dict[str, SimulationResult]]:
+    """Results by share of wrong answers and by table, of runs that have all strategies in every repeat."""
+    results: dict[float, dict[str, SimulationResult]] = {}
+    for wrong, table in dict.fromkeys((run["wrong"], run["table"]) for run in runs):
+        own = [run for run in runs if (run["wrong"], run["table"]) == (wrong, table)]
+        curves, stops = by_strategy(own, "accuracy"), by_strategy(own, "stop")
+        full = {run["repeat"]: run["full"] for run in own}
+        results.setdefault(wrong, {})[table] = SimulationResult(
+            n_labels=np.array(own[0]["labels"]),
+            accuracy={name: np.array(rows) for name, rows in curves.items()},
+            full_accuracy=np.array(list(full.values())),
+            n_labels_at_stop={
+                name: np.array([stop or np.inf for stop in rows]) for name, rows in stops.items()
+            },
+        )
+    return results
+
+
+def by_strategy(runs: list[Run], what: str) -> dict[str, list[Any]]:
+    """One thing of all runs, for each strategy."""
+    names = dict.fromkeys(name for run in runs for name in run[what])
+    return {name: [run[what][name] for run in runs if name in run[what]] for name in names}
 
 
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
-    """Run it all, write the table and the curves, and return the table as text."""
-    settings = QUICK_SETTINGS if quick else SETTINGS
+    """Run it all, or what is left of it, write the tables and the curves, and return the tables as text."""
     tables = load_tables(quick=quick)
-    finished = Parallel(return_as="generator")(
-        delayed(run_table)(X, y, settings) for X, y in tables.values()
-    )
-    simulated = progress(finished, total=len(tables), label="tables")
-    results = dict(zip(tables, simulated, strict=True))
-    path = out / "queries-and-the-oracle.csv"
-    _write(path, results)
-    written = [path, *_draw(out / "queries-and-the-oracle.png", results)]
-    return "\n".join(
-        [
-            "Labels until the mean accuracy reaches 95 % of that with all labels (– is never)",
-            *_table(results),
-            "",
-            *_summary(results, settings["n_labels"]),
-            "",
-            f"Written to {', '.join(map(str, written))}",
-        ]
-    )
-
-
-def _table(results: dict[str, SimulationResult]) -> list[str]:
-    lines = [f"{'':<16}{'all labels':>11}" + "".join(f"{name:>13}" for name in STRATEGIES)]
-    for table, result in results.items():
-        needed = result.labels_needed()
-        cells = [f"{n:.0f}" if np.isfinite(n) else "–" for n in needed.values()]
-        lines.append(
-            f"{table:<16}{result.full_accuracy.mean():>11.3f}" + "".join(f"{c:>13}" for c in cells)
-        )
-    return lines
-
-
-def _summary(results: dict[str, SimulationResult], most: int) -> list[str]:
-    """Means, where never counts as all that were asked for, and how often random is beaten."""
-    needed = {
-        name: np.array([result.labels_needed()[name] for result in results.values()])
-        for name in STRATEGIES
-    }
-    capped = {name: np.minimum(values, most) for name, values in needed.items()}
-    area = {
-        name: np.mean([result.accuracy[name].mean() for result in results.values()])
-        for name in STRATEGIES
-    }
-    return [
-        f"{name:<13} mean {capped[name].mean():6.1f} labels; fewer than random on "
-        f"{int((needed[name] < needed['random']).sum())} of {len(results)} tables; mean accuracy along "
-        f"the curve {area[name]:.4f}"
-        for name in STRATEGIES
-    ]
-
-
-def _write(path: Path, results: dict[str, SimulationResult]) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(
-            ["table", "strategy", "labels_needed", "full_accuracy", "labels", "accuracy"]
-        )
-        for table, result in results.items():
-            needed = result.labels_needed()
-            for name, curves in result.accuracy.items():
-                full = f"{result.full_accuracy.mean():.4f}"
-                for labels, accuracy in zip(result.n_labels, curves.mean(axis=0), strict=True):
-                    row = [table, name, f"{needed[name]:.1f}", full, labels, f"{accuracy:.4f}"]
-                    writer.writerow(row)
+    planned = plan(tables, quick=quick)
+    path = out / "queries-and-the-oracle.jsonl"
+    runs = list(progress(make_runs(path, planned, tables), total=len(planned), label="runs"))
+    results = results_of([run for run in runs if SLOW_STRATEGY not in run["strategies"]])
+    slow = [run for run in runs if run["wrong"] == 0 and run["repeat"] < N_SLOW_REPEATS]
+    table = out / "queries-and-the-oracle.csv"
+    write_table(table, results)
+    written = [path, table, *_draw(out / "queries-and-the-oracle.png", results[0.0])]
+    beside = f'"{SLOW_STRATEGY}" beside the others, in the first repeats'
+    parts = [describe(results), beside, describe(results_of(slow))]
+    return "\n\n".join([*parts, f"Written to {', '.join(map(str, written))}"])
 
 
 def _draw(path: Path, results: dict[str, SimulationResult]) -> list[Path]:

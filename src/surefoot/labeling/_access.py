@@ -5,7 +5,6 @@ import json
 import secrets
 import socket
 import time
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -36,6 +35,13 @@ SECURITY_HEADERS = {
 }
 
 TO_ENTER = "Open the address that was printed when the page was started: it ends in the token."
+
+
+# A browser that comes from a link elsewhere sends the cookie only when the person goes on from a page of this server.
+PAGE = (
+    "<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>surefoot label</title>"
+    "<p>{}</p><p>If you have just done that, <a href=/>go on</a>.</p>"
+)
 
 
 class Access:
@@ -71,7 +77,8 @@ class Access:
         with_headers = _adding_headers(send)
         refused = self._refused(scope, headers)
         if refused is not None:
-            await _refuse(with_headers, *refused)
+            in_browser = scope["path"] == "/" and "text/html" in headers.get("accept", "")
+            await _refuse(with_headers, *refused, as_page=in_browser)
         elif self._enters(scope):
             await self._let_in(with_headers)
         else:
@@ -86,7 +93,9 @@ class Access:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.is_permitted_host(host):
             return 400, "The request names a host that this server does not go by."
-        if origin is not None and origin != f"http://{host}":
+        if (origin is not None and origin != f"http://{host}") or _is_from_elsewhere(
+            scope, headers
+        ):
             return 403, "The request comes from another page."
         if scope["path"] == OPEN_PATH and scope["method"] in SAFE_METHODS:
             return None
@@ -168,7 +177,7 @@ def permitted_hosts(host: str, port: int) -> Any:
 
     def is_permitted(given: str) -> bool:
         name, separator, number = given.lower().rpartition(":")
-        if not separator:
+        if not separator or given.endswith("]"):
             name, number = given.lower(), "80"
         if number != str(port):
             return False
@@ -189,9 +198,17 @@ def _is_address(name: str) -> bool:
 
 
 def _headers(scope: Any) -> dict[str, str]:
-    return {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-    }
+    """Headers by name; those that are there twice are joined, so that two hosts are no host (RFC 9110, 5.3)."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+    return headers
+
+
+def _is_from_elsewhere(scope: Any, headers: dict[str, str]) -> bool:
+    """Whether a browser says that another page asks: only a link to the page itself may stand elsewhere."""
+    return scope["path"] != "/" and headers.get("sec-fetch-site") in ("same-site", "cross-site")
 
 
 def _bearer(headers: dict[str, str]) -> str:
@@ -200,10 +217,12 @@ def _bearer(headers: dict[str, str]) -> str:
 
 
 def _cookie(headers: dict[str, str], name: str) -> str:
-    try:
-        return SimpleCookie(headers.get("cookie", ""))[name].value
-    except (CookieError, KeyError):
-        return ""
+    """Value of a cookie; other programs of this machine may have set others, of any form."""
+    for part in headers.get("cookie", "").split(";"):
+        given, _, value = part.strip().partition("=")
+        if given == name:
+            return value
+    return ""
 
 
 def _declared_length(headers: dict[str, str]) -> int:
@@ -249,10 +268,11 @@ def _adding_headers(send: Any) -> Any:
     return with_headers
 
 
-async def _refuse(send: Any, status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
+async def _refuse(send: Any, status: int, sentence: str, *, as_page: bool = False) -> None:
+    """Answer with one sentence: JSON for programs, a page for a person who opens the address."""
+    body = (PAGE.format(sentence) if as_page else json.dumps({"error": sentence})).encode()
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", b"text/html; charset=utf-8" if as_page else b"application/json"),
         (b"content-length", str(len(body)).encode()),
     ]
     if status == 401:

@@ -30,6 +30,8 @@ def _reason(error: sqlite3.Error) -> tuple[int, str]:
         return 503, "another program keeps the database locked"
     if code == sqlite3.SQLITE_FULL:
         return 507, "the disk is full"
+    if code == sqlite3.SQLITE_IOERR:  # a limit of the user's files is told as one
+        return 507, "the disk is full, or does not work"
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return 500, "it is damaged, or not a database of surefoot label"
     return 500, str(error)

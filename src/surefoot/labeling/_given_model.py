@@ -1,7 +1,6 @@
 """Rows that a model of the user would not answer: a person answers them first."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +15,6 @@ CHUNK = 10_000
 
 def rows_not_answered(
     X: pd.DataFrame,
-    _estimator: Any,
-    *,
     sure: IndividualErrorClassifier,
     open_rows: Sequence[int],
     confidence: float = 0.95,

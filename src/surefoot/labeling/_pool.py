@@ -68,9 +68,18 @@ class Pool:
         """Rows without a label in the table."""
         return [row for row in range(len(self)) if row not in self.labels]
 
+    def model_input(self) -> pd.DataFrame:
+        """Columns that the model learns from; infinite numbers, which models refuse, are gaps."""
+        X = self.cells[self.inputs]
+        infinite = [
+            name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
+        ]
+        return X.assign(**{name: X[name].where(np.isfinite(X[name])) for name in infinite})
+
     def fingerprint(self) -> str:
-        """Digest of the rows, of the names of the columns and of the target."""
-        digest = hashlib.sha256(json.dumps([self.target, list(self.cells.columns)]).encode())
+        """Digest of the rows, of the names of the columns, and of the target and the labels that it has."""
+        facts = [self.target, list(self.cells.columns), self.labels]
+        digest = hashlib.sha256(json.dumps(facts).encode())
         for name in self.cells.columns:
             column = self.cells[name]
             values = column.astype(str) if column.dtype.kind == "O" else column
@@ -90,6 +99,9 @@ def make_pool(
     """Pool from a table; a ValueError in one sentence if there is nothing to ask about it."""
     if len(table) == 0:
         raise ValueError(f"{name} has no rows to label.")
+    if not table.columns.is_unique:
+        twice = table.columns[table.columns.duplicated()].unique()
+        raise ValueError(f"{name} has more than one column {listed(twice)}: names must differ.")
     labels = _known_labels(table, target)
     known = _check_classes(target, labels, classes, may_grow=may_grow, name=name)
     if len(labels) == len(table):
@@ -112,7 +124,7 @@ def _known_labels(table: pd.DataFrame, target: str) -> dict[int, str]:
         return {}
     column = table[target].reset_index(drop=True)
     known = column[column.notna()]
-    if known.dtype.kind == "f" and len(known) and bool((known % 1 == 0).all()):
+    if known.dtype.kind == "f" and bool((known.abs() < 2**53).all() & (known % 1 == 0).all()):
         known = known.astype("int64")
     texts = known.astype(str).str.strip()
     return {int(row): label for row, label in texts[texts != ""].items()}
@@ -186,7 +198,7 @@ def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]
 def as_json(value: Any) -> Any:
     """Cell as JSON: null for a gap, a number, a truth value, or text."""
     if isinstance(value, (str, bool)):
-        return value
+        return as_text(value) if isinstance(value, str) else value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -195,12 +207,19 @@ def as_json(value: Any) -> Any:
         return value if abs(value) < 2**53 else str(value)
     if value is None or value is pd.NA or value is pd.NaT:
         return None
-    return str(value)
+    if isinstance(value, pd.Timestamp) and value == value.normalize():
+        return str(value.date())
+    return as_text(value)
+
+
+def as_text(value: Any) -> str:
+    """Text that can be sent: half of a surrogate pair becomes a question mark."""
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def describe_columns(cells: pd.DataFrame) -> list[dict[str, Any]]:
     """Name, kind and distribution of each column, for a person to compare a cell with."""
-    return [{"name": str(name), **_describe(cells[name])} for name in cells.columns]
+    return [{"name": name, **_describe(cells[name])} for name in cells.columns]
 
 
 def _describe(column: pd.Series) -> dict[str, Any]:
@@ -212,7 +231,7 @@ def _describe(column: pd.Series) -> dict[str, Any]:
     texts = known.astype(str)
     counts = texts.value_counts()
     if len(counts) <= min(MOST_CATEGORIES, max(2, len(texts) // 2)):
-        top = [[str(value), int(count)] for value, count in counts.head(10).items()]
+        top = [[as_text(value), int(count)] for value, count in counts.head(10).items()]
         return {"kind": "category", "histogram": None, "top": top}
     return {"kind": "text", "histogram": None, "top": None}
 

@@ -101,10 +101,11 @@ class Queue:
         last = self.store.rows("SELECT max(place) FROM leases")[0][0]
         return [] if last is None else self.order[: last + 1]
 
-    def next_random_rows(self, count: int) -> list[int]:
-        """Rows that will be drawn at random next."""
+    def rows_ahead(self, count: int) -> list[int]:
+        """Rows that people have before them, and rows that will be drawn at random next."""
+        leased = [row for (row,) in self.store.rows("SELECT row FROM leases WHERE open")]
         start = len(self.random_rows())
-        return self.order[start : start + count]
+        return [*leased, *self.order[start : start + count]]
 
     def _next(self, database: sqlite3.Connection, person: str, now: float) -> Question | None:
         """Next question for a person; None if no row is free."""

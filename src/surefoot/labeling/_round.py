@@ -1,6 +1,6 @@
 """One round of learning: fit the model to the labels so far, and choose what to ask next."""
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,11 +13,12 @@ from sklearn.frozen import FrozenEstimator
 
 from surefoot._optional import needed_for
 from surefoot._typing import Ints
-from surefoot.active_learning import StoppingRule, query
+from surefoot.active_learning import DEFAULT_STRATEGY, StoppingRule, query
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._queue import Question
 from surefoot.labeling._telling import telling_columns
 from surefoot.labeling._why import is_close, why_asked
+from surefoot.labeling._work import Details, Request, Round
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Rows without a label that the strategy chooses among, drawn anew each round: judging all of a large pool takes long.
@@ -36,90 +37,9 @@ LEAST_LABELS = 5
 START = "The first rows are spread over the table, so that every class is seen soon."
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a round needs to know.
-
-    Attributes
-    ----------
-    rows, labels : ndarrays
-        Labelled rows and their labels.
-    random_rows : ndarray
-        Rows that were drawn at random, which alone measure accuracy.
-    next_random_rows : ndarray
-        Rows that will be drawn at random next.
-    closed_rows : ndarray
-        Rows that are not asked about: answered otherwise than by a label.
-    strategy : str
-        Strategy of `surefoot.active_learning`.
-    random_state : int
-        Seed of this round.
-    stopping : dict or None
-        State of the stopping rule after the round before.
-    predictions : list of str or None
-        Predictions of the watched rows in the round before.
-    """
-
-    rows: Ints
-    labels: NDArray[Any]
-    random_rows: Ints
-    next_random_rows: Ints
-    closed_rows: Ints
-    strategy: str
-    random_state: int
-    stopping: Any = None
-    predictions: list[str] | None = None
-
-
-class Details(NamedTuple):
-    """What is known of a row besides its cells: guess, estimated error, doubts, and nearest labelled rows."""
-
-    guess: str
-    probability: float | None
-    error: float | None
-    why: str
-    neighbors: Any
-
-
-@dataclass(frozen=True)
-class Round:
-    """What a round found out.
-
-    Attributes
-    ----------
-    questions : list of Question
-        Rows to ask about next, the most useful first.
-    details : dict of int to Details
-        Of each row that may be asked about next.
-    columns : list of str
-        Columns, the most telling first.
-    measured : tuple or None
-        Accuracy, both ends of its 95 % interval, and the number of random rows it was measured on.
-    changed : float or None
-        Share of predictions that changed since the round before.
-    may_stop : bool
-        Whether further labels would hardly help.
-    stop_reason : str
-        Why, or why not, in one sentence.
-    stopping : dict or None
-        State of the stopping rule.
-    predictions : list of str or None
-        Predictions of the watched rows.
-    """
-
-    questions: list[Question]
-    details: dict[int, Details] = field(default_factory=dict)
-    columns: list[str] | None = None
-    measured: tuple[float, float, float, int] | None = None
-    changed: float | None = None
-    may_stop: bool = False
-    stop_reason: str = "Go on: labels of two classes are needed before a model can learn."
-    stopping: Any = None
-    predictions: list[str] | None = None
-
-
 def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     """Fit the model to the labels so far, choose the next questions, and measure how good the model is."""
+    request = replace(request, strategy=request.strategy or DEFAULT_STRATEGY)
     y = np.asarray(request.labels)
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(request.rows, request.closed_rows))
     if len(np.unique(y)) < 2:
@@ -128,20 +48,20 @@ def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     chosen_model = default_model() if estimator is None else estimator
     model, sure = fit_model(chosen_model, X_known, y, request.random_state)
     chosen = _choose(X, X_known, y, model, request, unknown)
-    shown = np.union1d(chosen, np.intersect1d(request.next_random_rows, unknown))
+    shown = np.union1d(chosen, np.intersect1d(request.rows_ahead, unknown))
     looked = _look_at(X.iloc[shown], X_known, y, model, sure)
     details = {
         int(row): each._replace(neighbors=request.rows[each.neighbors].tolist())
         for row, each in zip(shown, looked, strict=True)
     }
     questions = [
-        Question(int(row), request.strategy, details[int(row)].why, details[int(row)].error)
+        Question(int(row), str(request.strategy), details[int(row)].why, details[int(row)].error)
         for row in chosen
     ]
     watched = _sample(np.arange(len(X)), MOST_WATCHED, np.random.default_rng(0))
     predictions = [str(label) for label in model.predict(X.iloc[watched])]
     rule = StoppingRule(state=request.stopping)
-    rule.look(predictions, n_labels=len(y))
+    rule.look(predictions, n_labels=len(y), labelled=np.isin(watched, request.rows))
     return Round(
         questions=questions,
         details=details,
@@ -186,7 +106,7 @@ def measure(
         return None
     right = np.zeros(len(y), dtype=bool)
     held_out = sure.held_out_
-    right[held_out.rows] = ~np.asarray(held_out.wrong, dtype=bool)
+    right[held_out.rows] = held_out.prediction == held_out.truth
     n_random, n_right = int(is_random.sum()), int(right[is_random].sum())
     low, high = binomtest(n_right, n_random).proportion_ci(0.95, method="wilson")
     return n_right / n_random, float(low), float(high), n_random

@@ -4,36 +4,24 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import uvicorn
-from sklearn.base import is_classifier
-from sklearn.frozen import FrozenEstimator
 
-from surefoot._validation import check_number, check_option
 from surefoot._words import reason
-from surefoot.active_learning import DEFAULT_STRATEGY, STRATEGIES
-from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._access import Access, is_loopback
 from surefoot.labeling._errors import Refusal
-from surefoot.labeling._pool import make_pool
+from surefoot.labeling._pool import as_text, make_pool
 from surefoot.labeling._server import make_app
 from surefoot.labeling._session import Session
 from surefoot.labeling._store import Store
 
 # Seconds for the server to begin, and for requests under way to end.
 START_SECONDS, STOP_SECONDS = 30, 5
-
-
-class Server(uvicorn.Server):
-    """Server on a socket that is open already."""
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End; the loop closes the socket itself, and would look in vain for one that is closed."""
-        await super().shutdown(sockets=None)
 
 
 class LabelingPage:
@@ -53,16 +41,17 @@ class LabelingPage:
         self._session, self._listener = session, listener
         config = uvicorn.Config(
             Access(make_app(session), token, host, port),
+            http="h11",
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,
             lifespan="off",
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        self._server = Server(config)
-        self._thread = threading.Thread(
-            target=self._server.run, args=([listener],), name="surefoot label", daemon=True
-        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._run, name="surefoot label", daemon=True)
+        self._ended = threading.Event()
         self._stopped = threading.Lock()
 
     def labels(self) -> pd.DataFrame:
@@ -71,23 +60,32 @@ class LabelingPage:
 
     def wait(self) -> None:
         """Return when the page is stopped."""
-        while self._thread.is_alive():
-            self._thread.join(1.0)  # in steps, so that Ctrl-C is heard
+        # A signal that interrupts join() makes Python before 3.13 take the thread for ended.
+        while not self._ended.wait(1.0):
+            pass
 
     def stop(self) -> None:
         """Stop the page, write the labels to their file, and close the database; once is enough."""
         if not self._stopped.acquire(blocking=False):
             return
         self._server.should_exit = True
-        self._thread.join()
-        self._listener.close()
-        self._session.close()
+        self.wait()
+        try:
+            self._session.close()
+        except Refusal as error:
+            raise ValueError(error.sentence) from error
+
+    def _run(self) -> None:
+        try:
+            self._server.run([self._listener])
+        finally:
+            self._ended.set()
 
     def _start(self) -> None:
         self._session.trainer.start()
         self._thread.start()
         end = time.monotonic() + START_SECONDS
-        while not self._server.started and self._thread.is_alive() and time.monotonic() < end:
+        while not self._server.started and not self._ended.is_set() and time.monotonic() < end:
             time.sleep(0.01)
 
     def __repr__(self) -> str:
@@ -100,7 +98,7 @@ def serve(
     *,
     classes: Sequence[str] | None = None,
     allow_new_classes: bool = False,
-    strategy: str = DEFAULT_STRATEGY,
+    strategy: str | None = None,
     estimator: Any = None,
     inputs: Sequence[str] | None = None,
     out: Any = None,
@@ -121,11 +119,11 @@ def serve(
     target : str
         Column of the labels; it need not be there yet.
     classes : sequence of str, default=None
-        Classes to choose from; by default those that the target has.
+        Classes to choose from; by default those of a fitted `estimator`, else those that the target has.
     allow_new_classes : bool, default=False
         Whether people may add classes on the page.
-    strategy : str, default="confidence"
-        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
+    strategy : str, default=None
+        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`; None takes its default.
     estimator : classifier, default=None
         Model to teach: a clone is fitted to the labels again and again. A fitted `IndividualErrorClassifier` is asked
         first: people answer the rows that it would not. The default is a forest that takes any table.
@@ -170,38 +168,59 @@ def serve(
     >>> folder.cleanup()
     """
     _check_host(host, allow_remote=allow_remote)
-    check_number(lease_seconds, "lease_seconds", min_val=1)
-    check_option(strategy, "strategy", list(STRATEGIES))
+    _check_seconds(lease_seconds)
+    _check_strategy(strategy)
     model, sure = _models(estimator)
     frame = pd.DataFrame(pool)
-    frame.columns = [str(column) for column in frame.columns]
+    frame.columns = [as_text(column) for column in frame.columns]
+    if classes is None and sure is not None:
+        classes = [str(label) for label in sure.classes_]
     rows = make_pool(
         frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
     )
-    listener = _listen(host, port)
-    try:
+    settings = {
+        "estimator": model,
+        "sure": sure,
+        "strategy": strategy,
+        "allow_new_classes": allow_new_classes,
+        "lease_seconds": lease_seconds,
+        "out": None if out is None else Path(out),
+        "random_state": random_state,
+    }
+    with ExitStack() as undone, _in_one_sentence():
+        listener = undone.enter_context(_listen(host, port))
         store = Store(Path(f"{name}.labels.db") if db is None else Path(db))
-        try:
-            session = Session(
-                rows,
-                store,
-                estimator=model,
-                sure=sure,
-                strategy=strategy,
-                allow_new_classes=allow_new_classes,
-                lease_seconds=lease_seconds,
-                out=None if out is None else Path(out),
-                random_state=random_state,
-            )
-        except BaseException:
-            store.close()
-            raise
-    except Refusal as error:
-        listener.close()
-        raise ValueError(error.sentence) from error
-    page = LabelingPage(session, listener, host)
-    page._start()  # noqa: SLF001 - its own module
+        undone.callback(store.close)
+        page = LabelingPage(Session(rows, store, **settings), listener, host)
+        page._start()  # noqa: SLF001 - its own module
+        undone.pop_all()
     return page
+
+
+@contextmanager
+def _in_one_sentence() -> Iterator[None]:
+    """Turn whatever forbids a start into a ValueError of one sentence."""
+    try:
+        yield
+    except Refusal as error:
+        raise ValueError(error.sentence) from error
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be used: {reason(error)}.") from error
+
+
+def _check_seconds(lease_seconds: float) -> None:
+    if isinstance(lease_seconds, bool) or not 1 <= lease_seconds < float("inf"):
+        raise ValueError(
+            f"lease_seconds={lease_seconds!r} must be a number of seconds, at least 1."
+        )
+
+
+def _check_strategy(strategy: str | None) -> None:
+    if strategy is not None:  # the default needs no check, which is slow
+        from surefoot._validation import check_option  # noqa: PLC0415
+        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415
+
+        check_option(strategy, "strategy", list(STRATEGIES))
 
 
 def _check_host(host: str, *, allow_remote: bool) -> None:
@@ -212,9 +231,16 @@ def _check_host(host: str, *, allow_remote: bool) -> None:
         )
 
 
-def _models(estimator: Any) -> tuple[Any, IndividualErrorClassifier | None]:
+def _models(estimator: Any) -> tuple[Any, Any]:
     """Model to teach, None for the default, and the fitted error estimator whose unanswered rows come first."""
-    if estimator is not None and not is_classifier(estimator):
+    if estimator is None:
+        return None, None
+    from sklearn.base import is_classifier  # noqa: PLC0415 - slow, and the default model needs it in its process only
+    from sklearn.frozen import FrozenEstimator  # noqa: PLC0415
+
+    from surefoot.error_estimation import IndividualErrorClassifier  # noqa: PLC0415
+
+    if not is_classifier(estimator):
         raise TypeError(f"estimator={estimator!r} is no classifier.")
     if not isinstance(estimator, IndividualErrorClassifier):
         return estimator, None

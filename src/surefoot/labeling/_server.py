@@ -16,6 +16,9 @@ from surefoot.labeling._session import Session
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
+# Rows that one request gets at most.
+MOST_ITEMS = 100
+
 # Beginnings of a name that a spreadsheet would run as a formula.
 FORMULA = ("=", "+", "-", "@")
 
@@ -67,7 +70,13 @@ class GivenClass(Body):
 
 def make_app(session: Session) -> FastAPI:
     """Application that serves the page of a session and its interface."""
-    app = FastAPI(title="surefoot label", docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        title="surefoot label",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
     _add_page(app, session)
     _add_reading(app, session)
     _add_writing(app, session)
@@ -103,14 +112,14 @@ def _add_reading(app: FastAPI, session: Session) -> None:
     @app.get("/api/next")
     def following(
         person: Person,
-        count: Annotated[int, Query(ge=1, le=50)] = 3,
+        count: Annotated[int, Query(ge=1)] = 3,
         guess: Annotated[int, Query(ge=0, le=1)] = 0,
     ) -> dict[str, Any]:
-        return session.next_items(person, count, guess=bool(guess))
+        return session.next_items(person, min(count, MOST_ITEMS), guess=bool(guess))
 
     @app.get("/api/answered")
-    def answered(person: Person, count: Annotated[int, Query(ge=1, le=100)] = 20) -> Any:
-        return {"items": session.answered(person, count)}
+    def answered(person: Person, count: Annotated[int, Query(ge=1)] = 20) -> Any:
+        return {"items": session.answered(person, min(count, MOST_ITEMS))}
 
     @app.get("/api/progress")
     def progress() -> dict[str, Any]:
@@ -150,8 +159,11 @@ def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:]) or "The body"
-        return JSONResponse({"error": f"{where}: {first['msg']}."}, 422)
+        where = ".".join(str(part) for part in first["loc"][1:])
+        if first["type"] == "json_invalid" or not where:
+            return JSONResponse({"error": "The body must be a JSON object."}, 422)
+        words = first["msg"].removeprefix("Value error, ")
+        return JSONResponse({"error": f"{where}: {words[0].lower()}{words[1:]}."}, 422)
 
     @app.exception_handler(HTTPException)
     async def unknown(_request: Request, error: HTTPException) -> JSONResponse:

@@ -14,12 +14,11 @@ import pandas as pd
 
 from surefoot._files import write_whole
 from surefoot.labeling._errors import Refusal
-from surefoot.labeling._given_model import rows_not_answered
 from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
 from surefoot.labeling._queue import Queue
-from surefoot.labeling._round import Request, Round, run_round
 from surefoot.labeling._store import Answer, Lease, Store
 from surefoot.labeling._trainer import Trainer, Work
+from surefoot.labeling._work import Request, Round, ask_model, learn
 
 # The model learns again after so many new labels, as a share of those it has.
 NEW_SHARE = 0.05
@@ -29,6 +28,8 @@ N_AHEAD = 20
 
 # Characters of a cell of a neighbouring row that are shown.
 LONGEST_NEIGHBOR_CELL = 300
+
+NOT_YET = "Go on: the model has not learned from the labels yet."
 
 COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
 
@@ -46,8 +47,8 @@ class Session:
         Model to teach; None for the default.
     sure : IndividualErrorClassifier or None
         Fitted model whose unanswered rows come first.
-    strategy : str
-        Strategy of `surefoot.active_learning`.
+    strategy : str or None
+        Strategy of `surefoot.active_learning`; None for its default.
     allow_new_classes : bool
         Whether people may add classes.
     lease_seconds : float
@@ -65,7 +66,7 @@ class Session:
         *,
         estimator: Any,
         sure: Any,
-        strategy: str,
+        strategy: str | None,
         allow_new_classes: bool,
         lease_seconds: float,
         out: Path | None,
@@ -74,17 +75,21 @@ class Session:
         self.pool, self.store, self.out = pool, store, out
         self.strategy, self.allow_new_classes = strategy, allow_new_classes
         facts = check_database(pool, store, random_state)
+        check_file(out, store)
         self.random_state = int(facts["random_state"])
         store.add_classes(pool.classes)
         self.queue = Queue(store, pool.open_rows, self.random_state, lease_seconds)
         self.queue.ranking = pool.first
-        self.first, self.latest = pool.first, Round([])
+        verdict = json.loads(facts.get("verdict", "{}")) or {"stop_reason": NOT_YET}
+        self.first, self.latest = pool.first, Round([], **verdict)
         self.failure: str | None = None
         self._sure, self._seen, self._n_rounds = sure, -1, 0
+        self._n_learning = self._n_learned = 0
         self._stopping = json.loads(facts.get("stopping", "null"))
         self._file = threading.Lock()
         self.columns = describe_columns(pool.cells)
-        self.trainer = Trainer(pool.cells[pool.inputs], estimator, self._next_work, self._learned)
+        self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
+        self.trainer = Trainer(pool.model_input(), estimator, self._next_work, self._learned)
 
     def close(self) -> None:
         """Stop learning, write the answers, and close the database."""
@@ -130,6 +135,7 @@ class Session:
 
     def add_class(self, label: str) -> list[str]:
         """Classes after one more was added; nothing changes if it is there already."""
+        label = label.strip()
         if not self.allow_new_classes:
             raise Refusal(403, "New classes are not allowed here.")
         try:
@@ -175,6 +181,7 @@ class Session:
             "may_stop": latest.may_stop,
             "stop_reason": latest.stop_reason,
             "training": self.trainer.is_learning,
+            "n_learned": self._n_learned,
             "failure": self.failure,
             "round": self._n_rounds,
         }
@@ -205,10 +212,13 @@ class Session:
         latest = self.latest
         details = latest.details.get(lease.row)
         near = [] if details is None else [int(row) for row in details.neighbors]
-        labels = {**self.pool.labels, **self.store.labels_of(near)}
+        labels = {row: self.pool.labels[row] for row in near if row in self.pool.labels}
+        labels |= self.store.labels_of(near)
+        cells = self._cells(lease.row)
         item: dict[str, Any] = {
             "row": lease.row,
-            "cells": self._cells(lease.row),
+            "cells": cells,
+            "order": list(cells),  # a browser puts columns that are called by numbers first
             "lease": lease.lease,
             "why": lease.why,
             "neighbors": [
@@ -230,10 +240,8 @@ class Session:
 
     def _cells(self, row: int, longest: int | None = None) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; long texts may be shortened."""
-        names = [str(name) for name in self.pool.cells.columns]
-        values = dict(zip(names, self.pool.cells.iloc[row].tolist(), strict=True))
-        first = [name for name in self.latest.columns or [] if name in values]
-        cells = {name: as_json(values[name]) for name in dict.fromkeys([*first, *names])}
+        names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
+        cells = {name: as_json(self._arrays[name][row]) for name in names}
         if longest is None:
             return cells
         return {name: _shortened(value, longest) for name, value in cells.items()}
@@ -242,27 +250,26 @@ class Session:
         """What the model learns next; None if there are too few new answers."""
         if self._sure is not None:
             sure, self._sure = self._sure, None
-            return partial(rows_not_answered, sure=sure, open_rows=self.pool.open_rows)
+            return partial(ask_model, sure=sure, open_rows=self.pool.open_rows)
         changes = self.store.n_changes()
         labels = {**self.pool.labels, **self.store.labels()}
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
             return None
-        self._seen = changes
         closed = [each.row for each in self.store.answers() if each.kind != "label"]
         rows = np.array(sorted(labels), dtype=np.int64)
         request = Request(
             rows=rows,
             labels=np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
             random_rows=np.array(self.queue.random_rows(), dtype=np.int64),
-            next_random_rows=np.array(self.queue.next_random_rows(N_AHEAD), dtype=np.int64),
+            rows_ahead=np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
             closed_rows=np.array(closed, dtype=np.int64),
             strategy=self.strategy,
             random_state=self.random_state + changes,
             stopping=self._stopping,
             predictions=self.latest.predictions,
         )
-        self._n_labels_asked = len(labels) - len(self.pool.labels)
-        return partial(run_round, request=request)
+        self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)
+        return partial(learn, request=request)
 
     def _learned(self, result: Any) -> None:
         """Take the result of a round, or the reason why there is none."""
@@ -281,16 +288,23 @@ class Session:
         }
         self.queue.ranking = [*self.first, *result.questions]
         self._n_rounds += 1
+        self._n_learned = self._n_learning
         self._stopping = result.stopping
         if result.measured is not None:
-            self.store.add_to_curve(self._n_labels_asked, result.measured)
-        self.store.remember({"stopping": json.dumps(result.stopping)}, replace=True)
+            self.store.add_to_curve(self._n_learned, result.measured)
+        verdict = {name: getattr(result, name) for name in ("changed", "may_stop", "stop_reason")}
+        kept = {"stopping": json.dumps(result.stopping), "verdict": json.dumps(verdict)}
+        self.store.remember(kept, replace=True)
 
 
 def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str]:
-    """Facts about the database; a refusal if it belongs to another pool."""
+    """Facts about the database; a refusal if it has answers to another pool."""
     mine = {"fingerprint": pool.fingerprint(), "pool": pool.name, "target": pool.target}
-    facts = store.remember({**mine, "random_state": str(random_state)})
+    mine["random_state"] = str(random_state)
+    facts = store.remember(mine)
+    if facts["fingerprint"] != mine["fingerprint"] and store.n_changes() == 0:
+        store.clear()
+        facts = store.remember(mine)
     if facts["fingerprint"] != mine["fingerprint"]:
         raise Refusal(
             409,
@@ -298,6 +312,20 @@ def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str
             f"differ from those of {pool.name}, so name another file for the database.",
         )
     return facts
+
+
+def check_file(path: Path | None, store: Store) -> None:
+    """Refuse to replace a file that has anything else than answers of the database."""
+    if path is None or not path.exists():
+        return
+    known = set(as_csv(store.history()).splitlines())
+    with path.open("rb") as file:
+        if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
+            raise Refusal(
+                409,
+                f"{path} is there already, with lines that {store.path} does not have: move it away, or name another "
+                "file.",
+            )
 
 
 def as_csv(answers: list[Answer]) -> str:

@@ -11,7 +11,11 @@ from typing import Any, NamedTuple
 
 from surefoot.labeling._errors import Refusal, busy_or_full
 
-SCHEMA = """
+# Version of the tables, for programs that come after this one.
+VERSION = 1
+
+SCHEMA = f"""
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS classes (label TEXT PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS leases (
@@ -39,6 +43,8 @@ CREATE TABLE IF NOT EXISTS curve (
     n_labels INTEGER PRIMARY KEY, accuracy REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
     n_random INTEGER NOT NULL
 ) STRICT;
+INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}');
+COMMIT;
 """
 
 # Seconds that another program may keep the database to itself before a request is refused.
@@ -86,6 +92,7 @@ class Store:
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
+                _check_kind(self._connection, path)
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=FULL")
                 self._connection.executescript(SCHEMA)
@@ -132,6 +139,13 @@ class Store:
             database.executemany(f"INSERT OR {instead} INTO about VALUES (?, ?)", facts.items())
         return dict(self.rows("SELECT name, value FROM about"))
 
+    def clear(self) -> None:
+        """Forget everything but the version."""
+        with self.writing() as database:
+            for table in ("classes", "current", "answers", "leases", "curve"):
+                database.execute(f"DELETE FROM {table}")
+            database.execute("DELETE FROM about WHERE name != 'version'")
+
     def add_classes(self, labels: Sequence[str]) -> None:
         """Add classes that are not there yet, in this order."""
         with self.writing() as database:
@@ -161,7 +175,7 @@ class Store:
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     values,
                 )
-                database.execute("UPDATE leases SET open = 0 WHERE lease = ?", (lease,))
+                database.execute("UPDATE leases SET open = 0 WHERE row = ? AND open", (row,))
                 _set_current(database, row)
             return _count_labels(database)
 
@@ -222,6 +236,10 @@ class Store:
         query = _ANSWERS + " JOIN current c ON c.answer = a.id ORDER BY a.row"
         return [Answer(*values) for values in self.rows(query)]
 
+    def history(self) -> list[Answer]:
+        """All answers that were ever saved, in their order, also those that were changed or undone."""
+        return [Answer(*values) for values in self.rows(f"{_ANSWERS} ORDER BY a.id")]
+
     def answers_of(self, person: str, count: int) -> list[Answer]:
         """Answers of a person that were not undone or changed, the newest first."""
         query = (
@@ -259,6 +277,24 @@ _ANSWERS = (
 )
 
 
+def _check_kind(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is damaged, or that another program or a later version has made; it stays as it is."""
+    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    if not tables:
+        return
+    try:
+        facts = dict(database.execute("SELECT name, value FROM about").fetchall())
+        version = int(facts["version"])
+    except (sqlite3.OperationalError, KeyError, ValueError) as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
+            raise  # locked, or out of order
+        raise Refusal(409, f"{path} is not a database of surefoot label.") from error
+    if version > VERSION:
+        raise Refusal(409, f"{path} was written by a later version of surefoot: install that one.")
+    if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise Refusal(500, f"{path} is damaged: put a backup of it in its place.")
+
+
 def _is_known(
     database: sqlite3.Connection, key: str, row: int, person: str, kind: str, label: str | None
 ) -> bool:
@@ -281,7 +317,7 @@ def _check_lease(database: sqlite3.Connection, lease: str, row: int, person: str
     if held is None or held[:2] != (row, person):
         raise Refusal(409, f"Row {row} was not given to {person} under this lease.")
     other = database.execute(
-        "SELECT person FROM leases WHERE row = ? AND open AND lease != ?", (row, lease)
+        "SELECT person FROM leases WHERE row = ? AND open AND person != ?", (row, person)
     ).fetchone()
     if other is not None:
         raise Refusal(409, f"Row {row} came back after a while and went to {other[0]}.")

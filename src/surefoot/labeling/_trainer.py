@@ -5,19 +5,28 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import Any
 
 import pandas as pd
 from joblib.externals.loky import ProcessPoolExecutor
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+from surefoot._words import plural
 
 Work = Callable[[pd.DataFrame, Any], Any]
 
 # How much the process that learns gives way to others (see nice(2)).
 NICENESS = 10
 
-# Seconds between two looks of the process at whether the server still lives.
-WATCH_SECONDS = 1.0
+# Seconds between two looks of the process at whether the server still lives, and of the server at whether to stop.
+WATCH_SECONDS, STEP_SECONDS = 1.0, 0.1
+
+# Seconds after which a round that has not ended is given up.
+MOST_SECONDS = 1800.0
+
+# Characters of what a model says of its failure that are passed on.
+LONGEST_REASON = 300
 
 # What the process that learns keeps between two rounds.
 _MATERIAL: dict[str, Any] = {}
@@ -65,53 +74,96 @@ class Trainer:
         """End the process and the thread; a round under way is given up."""
         self._stopping.set()
         self._news.set()
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, kill_workers=True)
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _work(self) -> None:
         while True:
             self._news.wait()
             self._news.clear()
             if self._stopping.is_set():
-                return
-            work = self._ask()
-            if work is None:
-                continue
-            self.is_learning = True
+                break
+            try:
+                self._learn()
+            except Exception as error:  # noqa: BLE001 - a full disk or a locked database passes: so the thread goes on
+                self._tell(f"What the model learned could not be kept: {_first_line(error)}.")
+        self._end_process()
+
+    def _learn(self) -> None:
+        """Have one round done, if there is something new."""
+        work = self._ask()
+        if work is None:
+            return
+        self.is_learning = True
+        try:
             result = self._result(work)
+        finally:
             self.is_learning = False
-            if self._stopping.is_set():
-                return
+        if not self._stopping.is_set():
             self._tell(result)
             self._news.set()  # answers may have come meanwhile
 
     def _result(self, work: Work) -> Any:
         """Result of some work, or why there is none, in one sentence."""
         try:
-            if self._executor is None:
-                self._executor = ProcessPoolExecutor(
-                    max_workers=1,
-                    timeout=None,
-                    initializer=_prepare,
-                    initargs=(*self._material, os.getpid()),
-                    env={"OMP_NUM_THREADS": "1"},
-                )
-            return self._executor.submit(_do, work).result()
+            return self._wait_for(self._process().submit(_do, work))
+        except _GivenUp:
+            self._end_process()
+            return (
+                f"The model had not learned from the labels after {plural(round(MOST_SECONDS / 60), 'minute')}, and "
+                "was stopped; labels are saved, and go on."
+            )
         except TerminatedWorkerError:
-            self._executor = None
+            self._end_process()
             return "The process that learns was ended, perhaps for want of memory; labels are saved, and go on."
         except Exception as error:  # noqa: BLE001 - whatever a model raises: labelling goes on
-            words = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-            return f"The model could not learn from the labels so far: {words}."
+            if isinstance(error, BrokenProcessPool):
+                self._end_process()
+            return f"The model could not learn from the labels so far: {_first_line(error)}."
+
+    def _wait_for(self, future: Future[Any]) -> Any:
+        """Result of a round; `_GivenUp` if it takes too long, or the page is stopped."""
+        end = time.monotonic() + MOST_SECONDS
+        while not wait([future], STEP_SECONDS).done:
+            if self._stopping.is_set() or time.monotonic() > end:
+                raise _GivenUp
+        return future.result()
+
+    def _process(self) -> ProcessPoolExecutor:
+        """Process that learns; another one if the last has ended."""
+        if self._executor is None:
+            self._executor = ProcessPoolExecutor(
+                max_workers=1,
+                timeout=None,
+                initializer=_prepare,
+                initargs=(*self._material, os.getpid()),
+                env={"OMP_NUM_THREADS": "1"},
+            )
+        return self._executor
+
+    def _end_process(self) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, kill_workers=True)
+            self._executor = None
+
+
+class _GivenUp(Exception):  # noqa: N818 - no error of the program
+    """Round that nobody waits for any more."""
+
+
+def _first_line(error: Exception) -> str:
+    """First line of what an error says, without a full stop."""
+    words = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if len(words) > LONGEST_REASON:
+        words = f"{words[:LONGEST_REASON]}…"
+    return words.rstrip(".")
 
 
 def _prepare(X: pd.DataFrame, estimator: Any, server: int) -> None:
     """Keep what all rounds need, give way to others, and end when the server ends."""
     _MATERIAL.update(X=X, estimator=estimator)
-    warnings.simplefilter(
-        "ignore"
-    )  # of fits to a few labels: nobody asked for these, and the next one is better
+    # Of fits to a few labels: nobody asked for these, and the next one is better.
+    warnings.simplefilter("ignore")
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     threading.Thread(target=_end_with, args=(server,), daemon=True).start()

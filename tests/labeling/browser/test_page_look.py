@@ -1,0 +1,60 @@
+"""The page is readable by everyone, on every screen, and looks like the report."""
+
+import re
+from importlib.resources import files
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+
+def check_axe(page):
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
+
+
+def test_axe_finds_nothing_in_light_and_dark(work):
+    work.press("1", "2", "b")
+    work.page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    work.page.get_by_test_id("open-add").click()
+    check_axe(work.page)
+    work.page.get_by_test_id("cancel-class").click()
+    work.page.keyboard.press("?")
+    work.page.get_by_test_id("help-dialog").wait_for()
+    check_axe(work.page)
+
+
+def test_nothing_runs_off_the_screen_and_the_answers_stay_in_sight(work):
+    for width, height in ((360, 640), (768, 900), (1440, 900), (2000, 1100)):
+        work.page.set_viewport_size({"width": width, "height": height})
+        assert work.page.evaluate("document.documentElement.scrollWidth") <= width
+        for button in (*work.page.locator(".class").all(), work.page.get_by_test_id("skip")):
+            box = button.bounding_box()
+            assert 0 <= box["x"] < box["x"] + box["width"] <= width
+            assert 0 <= box["y"] < box["y"] + box["height"] <= height
+            assert box["height"] >= 24
+
+
+def test_what_happens_is_announced(work):
+    for name, politeness in (("saved", "polite"), ("messages", "assertive"), ("guess", "polite")):
+        assert work.page.get_by_test_id(name).get_attribute("aria-live") == politeness
+    assert work.page.get_by_test_id("trouble").get_attribute("role") == "alert"
+    row = work.row
+    work.press("2")
+    work.wait_for("saved", f"Saved: row {row}, b.")
+
+
+def palette(package):
+    """Colours and families of type, in light and dark, by name."""
+    style = files(package).joinpath("style.css").read_text("utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    return [dict(re.findall(r"--([\w-]+): ([^;]+);", block)) for block in blocks]
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_colours_and_type_are_those_of_the_report(scheme):
+    mine = palette("surefoot.labeling.page")[scheme]
+    report = palette("surefoot.report.page.templates")[scheme]
+    assert len(mine) >= 10
+    assert mine == {name: report[name] for name in mine}

@@ -1,0 +1,99 @@
+"""What is shown of a row: every text as text, gaps as gaps, numbers beside their distribution, columns in order."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def cell(work, column):
+    return work.page.locator(f'[data-column="{column}"] dd')
+
+
+def test_hostile_cells_show_as_text(work, pool, server):
+    seen = {}
+    for _ in range(120):
+        text = pool["note"][work.row]
+        kind = "gap" if pd.isna(text) else text[:40]
+        if kind not in seen:
+            check_note(work, text)
+            seen[kind] = work.row
+        if len(seen) == 9:
+            break
+        work.press("s")
+    assert len(seen) == 9
+    assert work.page.title() == "pool.csv · labels"
+    assert work.page.locator("dl.cells script, dl.cells img, dl.cells b").count() == 0
+    assert work.page.locator("dl.cells dt").all_inner_texts() == list(pool.columns)
+    assert work.page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def check_note(work, text):
+    """The cell shows its text and nothing else; a gap shows a word in a frame instead."""
+    note = cell(work, "note")
+    if pd.isna(text) or not text.strip():
+        words = "empty" if pd.isna(text) else "blank space only"
+        assert note.locator(".empty").text_content() == words
+        return
+    assert note.locator(".empty").count() == 0
+    if len(text) > 1000:
+        assert note.locator(".value").text_content() == f"{text[:700]}…"
+        note.get_by_test_id("unfold").click()
+        box = note.locator(".value").bounding_box()
+        assert box["height"] < 700
+        assert box["x"] + box["width"] < 1280
+    assert note.locator(".value").text_content() == text
+    direction = note.locator(".value").evaluate("node => getComputedStyle(node).direction")
+    assert direction == ("rtl" if text.startswith("ש") else "ltr")
+
+
+def test_a_value_stands_beside_its_distribution(work, pool):
+    sizes = pool["size"].to_numpy()
+    low, high = np.quantile(sizes, [0.005, 0.995])
+    for _ in range(4):
+        size = sizes[work.row]
+        assert cell(work, "size").locator(".value").text_content() == f"{size:g}"
+        words = cell(work, "size").locator("svg").get_attribute("aria-label")
+        lower, higher = (int(share) / 100 for share in re.findall(r"at least (\d+)\s%", words))
+        # One bar of twenty holds the rest: the shares are lower bounds, and not idle ones.
+        assert lower <= np.mean(sizes < size)
+        assert higher <= np.mean(sizes > size)
+        width = (high - low) / 20
+        assert lower + 0.01 >= np.mean(sizes < size - width)
+        assert higher + 0.01 >= np.mean(sizes > size + width)
+        mark = cell(work, "size").locator(".mark").get_attribute("d")
+        share = np.clip((size - low) / (high - low), 0, 1)
+        assert float(re.match(r"M([\d.]+)", mark)[1]) == pytest.approx(160 * share, abs=1e-6)
+        work.press("s")
+    color = pool["color"][work.row]
+    words = f"{color}in {(pool['color'] == color).sum()} rows of {len(pool)}"
+    assert cell(work, "color").text_content() == words
+
+
+def test_the_first_columns_of_a_wide_table_are_shown_and_all_on_request(crowded_server, work_at):
+    work = work_at(crowded_server.url, "Wide")
+    assert work.page.locator("dl.cells dt").count() == 60
+    work.page.get_by_role("button", name="Show 10 more columns").click()
+    values = work.page.locator("dl.cells .value").all_inner_texts()
+    assert sorted(map(int, values)) == [work.row + i for i in range(70)]
+    assert not work.page.get_by_test_id("more").is_visible()
+
+
+def test_the_nearest_labelled_rows_are_folded_under_the_row(work, pool, server):
+    near = work.page.get_by_test_id("neighbors")
+    for _ in range(30):  # the first rows were chosen before the model knew anything
+        if near.is_visible():
+            break
+        work.press("s")
+        work.page.wait_for_timeout(300)
+    assert not work.page.get_by_test_id("neighbors-table").is_visible()
+    near.locator("summary").click()
+    heads = work.page.locator("[data-test=neighbors-table] thead th").all_inner_texts()[2:]
+    assert heads
+    rows = [int(re.search(r"Row (\d+)", head)[1]) for head in heads]
+    answers = dict(zip(server.labels().row, server.labels().label, strict=True))
+    labels = [("a", "b")[row % 4] if row % 4 < 2 else answers[row] for row in rows]
+    assert [head.split()[-1] for head in heads] == labels
+    sizes = work.page.locator("[data-test=neighbors-table] tbody tr").first.locator("td")
+    assert sizes.all_inner_texts() == [f"{pool['size'][row]:g}" for row in (work.row, *rows)]

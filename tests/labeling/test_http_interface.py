@@ -1,0 +1,313 @@
+"""The HTTP interface, field by field: what it returns, what it refuses, and what the history keeps."""
+
+import csv
+import io
+import re
+
+import pandas as pd
+import pytest
+
+AT_RANDOM = "Drawn at random: only such rows measure how accurate the model is."
+
+
+def error_of(reply, status):
+    assert reply.status_code == status, reply.text
+    assert reply.headers["content-type"] == "application/json"
+    (sentence,) = reply.json().values()
+    assert list(reply.json()) == ["error"]
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    return sentence
+
+
+def history(served):
+    """Row, label and whether it was undone, of every answer ever saved."""
+    return served.session.store.rows(
+        "SELECT row, label, undone IS NOT NULL FROM answers ORDER BY id"
+    )
+
+
+def test_the_next_rows_have_their_cells_a_lease_and_a_reason(served):
+    reply = served.next("ann", 3)
+    assert set(reply) == {"items", "left"}
+    assert reply["left"] == 30
+    rows = [item["row"] for item in reply["items"]]
+    assert len(set(rows)) == 3
+    for item in reply["items"]:
+        assert item["cells"] == {"x": item["row"]}  # x is the number of the row
+        assert item["why"] == AT_RANDOM
+        assert "guess" not in item
+    assert len({item["lease"] for item in reply["items"]}) == 3
+
+
+def test_asking_again_gives_the_same_rows_under_the_same_leases(served):
+    first = served.items("ann", 3)
+    assert served.items("ann", 3) == first
+    assert served.items("ann", 2) == first[:2]
+    assert served.items("ann", 5)[:3] == first
+
+
+def test_an_answer_is_saved_and_counted(served):
+    one, two = served.items("ann", 2)
+    assert served.answer(one, "a").json() == {"saved": True, "n_labels": 1}
+    assert served.answer(two, "b").json() == {"saved": True, "n_labels": 2}
+    assert served.labels() == {one["row"]: "a", two["row"]: "b"}
+    assert served.next("ann")["left"] == 28
+
+
+def test_the_same_key_counts_once(served):
+    (item,) = served.items()
+    for _ in range(3):
+        assert served.answer(item, "a", key="once").json() == {"saved": True, "n_labels": 1}
+    assert history(served) == [(item["row"], "a", 0)]
+
+
+@pytest.mark.parametrize("change", [{"label": "b"}, {"person": "bob"}, {"kind": "unsure"}], ids=str)
+def test_a_key_belongs_to_one_answer(served, change):
+    (item,) = served.items()
+    served.answer(item, "a", key="once")
+    if change.get("kind") == "unsure":
+        change = {**change, "label": None}
+    reply = served.answer(item, **{"label": "a", "key": "once", **change})
+    assert "each answer needs a key of its own" in error_of(reply, 422)
+    assert history(served) == [(item["row"], "a", 0)]
+
+
+def test_an_answer_may_be_changed_and_undo_gives_the_one_before(served):
+    (item,) = served.items()
+    row = item["row"]
+    served.answer(item, "a")
+    assert served.answer(item, "b").json()["n_labels"] == 1
+    assert served.labels() == {row: "b"}
+    assert served.undo(row).json()["n_labels"] == 1
+    assert served.labels() == {row: "a"}
+    assert served.undo(row).json()["n_labels"] == 0
+    assert served.labels() == {}
+    assert history(served) == [(row, "a", 1), (row, "b", 1)]
+
+
+def test_undo_gives_the_row_back_and_twice_the_same_key_undoes_once(served):
+    one, two = served.items("ann", 2)
+    served.answer(one, "a")
+    served.answer(two, "a")
+    reply = served.undo(two["row"], key="back").json()
+    assert set(reply) == {"saved", "n_labels", "item"}
+    assert (reply["saved"], reply["n_labels"]) == (True, 1)
+    assert reply["item"]["row"] == two["row"]
+    assert served.undo(two["row"], key="back").json() == reply
+    assert served.labels() == {one["row"]: "a"}
+    assert served.answer(reply["item"], "b").json() == {"saved": True, "n_labels": 2}
+
+
+def test_undo_of_nothing_is_refused_and_a_key_undoes_one_answer_only(served):
+    one, two = served.items("ann", 2)
+    assert f"no answer to row {one['row']}" in error_of(served.undo(one["row"]), 409)
+    served.answer(one, "a")
+    served.answer(two, "a")
+    assert error_of(served.undo(one["row"], "bob"), 409)
+    served.undo(one["row"], key="back")
+    assert "another undo" in error_of(served.undo(two["row"], key="back"), 422)
+    assert served.labels() == {two["row"]: "a"}
+
+
+def test_skipped_rows_come_back_last_and_only_to_who_skipped_them(serve_pool, does_not_learn):
+    served = serve_pool(6)
+    (first,) = served.items()
+    assert served.answer(first, kind="skip").json() == {"saved": True, "n_labels": 0}
+    assert served.next()["left"] == 6
+    bob = {item["row"] for item in served.items("bob", 50)}
+    assert first["row"] in bob  # bob has not skipped it
+    served.session.store.clock = lambda: 9e9  # all leases have ended
+    for _ in range(5):
+        (item,) = served.items()
+        assert item["row"] != first["row"]
+        served.answer(item, "a")
+    (item,) = served.items()
+    assert item["row"] == first["row"]
+    served.answer(item, kind="skip")
+    assert served.items()[0]["row"] == first["row"]
+
+
+def test_unsure_is_an_answer_and_no_label(served):
+    (item,) = served.items()
+    assert served.answer(item, kind="unsure").json() == {"saved": True, "n_labels": 0}
+    progress = served.progress()
+    assert (progress["n_labels"], progress["n_unsure"], progress["left"]) == (0, 1, 29)
+    assert served.labels() == {}
+    assert served.page.labels()["kind"].tolist() == ["unsure"]
+    assert item["row"] not in {each["row"] for each in served.items("bob", 50)}
+
+
+def test_an_empty_queue_is_an_empty_list(serve_pool, does_not_learn):
+    served = serve_pool(3)
+    served.label(3, lambda row: "a")
+    assert served.next("bob", 5) == {"items": [], "left": 0}
+
+
+def test_new_classes_only_where_they_are_allowed(serve_pool, does_not_learn, tmp_path):
+    served = serve_pool()
+    assert error_of(served.client.post("/api/classes", json={"label": "d"}), 403)
+    (item,) = served.items()
+    assert "'d' is not one of the classes" in error_of(served.answer(item, "d"), 422)
+    open_ = serve_pool(allow_new_classes=True, db=tmp_path / "open.db")
+    add = {"label": " d "}
+    assert open_.client.post("/api/classes", json=add).json() == {"classes": ["a", "b", "d"]}
+    assert open_.client.post("/api/classes", json=add).json() == {"classes": ["a", "b", "d"]}
+    (item,) = open_.items()
+    assert open_.answer(item, "d").json() == {"saved": True, "n_labels": 1}
+    assert open_.progress()["classes"] == {"a": 0, "b": 0, "d": 1}
+    for label in ("", "  ", "a\nb", "=1+1", "x" * 201, "\x00"):
+        assert error_of(open_.client.post("/api/classes", json={"label": label}), 422)
+    assert open_.client.get("/api/task").json()["classes"] == ["a", "b", "d"]
+
+
+def test_progress_has_every_field(served):
+    assert served.progress() == {
+        "n_labels": 0,
+        "n_unsure": 0,
+        "classes": {"a": 0, "b": 0},
+        "people": {},
+        "n_rows": 30,
+        "left": 30,
+        "accuracy": None,
+        "curve": [],
+        "changed": None,
+        "may_stop": False,
+        "stop_reason": "Go on: the model has not learned from the labels yet.",
+        "training": False,
+        "failure": None,
+        "round": 0,
+        "n_learned": 0,
+    }
+    served.label(2, lambda row: "a", "ann")
+    served.label(1, lambda row: "b", "bob")
+    progress = served.progress()
+    assert progress["people"] == {"ann": 2, "bob": 1}
+    assert progress["classes"] == {"a": 2, "b": 1}
+
+
+def test_the_export_has_one_line_a_labelled_row(serve_pool, does_not_learn, tmp_path):
+    out = tmp_path / "labels.csv"
+    served = serve_pool(out=out)
+    one, two, three = served.items("ann, the 1st", 3)
+    served.answer(one, "a", "ann, the 1st")
+    served.answer(two, person="ann, the 1st", kind="unsure")
+    served.answer(three, "b", "ann, the 1st")
+    reply = served.client.get("/api/export.csv")
+    assert reply.headers["content-type"].startswith("text/csv")
+    lines = list(csv.DictReader(io.StringIO(reply.text)))
+    columns = ["row", "label", "kind", "person", "time", "seconds", "strategy", "error"]
+    assert list(lines[0]) == columns
+    expected = sorted([(one["row"], "a"), (three["row"], "b")])
+    assert [(int(line["row"]), line["label"]) for line in lines] == expected
+    assert {line["person"] for line in lines} == {"ann, the 1st"}
+    assert {line["strategy"] for line in lines} == {"random"}
+    for line in lines:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", line["time"])
+        assert float(line["seconds"]) >= 0
+    written = pd.read_csv(out)
+    assert written["row"].tolist() == sorted([one["row"], two["row"], three["row"]])
+    assert set(written["kind"]) == {"label", "unsure"}
+
+
+def test_seconds_are_those_since_the_row_was_dealt_or_the_last_answer(served):
+    now = [1000.0]
+    served.session.store.clock = lambda: now[0]
+    one, two = served.items("ann", 2)
+    now[0] = 1004.0
+    served.answer(one, "a")
+    now[0] = 1005.5
+    served.answer(two, "a")
+    seconds = served.page.labels().set_index("row")["seconds"]
+    assert seconds[one["row"]] == 4.0
+    assert seconds[two["row"]] == 1.5
+
+
+def test_answered_rows_are_listed_newest_first(served):
+    one, two = served.items("ann", 2)
+    served.answer(one, "a")
+    served.answer(two, kind="skip")
+    items = served.client.get("/api/answered", params={"person": "ann"}).json()["items"]
+    assert [(item["row"], item["kind"], item["label"]) for item in items] == [
+        (two["row"], "skip", None),
+        (one["row"], "label", "a"),
+    ]
+    assert items[1]["cells"] == {"x": one["row"]}
+    served.undo(one["row"])
+    items = served.client.get("/api/answered", params={"person": "ann"}).json()["items"]
+    assert [item["row"] for item in items] == [two["row"]]
+
+
+BAD_ANSWERS = {
+    "no key": {"key": None},
+    "empty key": {"key": ""},
+    "long key": {"key": "x" * 201},
+    "key as a number": {"key": 5},
+    "row as a text": {"row": "1"},
+    "row as a fraction": {"row": 1.0},
+    "row below 0": {"row": -1},
+    "row too large": {"row": 2**53},
+    "truth value as a row": {"row": True},
+    "no lease": {"lease": None},
+    "empty person": {"person": " "},
+    "person with a line break": {"person": "a\nb"},
+    "person like a formula": {"person": "=1"},
+    "long person": {"person": "x" * 101},
+    "unknown kind": {"kind": "delete"},
+    "label of a skip": {"kind": "skip"},
+    "label without one": {"label": None},
+    "label as a number": {"label": 1},
+    "strange field": {"path": "/etc/passwd"},
+}
+
+
+@pytest.mark.parametrize("name", BAD_ANSWERS)
+def test_a_bad_answer_gets_one_sentence_and_is_not_saved(served, name):
+    (item,) = served.items()
+    body = {"key": "k", "row": item["row"], "lease": item["lease"], "person": "ann"}
+    body |= {"kind": "label", "label": "a"} | BAD_ANSWERS[name]
+    assert error_of(served.client.post("/api/answers", json=body), 422)
+    assert history(served) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b"\xff", b"[" * 60_000, b'{"key": "\\ud800"}', b'{"row": NaN}'],
+    ids=["nothing", "cut", "list", "null", "bytes", "deep", "half a pair", "nan"],
+)
+def test_a_body_that_is_no_answer_gets_one_sentence(served, content):
+    headers = {"Content-Type": "application/json"}
+    reply = served.client.post("/api/answers", content=content, headers=headers)
+    assert error_of(reply, 400 if content.startswith((b"[[", b"\xff")) else 422)
+
+
+def test_a_text_that_sqlite_cannot_hold_is_refused(served):
+    (item,) = served.items()
+    body = (
+        '{"key": "\\ud83d", "row": %d, "lease": "%s", "person": "ann", "kind": "label", "label": "a"}'
+        % (item["row"], item["lease"])
+    )
+    headers = {"Content-Type": "application/json"}
+    reply = served.client.post("/api/answers", content=body.encode(), headers=headers)
+    assert error_of(reply, 422)
+    assert history(served) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "?person=", "?person=%0a", "?person=ann&count=0", "?person=ann&count=51",
+     "?person=ann&count=x", "?person=ann&guess=2", "?person=" + "x" * 101],
+    ids=["nobody", "empty", "control", "none", "many", "word", "guess", "long"],
+)  # fmt: skip
+def test_a_bad_question_gets_one_sentence(served, query):
+    assert error_of(served.client.get(f"/api/next{query}"), 422)
+
+
+def test_a_row_that_was_never_dealt_cannot_be_answered(served):
+    (item,) = served.items()
+    others = ({"row": item["row"] + 1, "lease": item["lease"]}, {**item, "lease": "made up"})
+    for other in others:
+        assert "was not given to ann" in error_of(served.answer(other, "a"), 409)
+    assert "was not given to bob" in error_of(served.answer(item, "a", "bob"), 409)
+    assert error_of(served.answer({**item, "row": 10**9}, "a"), 409)
+    assert served.labels() == {}
