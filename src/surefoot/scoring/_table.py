@@ -122,11 +122,14 @@ def score_table(
         n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
-            further = (promise, kept, os.getpid())
-            tasks = (delayed(judge_part)(sure, *part, *further) for part in parts)
+            starter = (
+                os.getpid() if client is None else -1
+            )  # workers of a cluster do not end with this process
+            judge = partial(judge_part, sure, promise, kept, starter)
+            tasks = with_errors(delayed(judge)(*part) for part in parts)
             spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
-            spread = spread if client is None else partial(on_workers, client, sure)
-            write_parts(table, record, spread(with_errors(tasks)), progress)
+            spread = spread if client is None else partial(on_workers, client, judge)
+            write_parts(table, record, spread(tasks), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
 
 
