@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 
 import pandas as pd
@@ -283,12 +284,10 @@ def test_a_body_that_is_no_answer_gets_one_sentence(served, content):
 
 def test_a_text_that_sqlite_cannot_hold_is_refused(served):
     (item,) = served.items()
-    body = (
-        '{"key": "\\ud83d", "row": %d, "lease": "%s", "person": "ann", "kind": "label", "label": "a"}'
-        % (item["row"], item["lease"])
-    )
+    body = {"row": item["row"], "lease": item["lease"], "person": "ann"}
+    text = json.dumps({**body, "key": "\ud83d", "kind": "label", "label": "a"})
     headers = {"Content-Type": "application/json"}
-    reply = served.client.post("/api/answers", content=body.encode(), headers=headers)
+    reply = served.client.post("/api/answers", content=text.encode(), headers=headers)
     assert error_of(reply, 422)
     assert history(served) == []
 
