@@ -98,6 +98,21 @@ def test_a_csv_gives_the_scores_of_its_rows(classifier, rows, tmp_path, delimite
         assert scores["plan"][7] == "für alle"
 
 
+def test_cells_behind_spaces_are_read_as_by_the_commands(classifier, tmp_path):
+    (tmp_path / "t.csv").write_text("age, spent, visits, plan\n40, NA, 3, paid\n41, -1, 4, None\n")
+    with pytest.raises(ValueError, match="NaN"):  # the gap arrives at a model that takes none
+        score_table(classifier, tmp_path / "t.csv", tmp_path / "out")
+    (tmp_path / "t.csv").write_text("age, spent, visits, plan\n40, 2, 3, paid\n41, -1, 4, None\n")
+    score_table(classifier, tmp_path / "t.csv", tmp_path / "out", keep=["plan"])
+    scores = read(tmp_path / "out")
+    assert scores["plan"].fillna("gap").tolist() == ["paid", "gap"]
+    rows = pd.DataFrame({"age": [40.0], "spent": 2.0, "visits": 3, "plan": "paid"})
+    assert scores["estimated_error"][0] == pytest.approx(classifier.predict_error(rows)[0])
+    (tmp_path / "t.csv").write_text('age, spent, visits, plan\n40, 2, 3, "paid"\n')
+    with pytest.raises(ValueError, match=r"t\.csv has spaces before quotes, which a stream does"):
+        score_table(classifier, tmp_path / "t.csv", tmp_path / "other")
+
+
 def test_the_names_of_folders_are_columns(rows, tmp_path):
     X = rows.assign(year=np.where(rows["age"] > 40, 2023, 2024))
     sure = IndividualErrorClassifier(LogisticRegression(), cv=2, random_state=0)
