@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterator
 from functools import cache
-from math import fsum
 from threading import Thread
 from typing import Any
 from warnings import catch_warnings, filterwarnings
@@ -66,7 +65,7 @@ def judge_part(
     pq.write_table(table, content)
     figures = {
         "n_rows": part.num_rows,
-        "error_sum": float(fsum(scores["estimated_error"].to_numpy())),
+        "error_sum": float(np.sum(scores["estimated_error"].to_numpy())),
         "n_trusted": pc.sum(scores["trust"]).as_py(),
         "n_novel": pc.sum(scores["novel"]).as_py(),
         "n_infinite": n_infinite,

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from math import fsum
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -245,5 +244,5 @@ def summary_of(record: Record) -> dict[str, Any]:
         name: sum(part[name] for part in parts)
         for name in ("n_rows", "n_trusted", "n_novel", "n_infinite")
     }
-    mean = fsum(part["error_sum"] for part in parts) / totals["n_rows"]
+    mean = sum(part["error_sum"] for part in parts) / totals["n_rows"]
     return {**totals, "estimated_error": mean, "n_parts": len(parts)}
