@@ -17,6 +17,7 @@ from surefoot.scoring import output_schema, score_batches, score_table
 
 N_ROWS = 100_000
 
+
 def make_rows(n_rows, seed):
     """Numbers with gaps, whole numbers and texts, and the number of each row."""
     rng = np.random.default_rng(seed)
