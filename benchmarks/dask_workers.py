@@ -57,7 +57,7 @@ def compare_workers(client, sure, n_rows, n_rounds):
     """Print the times of one worker and of two, in turns."""
     frame = dd.from_map(make_rows, range(n_rows // ROWS_PER_PART), meta=make_rows(0, 0))
     scores, workers = score_dask(sure, frame), sorted(client.ncores())
-    warm = dd.from_map(make_rows, range(8), meta=make_rows(0, 0)).partitions[:8]
+    warm = dd.from_map(make_rows, range(8), n_rows=100, meta=make_rows(0, 0))
     total_error(score_dask(sure, warm), client, workers)  # every worker imports what it needs
     seconds = {1: [], 2: []}
     for _ in range(n_rounds):
