@@ -70,7 +70,8 @@ async function showGuess() {
   if (!session.item || session.viewing) return;
   const { item, guess, trouble } = await session.guess();
   if (item !== drawn) return; // answered meanwhile
-  if (guess) tell("guess", `The model’s guess: “${guess.label}”, with a probability of ${percent(guess.probability)}.`);
+  const share = Number.isFinite(guess?.probability) ? `, with a probability of ${percent(guess.probability)}` : "";
+  if (guess) tell("guess", `The model’s guess: “${guess.label}”${share}.`);
   else tell("guess", trouble ?? "The model has no guess for this row yet.");
 }
 
