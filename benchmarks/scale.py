@@ -62,7 +62,10 @@ class Run:
     def __init__(self, *arguments):
         command = [Path(sys.executable).with_name("surefoot"), *map(str, arguments)]
         self.began, self.cpu, self.peak = time.perf_counter(), 0.0, 0
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        # Into a file: workers that outlive a killed run for a second would keep a pipe open.
+        handle, self.written = tempfile.mkstemp()
+        self.process = subprocess.Popen(command, stdout=handle)
+        os.close(handle)
 
     def wait(self, until=lambda: False):
         """Wait for the end, or kill all processes as soon as `until()`; whether it came to the end."""
@@ -73,7 +76,9 @@ class Run:
                 self.process.send_signal(signal.SIGKILL)
                 break
             time.sleep(0.5)
-        self.out = self.process.communicate()[0]
+        self.process.wait()
+        self.out = Path(self.written).read_text()
+        Path(self.written).unlink()
         self.seconds = time.perf_counter() - self.began
         self.cpu = sum(seconds.values())
         return self.process.returncode == 0
@@ -112,10 +117,10 @@ def same_bytes(one, other):
     return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
 
 
-def rate_of_model(model, source):
+def rate_of_model(model):
     """Rows per second of the model's own `predict_proba`, on one core, in chunks as `score` has them."""
     sure = skops.load(model, trusted=skops.get_untrusted_types(file=model))  # written just now
-    rows = pq.read_table(source).to_pandas().drop(columns=TARGET)
+    rows = make_rows(100_000, seed=1).drop(columns=TARGET)
     with threadpool_limits(1):
         start = time.process_time()
         for at in range(0, len(rows), 10_000):
@@ -174,7 +179,7 @@ def main():
             *("--estimator", given.estimator or folder / "plain.skops"),
         )
         assert fit.wait(), fit.out
-        rate = rate_of_model(model, folder / "fit.parquet")
+        rate = rate_of_model(model)
         print(
             f"{given.estimator or 'scaled logistic regression'}, fitted on {N_FITTED:,} rows × {N_COLUMNS}"
         )

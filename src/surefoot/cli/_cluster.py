@@ -50,8 +50,9 @@ def mistakes_of_cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    from distributed import CancelledError, KilledWorker  # noqa: PLC0415
-    from distributed.comm import CommClosedError  # noqa: PLC0415
+    with needed_for("--dask", "dask"):
+        from distributed import CancelledError, KilledWorker  # noqa: PLC0415
+        from distributed.comm import CommClosedError  # noqa: PLC0415
 
     again = "Finished parts stay, and the same command goes on behind them."
     try:

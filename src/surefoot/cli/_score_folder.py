@@ -93,7 +93,9 @@ def speed(summary: dict[str, Any]) -> str:
         f", {summary['n_earlier']:,} of them by an earlier run" if summary["n_earlier"] else ""
     )
     rate = f", {n_now / summary['seconds']:,.0f} rows per second" if n_now else ""
+    seconds = summary["seconds"]
+    took = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
     return (
         f"Mean estimated error: {summary['estimated_error']:.4g}. {plural(summary['n_rows'], 'row')}{earlier}; this "
-        f"run took {duration(summary['seconds'])}{rate}."
+        f"run took {took}{rate}."
     )
