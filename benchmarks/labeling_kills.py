@@ -1,4 +1,4 @@
-"""Four people label through HTTP while the server is killed again and again: is every acknowledged answer there, once?
+"""Check that no acknowledged answer is lost while four people label and the server is killed again and again.
 
 `surefoot label` runs as a process of its own. It is killed with SIGKILL after every so many answers, at a random
 moment, and started again with the same command. Each person answers what they are given. A request that gets no reply
@@ -42,6 +42,7 @@ class Deal(NamedTuple):
 
 
 def label_of(row):
+    """Class that every person gives to a row."""
     return CLASSES[row * 7 % len(CLASSES)]
 
 
@@ -57,6 +58,7 @@ class Server:
         self.seconds = []  # from each start to the first line printed
 
     def start(self):
+        """Start the command, and wait for the address that it prints."""
         begin = time.monotonic()
         with (self.folder / "stderr.txt").open("ab") as errors:
             self.process = subprocess.Popen(
@@ -67,12 +69,14 @@ class Server:
         self.seconds.append(time.monotonic() - begin)
 
     def kill(self):
+        """End the process without a word."""
         self.url = None
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.process.stdout.close()
 
     def stop(self):
+        """End the process as a user does; it writes the file of labels."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
         self.process.stdout.close()
@@ -104,12 +108,14 @@ class Client:
                 time.sleep(0.02)
 
     def connect(self, url):
+        """Talk to the server at an address from now on."""
         self.close()
         base, token = url.split("/?token=")
         headers = {"Authorization": f"Bearer {token}"}
         self.url, self.http = url, httpx.Client(base_url=base, headers=headers, timeout=30)
 
     def close(self):
+        """Close the connection."""
         if self.http is not None:
             self.http.close()
 
@@ -147,6 +153,7 @@ class Run:
         client.close()
 
     def deal(self, client, person):
+        """Rows that a person is given; when, is noted down."""
         query = {"person": person, "count": 3}
         reply, sent = client.ask("GET", "/api/next", params=query)
         assert reply.status_code == 200, reply.text
@@ -160,6 +167,7 @@ class Run:
         return items
 
     def answer(self, client, item, key):
+        """Send an answer until there is a reply; one in ten once more."""
         row = item["row"]
         body = {"key": key, "row": row, "lease": item["lease"], "person": client.person}
         body |= {"kind": "label", "label": label_of(row)}
@@ -258,6 +266,7 @@ def faults(run, folder):
 
 
 def per_row(exported, n_rows):
+    """Number of lines of each row in the file of labels."""
     counts = dict.fromkeys(range(n_rows), 0)
     for row, _ in exported:
         counts[row] = counts.get(row, 0) + 1
