@@ -10,6 +10,14 @@ import pytest
 collect_ignore_glob = ["tests/conftest.py", "tests/**/conftest.py"]
 if find_spec("mlflow") is None:  # their examples run in `make mlflow`
     collect_ignore_glob += ["src/surefoot/integrations/*mlflow*.py", "docs/guide/mlflow.rst"]
+if find_spec("distributed") is None:  # the extra dask
+    collect_ignore_glob += [
+        "tests/clusters",
+        "src/surefoot/scoring/_dask.py",
+        "docs/guide/many_machines.rst",
+    ]
+if find_spec("pyspark") is None:  # its example runs in `make spark`
+    collect_ignore_glob += ["docs/guide/spark.rst"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,7 @@
 """The oracle's curves start together, and count labels."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from surefoot import Confidence
 from surefoot.active_learning import SimulationResult, simulate
@@ -48,12 +51,56 @@ def test_labels_needed_by_hand():
             "b": np.array([[0.5, 0.6, 0.7], [0.5, 0.6, 0.7]]),
         },
         full_accuracy=np.array([0.9, 0.7]),
-        n_labels_at_stop={"a": np.array([20, np.inf]), "b": np.array([30, 30])},
     )
     # 0.76 of 0.95 · 0.8 lies 0.26 / 0.3 of the way from 0.5 to 0.8.
     assert found.labels_needed() == {"a": pytest.approx(10 + 10 * 0.26 / 0.3), "b": np.inf}
     assert found.labels_needed(0.75)["b"] == pytest.approx(20.0)
     assert found.labels_needed(0.5) == {"a": 10.0, "b": 10.0}
+
+
+class Answers(GaussianNB):
+    """Model that keeps the labels of each fit."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y):
+        Answers.seen.append((np.array(X), np.array(y)))
+        return super().fit(X, y)
+
+
+def test_a_share_of_the_answers_is_wrong_and_each_other_class_is_as_likely():
+    X = np.arange(3000.0)[:, None]
+    y = np.arange(3000) % 3
+    Answers.seen.clear()
+    simulate(Answers(), X, y, "random", n_labels=10, n_repeats=1, wrong=0.3, random_state=0)
+    rows, answers = Answers.seen[-1]  # the whole pool
+    shift = (answers - y[rows[:, 0].astype(int)]) % 3
+    assert len(shift) == 1500
+    # 1,050, 225 and 225 of 1,500, with standard deviations of 18 and 14.
+    assert_allclose(np.bincount(shift), [1050, 225, 225], atol=4.5 * 18)
+
+
+def test_without_wrong_answers_all_are_right_and_texts_stay_texts():
+    X, y = rows(60)
+    Answers.seen.clear()
+    labels = np.array(["no", "yes"])[y]
+    simulate(Answers(), X, labels, "random", n_labels=10, n_repeats=1, random_state=0)
+    truth = {tuple(row): label for row, label in zip(X, labels, strict=True)}
+    for table, answers in Answers.seen:
+        assert_array_equal(answers, [truth[tuple(row)] for row in table])
+
+
+def test_the_stop_is_that_of_the_rule():
+    """Two groups far apart: the first model is right everywhere, so the first doubling changes nothing."""
+    y = np.tile([0, 1], 100)
+    X = 100.0 * y[:, None] + np.random.default_rng(0).normal(size=(200, 1))
+    options = {"n_initial": 10, "n_labels": 40, "batch_size": 5, "n_repeats": 2, "random_state": 0}
+    result = simulate(GaussianNB(), X, y, "random", **options)
+    assert_array_equal(result.labels_at_stop()["random"], [20, 20])
+    noise = np.random.default_rng(0).integers(0, 2, 200)
+    result = simulate(KNeighborsClassifier(1), X, noise, "random", **options)
+    assert_array_equal(result.labels_at_stop()["random"], [np.inf, np.inf])
+    assert_array_equal(result.labels_at_stop(1)["random"], [10, 10])
 
 
 def test_names_of_strategies():
@@ -91,6 +138,7 @@ def test_a_start_of_one_class_gets_one_of_another():
         ({"n_labels": 5}, ValueError, "n_labels == 5, must be >= 10"),
         ({"n_initial": 1}, ValueError, "n_initial == 1"),
         ({"y": np.zeros(60)}, ValueError, "y has one class only"),
+        ({"wrong": 1.5}, ValueError, "wrong == 1.5"),
         ({"estimator": Ridge()}, TypeError, "is no classifier"),
     ],
 )

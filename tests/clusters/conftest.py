@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import dask
 import numpy as np
@@ -72,16 +73,30 @@ class Cluster:
             process.wait(PATIENCE)
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
-    """Scheduler and two workers."""
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+@contextmanager
+def running(folder):
+    """Cluster that is stopped in the end."""
+    cluster = Cluster(folder)
     try:
-        cluster.start_worker()
-        cluster.start_worker()
         yield cluster
     finally:
         cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """Scheduler and two workers."""
+    with running(tmp_path_factory.mktemp("cluster")) as cluster:
+        cluster.start_worker()
+        cluster.start_worker()
+        yield cluster
+
+
+@pytest.fixture
+def own_cluster(tmp_path):
+    """Scheduler of one test, without workers."""
+    with running(tmp_path) as cluster:
+        yield cluster
 
 
 @pytest.fixture

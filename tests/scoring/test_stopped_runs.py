@@ -54,18 +54,19 @@ def stopping(n_parts):
     return show
 
 
-@pytest.fixture
-def source(rows, tmp_path):
-    path = tmp_path / "rows.parquet"
+@pytest.fixture(scope="module")
+def source(rows, tmp_path_factory):
+    path = tmp_path_factory.mktemp("source") / "rows.parquet"
     rows.to_parquet(path, index=False, row_group_size=33)
     return path
 
 
-@pytest.fixture
-def whole(classifier, source, tmp_path):
+@pytest.fixture(scope="module")
+def whole(classifier, source, tmp_path_factory):
     """Folder of a run that was not stopped."""
-    score_table(classifier, source, tmp_path / "whole", rows_per_part=ROWS)
-    return tmp_path / "whole"
+    folder = tmp_path_factory.mktemp("whole") / "scores"
+    score_table(classifier, source, folder, rows_per_part=ROWS)
+    return folder
 
 
 def contents(folder):
@@ -146,11 +147,27 @@ def test_another_model_source_or_option_is_refused(classifier, regressor, source
         with pytest.raises(ValueError, match=f"^{out} has {words}: name another folder"):
             score_table(sure, path, out, rows_per_part=size)
     rows[::-1].to_parquet(tmp_path / "other.parquet")
-    for path in (tmp_path / "other.parquet", source):
-        source.touch()  # a table that changed since
+    rows.to_parquet(tmp_path / source.name, index=False)  # of the same name
+    for path in (tmp_path / "other.parquet", tmp_path / source.name):
         with pytest.raises(ValueError, match="scores of another table, or of this one before it"):
             score_table(classifier, path, out, rows_per_part=ROWS)
     assert contents(out) == before
+
+
+def test_a_folder_whose_parts_are_all_cut_still_belongs_to_its_model(
+    classifier, regressor, source, whole, tmp_path
+):
+    out = half_done(classifier, source, tmp_path / "out", n_parts=1)
+    (out / "part-000000.parquet").write_bytes(b"")
+    with pytest.raises(ValueError, match="scores of another model"):
+        score_table(regressor, source, out, rows_per_part=ROWS)
+    score_table(classifier, source, out, rows_per_part=ROWS)
+    assert contents(out) == contents(whole)
+
+
+def test_a_run_that_wrote_no_part_binds_nobody(classifier, regressor, source, tmp_path):
+    half_done(regressor, source, tmp_path / "out", n_parts=0)
+    assert score_table(classifier, source, tmp_path / "out")["n_rows"] == 300
 
 
 def test_a_folder_of_other_things_is_refused(classifier, source, tmp_path):
@@ -162,8 +179,19 @@ def test_a_folder_of_other_things_is_refused(classifier, source, tmp_path):
         score_table(classifier, source, source)
     with pytest.raises(ValueError, match=r"There is no folder .*/no to make out in\."):
         score_table(classifier, source, tmp_path / "no" / "out")
+    inside = source.parent / "out"
     with pytest.raises(ValueError, match=r"out is in .*, which is read: name a folder elsewhere\."):
-        score_table(classifier, tmp_path, tmp_path / "out")
+        score_table(classifier, source.parent, inside)
+    assert not inside.exists()
+
+
+def test_a_table_that_changed_since_is_refused(classifier, rows, tmp_path):
+    path = tmp_path / "rows.csv"
+    rows.to_csv(path, index=False)
+    out = half_done(classifier, path, tmp_path / "out", n_parts=1)
+    path.write_text(path.read_text().replace("free", "Free"))  # of the same size
+    with pytest.raises(ValueError, match="scores of another table, or of this one before it"):
+        score_table(classifier, path, out, rows_per_part=ROWS)
 
 
 def test_two_runs_do_not_write_to_one_folder(classifier, source, whole, tmp_path):

@@ -10,7 +10,7 @@ from surefoot._table_files._csv_form import (
     line_of,
     records,
 )
-from surefoot._table_files._errors import TableFileError, check_names, no_rows
+from surefoot._table_files._errors import TableFileError, check_names, no_rows, unreadable
 from surefoot._table_files._parquet_parts import parquet_files, partition_values
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "parquet_files",
     "partition_values",
     "records",
+    "unreadable",
 ]

@@ -1,10 +1,11 @@
 """Error for tables that cannot be read or written, and the check of their names."""
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from surefoot._words import listed
+from surefoot._words import listed, reason
 
 
 class TableFileError(ValueError):
@@ -17,6 +18,13 @@ def check_names(names: Sequence[str], path: Path) -> None:
     twice = [name for name, times in named.items() if times > 1]
     if twice:
         raise TableFileError(f"{path} has more than one column {listed(twice)}: names must differ.")
+
+
+def unreadable(path: Path, error: Exception, otherwise: str) -> TableFileError:
+    """Error with the reason of the operating system, or with other words if it gave none."""
+    number = getattr(error, "errno", None)
+    why = f"cannot be read: {reason(OSError(number, os.strerror(number)))}" if number else otherwise
+    return TableFileError(f"{path} {why}.")
 
 
 def no_rows(path: Path) -> TableFileError:

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from surefoot._table_files import TableFileError
+from surefoot._table_files import TableFileError, unreadable
 from surefoot._table_streams._csv import CsvSource
 from surefoot._table_streams._parquet import ParquetSource
-from surefoot._words import reason
 
 Source = ParquetSource | CsvSource
 
@@ -32,4 +31,4 @@ def open_source(path: Path, find_kinds: Callable[[list[str]], dict[str, str]]) -
             raise TableFileError(f"{path} is empty.")
         return CsvSource(path, find_kinds)
     except OSError as error:
-        raise TableFileError(f"{path} cannot be read: {reason(error)}.") from error
+        raise unreadable(path, error, "cannot be read") from error

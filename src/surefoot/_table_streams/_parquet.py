@@ -14,6 +14,7 @@ from surefoot._table_files import (
     is_code,
     parquet_files,
     partition_values,
+    unreadable,
 )
 from surefoot._table_streams._kinds import kind_in_words, plain, value_type
 
@@ -131,7 +132,7 @@ def read_part(file: Path, source: Path) -> Part:
             schema, metadata = content.schema_arrow, content.metadata
             groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise TableFileError(f"{file} is a broken Parquet file.") from error
+        raise unreadable(file, error, "is a broken Parquet file") from error
     check_names(schema.names, file)
     values = partition_values(file.relative_to(source)) if source.is_dir() else {}
     return Part(file, schema, groups, values)
@@ -159,7 +160,7 @@ def read_rows(part: Part, names: list[str], skipped: int) -> Iterator[pa.RecordB
                     left -= batch.num_rows - skipped
                 skipped = max(0, skipped - batch.num_rows)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise TableFileError(f"{part.path} is a broken Parquet file.") from error
+        raise unreadable(part.path, error, "is a broken Parquet file") from error
     if left:
         raise TableFileError(f"{part.path} was changed while it was read.")
 

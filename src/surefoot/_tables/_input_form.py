@@ -1,5 +1,6 @@
 """Description of the table that a model was fitted on, so that rows from files can be given the same form."""
 
+from importlib import import_module
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,11 +19,12 @@ def input_form(X: Any) -> dict[str, Any]:
         kinds = set(kinds_of(X))
         return {"library": "numpy", "kind": "f" if kinds <= set(NUMERIC) else "O"}
     names = [str(name) for name in column_names(X)]
-    columns = zip(names, split_columns(X), strict=True) if is_pandas(X) else ()
-    categories = {name: plain_categories(column) for name, column in columns}
+    columns = dict(zip(names, split_columns(X), strict=True)) if is_pandas(X) else {}
+    categories = {name: plain_categories(column) for name, column in columns.items()}
+    truths = {name: "b" for name, column in columns.items() if are_truths_with_gaps(column)}
     return {
         "library": library_of(X),
-        "kinds": dict(zip(names, kinds_of(X), strict=True)),
+        "kinds": dict(zip(names, kinds_of(X), strict=True)) | truths,
         "categories": {name: known for name, known in categories.items() if known is not None},
     }
 
@@ -35,6 +37,12 @@ def plain_categories(column: Any) -> dict[str, Any] | None:
     if not all(isinstance(value, (str, int, float)) for value in values):
         return None
     return {"values": values, "ordered": bool(column.cat.ordered)}
+
+
+def are_truths_with_gaps(column: Any) -> bool:
+    """Whether a pandas column of objects holds truth values only, which it does where there are gaps among them."""
+    infer = import_module("pandas.api.types").infer_dtype
+    return column.dtype == object and infer(column, skipna=True) == "boolean"
 
 
 def library_of(X: Any) -> str:

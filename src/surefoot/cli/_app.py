@@ -178,14 +178,23 @@ def score(
     ] = None,
     as_json: Json = False,
     jobs: Jobs = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers judge the parts."
+        ),
+    ] = None,
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
         from surefoot.cli._score import run_score  # noqa: PLC0415
         from surefoot.cli._score_folder import is_for_parts, run_score_folder  # noqa: PLC0415
 
-    run = run_score_folder if is_for_parts(out) else run_score
-    run(model, data, out, max_risk, confidence, keep or [], as_json, jobs)
+    known = (model, data, out, max_risk, confidence, keep or [], as_json, jobs)
+    if is_for_parts(out) or dask is not None:
+        run_score_folder(*known, dask)
+    else:
+        run_score(*known)
 
 
 @app.command()

@@ -39,7 +39,9 @@ def run_fit(
     check_outputs([out], [data, model_file(estimator), labels])
     with working(f"Reading {table_name(data)}"):
         find_rows = partial(
-            *(read_rows, data, target),
+            read_rows,
+            data,
+            target,
             groups=groups,
             labels=labels,
             sample=sample,

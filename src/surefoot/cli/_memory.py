@@ -1,6 +1,5 @@
 """Tables that do not fit the memory: noticed before they are read, with what can be done instead."""
 
-import resource
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -94,9 +93,17 @@ def size_of_csv(path: Path, start: bytes) -> Size | None:
 
 def free_memory() -> float:
     """Bytes of memory that this process may still take: of the machine, of its container, and by its own limit."""
+    return min(of_machine(), of_container(), of_process())
+
+
+def of_process() -> float:
+    """Memory that the process may take by its own limit; infinite without one."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has no such module
+    except ImportError:
+        return inf
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    own = inf if soft == resource.RLIM_INFINITY else soft
-    return min(of_machine(), of_container(), own)
+    return inf if soft == resource.RLIM_INFINITY else soft
 
 
 def of_machine() -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 from surefoot._progress import duration
 from surefoot._words import plural, reason
+from surefoot.cli._cluster import cluster, mistakes_of_cluster
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, mistakes_of_tables, one_sentence_of
 from surefoot.cli._output import check_outputs
@@ -34,20 +35,31 @@ def run_score_folder(
     keep: Sequence[str],
     as_json: bool,
     jobs: int,
+    dask: str | None = None,
 ) -> None:
     """Score a table into a folder, go on where an earlier run was stopped, and say how many rows can be trusted."""
     if data == STDIN:
         raise Mistake(
             "Standard input is read once, and a run that writes a folder can go on after a stop: name a table."
         )
+    if not is_for_parts(out):
+        raise Mistake(f"--dask writes parts: name a folder instead of {out}.")
     check_outputs([out], [model, data])
     check_kept(keep)
     sure, promise, unit = prepare(model, max_risk, confidence)
     began = time.perf_counter()
-    with one_sentence(out, f"{model} cannot judge the rows of {table_name(data)}"):
-        found = score_table(
-            sure, data, out, promise=promise, keep=keep, n_jobs=jobs, progress=not as_json
-        )
+    options: dict[str, Any] = {
+        "promise": promise,
+        "keep": keep,
+        "n_jobs": jobs,
+        "progress": not as_json,
+    }
+    with (
+        cluster(dask) as client,
+        one_sentence(out, f"{model} cannot judge the rows of {table_name(data)}"),
+        mistakes_of_cluster(dask),
+    ):
+        found = score_table(sure, data, out, client=client, **options)
     seconds = time.perf_counter() - began
     if found["n_infinite"]:
         remark(f"{plural(found['n_infinite'], 'infinite value')} treated as missing.")
@@ -81,7 +93,9 @@ def speed(summary: dict[str, Any]) -> str:
         f", {summary['n_earlier']:,} of them by an earlier run" if summary["n_earlier"] else ""
     )
     rate = f", {n_now / summary['seconds']:,.0f} rows per second" if n_now else ""
+    seconds = summary["seconds"]
+    took = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
     return (
         f"Mean estimated error: {summary['estimated_error']:.4g}. {plural(summary['n_rows'], 'row')}{earlier}; this "
-        f"run took {duration(summary['seconds'])}{rate}."
+        f"run took {took}{rate}."
     )

@@ -37,6 +37,13 @@ SECURITY_HEADERS = {
 TO_ENTER = "Open the address that was printed when the page was started: it ends in the token."
 
 
+# A browser that comes from a link elsewhere sends the cookie only when the person goes on from a page of this server.
+PAGE = (
+    "<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>surefoot label</title>"
+    "<p>{}</p><p>If you have just done that, <a href=/>go on</a>.</p>"
+)
+
+
 class Access:
     """ASGI application that lets only permitted requests through to another.
 
@@ -70,7 +77,8 @@ class Access:
         with_headers = _adding_headers(send)
         refused = self._refused(scope, headers)
         if refused is not None:
-            await _refuse(with_headers, *refused)
+            in_browser = scope["path"] == "/" and "text/html" in headers.get("accept", "")
+            await _refuse(with_headers, *refused, as_page=in_browser)
         elif self._enters(scope):
             await self._let_in(with_headers)
         else:
@@ -262,10 +270,11 @@ def _adding_headers(send: Any) -> Any:
     return with_headers
 
 
-async def _refuse(send: Any, status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
+async def _refuse(send: Any, status: int, sentence: str, *, as_page: bool = False) -> None:
+    """Answer with one sentence: JSON for programs, a page for a person who opens the address."""
+    body = (PAGE.format(sentence) if as_page else json.dumps({"error": sentence})).encode()
     headers = [
-        (b"content-type", b"application/json"),
+        (b"content-type", b"text/html; charset=utf-8" if as_page else b"application/json"),
         (b"content-length", str(len(body)).encode()),
     ]
     if status == 401:

@@ -8,13 +8,15 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import Environment, FileSystemLoader
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
-from starlette.exceptions import HTTPException
 
 from surefoot.labeling._errors import Refusal
 from surefoot.labeling._session import Session
 
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+# Rows that one request gets at most.
+MOST_ITEMS = 100
 
 # Beginnings of a name that a spreadsheet would run as a formula.
 FORMULA = ("=", "+", "-", "@")
@@ -109,14 +111,14 @@ def _add_reading(app: FastAPI, session: Session) -> None:
     @app.get("/api/next")
     def following(
         person: Person,
-        count: Annotated[int, Query(ge=1, le=50)] = 3,
+        count: Annotated[int, Query(ge=1)] = 3,
         guess: Annotated[int, Query(ge=0, le=1)] = 0,
     ) -> dict[str, Any]:
-        return session.next_items(person, count, guess=bool(guess))
+        return session.next_items(person, min(count, MOST_ITEMS), guess=bool(guess))
 
     @app.get("/api/answered")
-    def answered(person: Person, count: Annotated[int, Query(ge=1, le=100)] = 20) -> Any:
-        return {"items": session.answered(person, count)}
+    def answered(person: Person, count: Annotated[int, Query(ge=1)] = 20) -> Any:
+        return {"items": session.answered(person, min(count, MOST_ITEMS))}
 
     @app.get("/api/progress")
     def progress() -> dict[str, Any]:
@@ -162,14 +164,18 @@ def _add_errors(app: FastAPI) -> None:
         words = first["msg"].removeprefix("Value error, ")
         return JSONResponse({"error": f"{where}: {words[0].lower()}{words[1:]}."}, 422)
 
-    @app.exception_handler(HTTPException)
-    async def unknown(_request: Request, error: HTTPException) -> JSONResponse:
-        sentences = {
-            404: "There is nothing at this address.",
-            405: "This method is not allowed here.",
-        }
-        sentence = sentences.get(error.status_code, f"{error.detail}.")
-        return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
+    @app.exception_handler(400)
+    async def unreadable(_request: Request, _error: Exception) -> JSONResponse:
+        return JSONResponse({"error": "The body of the request cannot be read."}, 400)
+
+    @app.exception_handler(404)
+    async def unknown(_request: Request, _error: Exception) -> JSONResponse:
+        return JSONResponse({"error": "There is nothing at this address."}, 404)
+
+    @app.exception_handler(405)
+    async def not_allowed(_request: Request, error: Any) -> JSONResponse:
+        sentence = "This method is not allowed here."
+        return JSONResponse({"error": sentence}, 405, headers=error.headers)
 
     @app.exception_handler(OSError)
     async def failed(_request: Request, error: OSError) -> JSONResponse:

@@ -1,33 +1,30 @@
 """Scores of a table in files, whatever its size: read as a stream, judged part by part, written part by part."""
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from math import fsum
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, delayed
 from sklearn.utils import check_scalar
-from threadpoolctl import threadpool_limits
 
 from surefoot import __version__
 from surefoot._files import write_whole
 from surefoot._progress import Show, bar
-from surefoot._table_files import TableFileError, no_rows
+from surefoot._table_files import TableFileError
 from surefoot._table_streams import Source, open_source
 from surefoot._words import listed
 from surefoot.abstention import Promise, promise_for
-from surefoot.scoring._batches import Sure, check_sure, output_schema, score_batch
+from surefoot.scoring._batches import Sure, check_sure, output_schema
 from surefoot.scoring._cells import CellError
 from surefoot.scoring._dask import on_workers
+from surefoot.scoring._parts import ROW, judge_part, table_parts
 from surefoot.scoring._record import (
     Record,
     alone_in,
@@ -40,9 +37,6 @@ from surefoot.scoring._rows import check_kinds, kinds_in_fit, model_columns
 # Rows of a part, and cells of a part at most: a part of a wide table has fewer rows.
 ROWS_PER_PART = 100_000
 CELLS_PER_PART = 10_000_000
-
-# Name of the column with the number of each row.
-ROW = "row"
 
 
 def score_table(
@@ -127,10 +121,14 @@ def score_table(
         n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
-            tasks = (delayed(judge_part)(sure, *part, promise, kept) for part in parts)
+            starter = (
+                os.getpid() if client is None else -1
+            )  # workers of a cluster do not end with this process
+            judge = partial(judge_part, sure, promise, kept, starter)
+            tasks = with_errors(delayed(judge)(*part) for part in parts)
             spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
-            spread = spread if client is None else partial(on_workers, client, sure)
-            write_parts(table, record, spread(with_errors(tasks)), progress)
+            spread = spread if client is None else partial(on_workers, client, judge)
+            write_parts(table, record, spread(tasks), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
 
 
@@ -181,64 +179,6 @@ def head_of(
     }
 
 
-def table_parts(
-    table: Source, columns: list[str], size: int, n_done: int
-) -> Iterator[tuple[pa.Table, int]]:
-    """Parts of a table behind those that are done, each with the number of its first row."""
-    first_row = n_done * size
-    waiting: list[pa.RecordBatch] = []
-    n_waiting = 0
-    for batch in table.batches(columns, first_row):
-        waiting.append(batch)
-        n_waiting += batch.num_rows
-        while n_waiting >= size:
-            whole = pa.Table.from_batches(waiting)
-            yield whole.slice(0, size).combine_chunks(), first_row
-            first_row, n_waiting = first_row + size, n_waiting - size
-            waiting = whole.slice(size).to_batches()
-    if n_waiting:
-        yield pa.Table.from_batches(waiting).combine_chunks(), first_row
-    elif first_row == 0:
-        raise no_rows(table.path)
-
-
-def judge_part(
-    sure: Sure, part: pa.Table, first_row: int, promise: Promise, kept: pa.Schema
-) -> tuple[bytes, dict[str, Any]]:
-    """Content of the file of a part, and its figures; on one core, so that it has the same bytes everywhere."""
-    part, n_infinite = without_infinities(part)
-    try:
-        with threadpool_limits(1), parallel_config("sequential"):
-            scores = score_batch(sure, part, promise, kept)
-    except CellError as error:
-        raise error.behind(first_row) from None
-    rows = pa.array(np.arange(first_row, first_row + part.num_rows))
-    table = pa.Table.from_arrays([rows, *scores.columns], [ROW, *scores.schema.names])
-    content = pa.BufferOutputStream()
-    pq.write_table(table, content)
-    figures = {
-        "n_rows": part.num_rows,
-        "error_sum": float(fsum(scores["estimated_error"].to_numpy())),
-        "n_trusted": pc.sum(scores["trust"]).as_py(),
-        "n_novel": pc.sum(scores["novel"]).as_py(),
-        "n_infinite": n_infinite,
-    }
-    return content.getvalue().to_pybytes(), figures
-
-
-def without_infinities(part: pa.Table) -> tuple[pa.Table, int]:
-    """Table with gaps in place of infinite numbers, and how many there were."""
-    n_infinite = 0
-    for i, field in enumerate(part.schema):
-        if pa.types.is_floating(field.type):
-            infinite = pc.is_inf(part.column(i))
-            count = pc.sum(infinite).as_py() or 0
-            if count:
-                part = part.set_column(i, field.name, pc.if_else(infinite, None, part.column(i)))
-                n_infinite += count
-    return part, n_infinite
-
-
 def write_parts(
     table: Source, record: Record, judged: Iterable[Any], progress: bool | Show
 ) -> None:
@@ -256,7 +196,7 @@ def write_parts(
 
 
 def with_errors(tasks: Iterable[Any]) -> Iterator[Any]:
-    """Tasks, and one that raises the error by which they end: joblib may lose an error of what it iterates over."""
+    """Tasks, and one that raises the error by which they end: so the parts before it are written first."""
     try:
         yield from tasks
     except Exception as error:  # noqa: BLE001 - whatever it is, it is raised again
@@ -293,7 +233,7 @@ class Watch:
             return
         elapsed, n_rows = time.perf_counter() - self.began, self.record.n_rows
         share, rate = self.table.share(n_rows), (n_rows - self.n_before) / elapsed
-        left = n_rows * (1 - share) / share / rate
+        left = n_rows * (1 - share) / share / rate if share else None
         self.show(share, f"Judging {rate:,.0f} rows per second", left)
 
 
@@ -304,5 +244,5 @@ def summary_of(record: Record) -> dict[str, Any]:
         name: sum(part[name] for part in parts)
         for name in ("n_rows", "n_trusted", "n_novel", "n_infinite")
     }
-    mean = fsum(part["error_sum"] for part in parts) / totals["n_rows"]
+    mean = sum(part["error_sum"] for part in parts) / totals["n_rows"]
     return {**totals, "estimated_error": mean, "n_parts": len(parts)}

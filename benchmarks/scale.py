@@ -18,12 +18,15 @@ import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from skops import io as skops
 from threadpoolctl import threadpool_limits
 
 from timing import report
 
-N_COLUMNS, N_FITTED, ROWS_PER_FILE = 20, 5_000, 1_000_000
+N_COLUMNS, N_FITTED, ROWS_PER_FILE = 20, 2_000, 1_000_000
 GIB = 2**30
 TARGET = "target"
 
@@ -59,7 +62,10 @@ class Run:
     def __init__(self, *arguments):
         command = [Path(sys.executable).with_name("surefoot"), *map(str, arguments)]
         self.began, self.cpu, self.peak = time.perf_counter(), 0.0, 0
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        # Into a file: workers that outlive a killed run for a second would keep a pipe open.
+        handle, self.written = tempfile.mkstemp()
+        self.process = subprocess.Popen(command, stdout=handle)
+        os.close(handle)
 
     def wait(self, until=lambda: False):
         """Wait for the end, or kill all processes as soon as `until()`; whether it came to the end."""
@@ -70,7 +76,9 @@ class Run:
                 self.process.send_signal(signal.SIGKILL)
                 break
             time.sleep(0.5)
-        self.out = self.process.communicate()[0]
+        self.process.wait()
+        self.out = Path(self.written).read_text()
+        Path(self.written).unlink()
         self.seconds = time.perf_counter() - self.began
         self.cpu = sum(seconds.values())
         return self.process.returncode == 0
@@ -109,10 +117,10 @@ def same_bytes(one, other):
     return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
 
 
-def rate_of_model(model, source):
+def rate_of_model(model):
     """Rows per second of the model's own `predict_proba`, on one core, in chunks as `score` has them."""
     sure = skops.load(model, trusted=skops.get_untrusted_types(file=model))  # written just now
-    rows = pq.read_table(source).to_pandas().drop(columns=TARGET)
+    rows = make_rows(100_000, seed=1).drop(columns=TARGET)
     with threadpool_limits(1):
         start = time.process_time()
         for at in range(0, len(rows), 10_000):
@@ -155,8 +163,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=20_000_000, help="0 leaves this part out")
     parser.add_argument("--csv-rows", type=int, default=2_000_000, help="0 leaves this part out")
-    parser.add_argument("--tenfold", type=int, default=100_000, help="0 leaves this part out")
-    parser.add_argument("--estimator", default="logistic")
+    parser.add_argument("--tenfold", type=int, default=200_000, help="0 leaves this part out")
+    parser.add_argument("--estimator", help="a name that surefoot fit knows")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="where to write; it needs 300 bytes a row")
     given = parser.parse_args()
@@ -165,13 +173,16 @@ def main():
         folder = Path(name)
         make_rows(N_FITTED, seed=0).to_parquet(folder / "fit.parquet", index=False)
         model = folder / "model.skops"
+        skops.dump(make_pipeline(StandardScaler(), LogisticRegression()), folder / "plain.skops")
         fit = Run(
             *("fit", folder / "fit.parquet", "--target", TARGET, "--out", model),
-            *("--estimator", given.estimator),
+            *("--estimator", given.estimator or folder / "plain.skops"),
         )
         assert fit.wait(), fit.out
-        rate = rate_of_model(model, folder / "fit.parquet")
-        print(f"{given.estimator}, fitted on {N_FITTED:,} rows × {N_COLUMNS}")
+        rate = rate_of_model(model)
+        print(
+            f"{given.estimator or 'scaled logistic regression'}, fitted on {N_FITTED:,} rows × {N_COLUMNS}"
+        )
         print(f"predict_proba alone: {rate:,.0f} rows per processor second", flush=True)
         if given.tenfold:
             runs = []
