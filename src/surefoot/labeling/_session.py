@@ -255,7 +255,9 @@ class Session:
         labels = {**self.pool.labels, **self.store.labels()}
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
             return None
-        closed = [each.row for each in self.store.answers() if each.kind != "label"]
+        closed = [
+            row for (row,) in self.store.rows("SELECT row FROM current WHERE kind != 'label'")
+        ]
         rows = np.array(sorted(labels), dtype=np.int64)
         request = Request(
             rows=rows,
