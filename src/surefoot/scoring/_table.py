@@ -16,6 +16,7 @@ from sklearn.utils import check_scalar
 
 from surefoot import __version__
 from surefoot._files import write_whole
+from surefoot._parallel import shared_model
 from surefoot._progress import Show, bar
 from surefoot._table_files import TableFileError
 from surefoot._table_streams import Source, open_source
@@ -121,9 +122,10 @@ def score_table(
         n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
+            shared = shared_model(sure, n_jobs) if client is None else sure
             further = (promise, kept, os.getpid())
-            tasks = (delayed(judge_part)(sure, *part, *further) for part in parts)
-            spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
+            tasks = (delayed(judge_part)(shared, *part, *further) for part in parts)
+            spread = Parallel(n_jobs=n_jobs, return_as="generator")
             spread = spread if client is None else partial(on_workers, client, sure)
             write_parts(table, record, spread(with_errors(tasks)), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
