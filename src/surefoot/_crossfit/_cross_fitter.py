@@ -24,6 +24,9 @@ from surefoot.indicators import Indicator
 # Folds within a part of the rows that no given split divides.
 FRESH_FOLDS = 5
 
+# Most rows on which indicators fit models of their own; of a larger part a random sample is taken.
+MOST_LEARNED_ROWS = 50_000
+
 
 class CrossFitter:
     """Models and panels for parts of the training rows, each fitted once, and out-of-fold outputs from them.
@@ -225,21 +228,27 @@ class CrossFitter:
         held_out_scores = [self._needed_scores(part) for part in new.values()]
         built = self._run(
             (
-                delayed(_build_panel)(
-                    self.panel_type, self.indicators, self._models[key], *reference, self.response
+                delayed(self.panel_type)(
+                    self.indicators,
+                    self._models[key],
+                    *self._rows(self.reference_rows(part)),
+                    response=self.response,
+                    held_out_scores=None if scores is None else scores[self._kept(part)],
+                    **self._learning(part),
                 )
                 for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
-                if (reference := self._reference(part, scores))
             ),
             "search",
         )
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
 
-    def _reference(self, part: Ints, scores: Floats | None) -> tuple[Any, NDArray[Any], Any]:
-        """Rows of a part in which neighbours are searched, with their targets and held-out scores."""
-        kept = self._kept(part)
-        return *self._rows(part[kept]), None if scores is None else scores[kept]
+    def _learning(self, part: Ints) -> dict[str, Any]:
+        """Rows of a part on which indicators fit models of their own, where these are not its reference rows."""
+        learns = any(indicator.learns for indicator in self.indicators.values())
+        if not learns or len(self._kept(part)) == len(part):
+            return {}
+        return {"learning": self._rows(part[self._sample(len(part), MOST_LEARNED_ROWS)])}
 
     def reference_rows(self, part: Ints | None = None) -> Ints:
         """Positions of the rows in which the panel of a part searches neighbours."""
@@ -248,10 +257,14 @@ class CrossFitter:
 
     def _kept(self, part: Ints) -> Ints:
         """Places within a part of its reference rows: all, or a random sample of `max_reference_rows`."""
-        if self.max_reference_rows is None or len(part) <= self.max_reference_rows:
-            return np.arange(len(part))
+        return self._sample(len(part), self.max_reference_rows)
+
+    def _sample(self, n_rows: int, most: int | None) -> Ints:
+        """Numbers below `n_rows`: all, or a random sample of `most`, ascending."""
+        if most is None or n_rows <= most:
+            return np.arange(n_rows)
         draw = np.random.RandomState(self.seed)
-        return np.sort(draw.choice(len(part), self.max_reference_rows, replace=False))
+        return np.sort(draw.choice(n_rows, most, replace=False))
 
     def _rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
         return take_rows(self.X, part), self.y[part]
@@ -326,15 +339,3 @@ def cross_fit(
         random_state=random_state,
         n_jobs=n_jobs,
     ).held_out()
-
-
-def _build_panel(
-    panel_type: Any,
-    indicators: Mapping[str, Indicator],
-    model: Any,
-    X: Any,
-    y: Any,
-    scores: Any,
-    response: str,
-) -> Panel:
-    return panel_type(indicators, model, X, y, response=response, held_out_scores=scores)

@@ -42,6 +42,8 @@ class Panel:
         Method of the model that the scores are made of; an indicator may use another one for itself.
     held_out_scores : ndarray, default=None
         Out-of-fold scores of the training rows, for indicators that need them.
+    learning : tuple of table and ndarray, default=None
+        Rows and targets on which indicators fit models of their own; None means X and y.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -55,15 +57,16 @@ class Panel:
         *,
         response: str = "auto",
         held_out_scores: Floats | None = None,
+        learning: tuple[Any, NDArray[Any]] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
         by_name = named(indicators)
-        self.indicators: dict[str, Indicator] = {name: clone(i) for name, i in by_name.items()}
+        attached: dict[str, Indicator] = {}
         self.indexes: list[NeighborhoodIndex] = []
         self.members: list[list[str]] = _group(by_name, response)
         for group in self.members:
-            chosen = [self.indicators[name] for name in group]
+            chosen = [by_name[name] for name in group]
             needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
             settings = chosen[0].index_settings() if chosen else {}
             index = NeighborhoodIndex(
@@ -76,8 +79,8 @@ class Panel:
                 **{"response": response, **settings},
             )
             self.indexes.append(index)
-            for indicator in chosen:
-                indicator.attach(index)
+            attached.update(zip(group, attach_all(chosen, index, learning), strict=True))
+        self.indicators: dict[str, Indicator] = {name: attached[name] for name in by_name}
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save, with the model and each index once: skops writes an object again at every reference."""
@@ -124,9 +127,11 @@ class Panel:
             others: dict[str, NDArray[Any]] = {}
             for name, around in self._around(near, names):
                 indicator = self.indicators[name]
-                columns[name] = indicator.columns(around)
                 if opinions and isinstance(indicator, SecondOpinion):
-                    others |= indicator.predictions(around)
+                    columns[name], predictions = indicator.ask(around)
+                    others |= predictions
+                else:
+                    columns[name] = indicator.columns(around)
             return PanelOutput(near.scores, columns, answers, others)
 
         n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
@@ -143,6 +148,22 @@ class Panel:
             if chosen:
                 around = near if index is near.index else Neighborhood(index, near.table, near)
                 yield from ((name, around) for name in chosen)
+
+
+def attach_all(
+    indicators: Sequence[Indicator], index: NeighborhoodIndex, learning: Any = None
+) -> list[Indicator]:
+    """Copies of the indicators, attached to an index; models of their own are fitted on its rows, or on `learning`."""
+    attached = [clone(indicator).attach(index) for indicator in indicators]
+    if any(indicator.learns for indicator in attached):
+        if learning is None:
+            rows, labels = index.space.rows, index.labels
+        else:
+            rows, labels = index.coordinates(learning[0]), learning[1]
+        for indicator in attached:
+            if indicator.learns:
+                indicator.learn(rows, labels)
+    return attached
 
 
 def join(parts: Sequence[PanelOutput]) -> PanelOutput:

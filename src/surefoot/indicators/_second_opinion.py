@@ -20,7 +20,7 @@ from surefoot._models import share_of_columns
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
-from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+from surefoot.neighborhoods import Neighborhood
 
 Opinions = Sequence[tuple[str, Any]]
 
@@ -71,6 +71,8 @@ class SecondOpinion(Indicator):
 
     doubt = "other models disagree"
 
+    learns = True
+
     opinions_: list[tuple[str, Any]]
 
     def __init__(
@@ -110,36 +112,41 @@ class SecondOpinion(Indicator):
         """1, so that the index has a neighbour space."""
         return 1
 
-    def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that an action built, in place of `fit`, and fit the other models on its rows."""
-        super().attach(index)
-        if index.labels is None:
+    def learn(self, rows: Any, labels: NDArray[Any] | None) -> Self:
+        """Fit the other models on rows in the neighbour space and their targets."""
+        if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
+        is_regression = self.index_.response.is_regression
         opinions = self.opinions
         if opinions is None:
-            opinions = default_opinions(index, self.random_state)
-        elif not index.response.is_regression:
+            opinions = default_opinions(rows, labels, is_regression, self.random_state)
+        elif not is_regression:
             _check_probabilities(opinions)
-        rows = index.space.rows
-        self.opinions_ = [(name, clone(model).fit(rows, index.labels)) for name, model in opinions]
+        self.opinions_ = [(name, clone(model).fit(rows, labels)) for name, model in opinions]
         return self
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
-        columns: list[Floats] = []
-        for _, opinion in self.opinions_:
-            if neighborhood.index.response.is_regression:
-                columns.append(opinion.predict(neighborhood.rows) - neighborhood.scores[:, 0])
-                if members := _members(opinion):
-                    predictions = [member.predict(neighborhood.rows) for member in members]
-                    columns.append(np.std(predictions, axis=0))
-            else:
-                columns.append(_log_odds_of_prediction(opinion, neighborhood))
-        return np.column_stack(columns)
+        return self.ask(neighborhood)[0]
 
-    def predictions(self, neighborhood: Neighborhood) -> dict[str, NDArray[Any]]:
-        """Predictions of the other models, by their names."""
-        return {name: model.predict(neighborhood.rows) for name, model in self.opinions_}
+    def ask(self, neighborhood: Neighborhood) -> tuple[Floats, dict[str, NDArray[Any]]]:
+        """Columns, and the prediction of each other model by name: of a classifier its most probable class."""
+        rows = neighborhood.rows
+        columns: list[Floats] = []
+        predictions: dict[str, NDArray[Any]] = {}
+        for name, opinion in self.opinions_:
+            if neighborhood.index.response.is_regression:
+                predictions[name] = opinion.predict(rows)
+                columns.append(predictions[name] - neighborhood.scores[:, 0])
+                if members := _members(opinion):
+                    columns.append(np.std([member.predict(rows) for member in members], axis=0))
+            else:
+                probabilities = opinion.predict_proba(rows)
+                predictions[name] = opinion.classes_[probabilities.argmax(axis=1)]
+                columns.append(
+                    _log_odds_of_prediction(probabilities, opinion.classes_, neighborhood)
+                )
+        return np.column_stack(columns), predictions
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean log-odds of the predicted class, or minus the mean absolute gap."""
@@ -158,18 +165,20 @@ class SecondOpinion(Indicator):
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
-def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
+def default_opinions(
+    rows: Any, labels: NDArray[Any], is_regression: bool, random_state: Any
+) -> Opinions:
     """Randomised trees and a penalised linear model, classifiers or regressors like the model."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    if index.response.is_regression:
-        share = share_of_columns(index.space.rows.shape[1])
+    if is_regression:
+        share = share_of_columns(rows.shape[1])
         trees = ExtraTreesRegressor(50, min_samples_leaf=2, max_features=share, random_state=seed)
-        linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), index)
-    elif len(np.unique(np.asarray(index.labels))) < 2:
+        linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
+    elif len(np.unique(labels)) < 2:
         return [("trees", DummyClassifier()), ("linear", DummyClassifier())]
     else:
         trees = ExtraTreesClassifier(50, random_state=seed)
-        linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), index)
+        linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), rows)
     return [("trees", trees), ("linear", linear)]
 
 
@@ -179,8 +188,8 @@ def _check_probabilities(opinions: Opinions) -> None:
             raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
 
 
-def _scaled(model: Any, index: NeighborhoodIndex) -> Any:
-    return model if issparse(index.space.rows) else make_pipeline(StandardScaler(), model)
+def _scaled(model: Any, rows: Any) -> Any:
+    return model if issparse(rows) else make_pipeline(StandardScaler(), model)
 
 
 def _members(opinion: Any) -> list[Any]:
@@ -189,12 +198,13 @@ def _members(opinion: Any) -> list[Any]:
     return list(members) if isinstance(members, list) else []
 
 
-def _log_odds_of_prediction(opinion: Any, neighborhood: Neighborhood) -> Floats:
-    """Clipped log-odds that another model gives the predicted class."""
+def _log_odds_of_prediction(
+    probabilities: Floats, known: NDArray[Any], neighborhood: Neighborhood
+) -> Floats:
+    """Clipped log-odds of the predicted class, from another model's probabilities of the classes that it knows."""
     predicted = predicted_labels(neighborhood)
-    known = np.asarray(opinion.classes_)
     place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
-    probability = opinion.predict_proba(neighborhood.rows)[np.arange(len(predicted)), place]
+    probability = probabilities[np.arange(len(predicted)), place]
     probability = np.where(known[place] == predicted, probability, 0.0)
     least = neighborhood.index.response.least_probability
     return np.asarray(logit(np.clip(probability, least, 1 - least)))

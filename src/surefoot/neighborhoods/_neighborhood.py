@@ -125,6 +125,11 @@ class NeighborhoodIndex:
             X = transformer.transform(X)
         return as_table(X)
 
+    def coordinates(self, X: Any) -> Any:
+        """Rows in the neighbour space, dense or CSR."""
+        X = as_table(X)
+        return self.space(X, self.input.encode(self.transform(X)))
+
     def without_model(self) -> "NeighborhoodIndex":
         """Copy without the model, to be saved beside it; `use_model` sets the model again."""
         bare = copy(self)
@@ -176,15 +181,11 @@ class NeighborhoodIndex:
         of_scores = 32 * max(self.response.n_classes, 1)
         per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
         batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_apply)(function, self, X, batch) for batch in batches
-        )
 
+        def apply(batch: slice) -> T:
+            return function(Neighborhood(self, take_rows(X, batch)))
 
-def _apply(
-    function: "Callable[[Neighborhood], T]", index: NeighborhoodIndex, X: Any, batch: slice
-) -> T:
-    return function(Neighborhood(index, take_rows(X, batch)))
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(apply)(b) for b in batches)
 
 
 class Neighborhood:
