@@ -156,10 +156,10 @@ class CrossFitter:
         """Panel of the model of a part; by default of the deployed model, for new rows."""
         return self._build_panels([self.deployed if part is None else part])[0]
 
-    def lay_out_like(self, panel: Panel) -> None:
-        """Give the panels that are built from now on the columns of this one, in its order."""
+    def prepare_folds_of(self, panel: Panel) -> None:
+        """Let the panels that are built from now on be those of the folds around this one, with its columns."""
         self.indicators = {
-            name: indicator.laid_out_like(panel.indicators[name])
+            name: indicator.for_folds_of(panel.indicators[name])
             for name, indicator in self.indicators.items()
         }
 
@@ -170,9 +170,9 @@ class CrossFitter:
 
     def scorer(self, part: Ints) -> Panel:
         """Panel without indicators, which only computes scores."""
-        # The number of rows limits the log-odds: with those of the part's panel, the scores are equal.
-        rows = self._rows(self.reference_rows(part))
-        return self.panel_type({}, self.model(part), *rows, response=self.response)
+        # The number of training rows limits the log-odds: the scores are then those of the part's panel.
+        rows, options = self._rows(self.reference_rows(part)), self._n_trained(part)
+        return self.panel_type({}, self.model(part), *rows, response=self.response, **options)
 
     def units(self, rows: Ints) -> NDArray[Any] | None:
         """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
@@ -235,6 +235,7 @@ class CrossFitter:
                     response=self.response,
                     held_out_scores=None if scores is None else scores[self._kept(part)],
                     **self._learning(part),
+                    **self._n_trained(part),
                 )
                 for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
             ),
@@ -243,8 +244,12 @@ class CrossFitter:
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
 
+    def _n_trained(self, part: Ints) -> dict[str, Any]:
+        """Option of a panel: the number of the model's training rows, where these are not its reference rows."""
+        return {"n_trained": len(part)} if len(self._kept(part)) < len(part) else {}
+
     def _learning(self, part: Ints) -> dict[str, Any]:
-        """Rows of a part on which indicators fit models of their own, where these are not its reference rows."""
+        """Option of a panel: rows on which indicators fit models, where these are not its reference rows."""
         learns = any(indicator.learns for indicator in self.indicators.values())
         if not learns or len(self._kept(part)) == len(part):
             return {}

@@ -44,6 +44,8 @@ class Panel:
         Out-of-fold scores of the training rows, for indicators that need them.
     learning : tuple of table and ndarray, default=None
         Rows and targets on which indicators fit models of their own; None means X and y.
+    n_trained : int, default=None
+        Training rows of the model, which limit its log-odds; None means those of X.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -58,6 +60,7 @@ class Panel:
         response: str = "auto",
         held_out_scores: Floats | None = None,
         learning: tuple[Any, NDArray[Any]] | None = None,
+        n_trained: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
@@ -75,6 +78,7 @@ class Panel:
                 y,
                 n_neighbors=max(needs, default=0),
                 held_out_scores=held_out_scores,
+                n_trained=n_trained,
                 n_jobs=n_jobs,
                 **{"response": response, **settings},
             )

@@ -116,7 +116,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             n_jobs=self.n_jobs,
         )
         self._panel = folds.panel()
-        folds.lay_out_like(self._panel)  # panels of folds get the columns of the deployed one
+        folds.prepare_folds_of(self._panel)  # they get the columns of the deployed panel
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
         self.never_held_out_ = folds.too_rare

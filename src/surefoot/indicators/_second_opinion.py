@@ -1,6 +1,8 @@
 """Agreement of other, quickly fitted models with a prediction."""
 
 from collections.abc import Sequence
+from math import ceil
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import share_of_columns
@@ -41,8 +43,10 @@ class SecondOpinion(Indicator):
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
     opinions : sequence of (str, estimator), default=None
-        The other models, with their names. The default is 50 extremely randomised trees, which learn thresholds
-        and interactions, and a penalised linear model, which learns trends.
+        The other models, with their names. The default is `n_trees` extremely randomised trees, which learn
+        thresholds and interactions, and a penalised linear model, which learns trends.
+    n_trees : int, default=50
+        Number of the default trees. An error estimator of a classifier fits a third of them in each fold.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates that the other models are fitted on; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
@@ -80,6 +84,7 @@ class SecondOpinion(Indicator):
         estimator: Any = None,
         *,
         opinions: Opinions | None = None,
+        n_trees: int = 50,
         space: Any = "auto",
         metric: Any = "auto",
         random_state: Any = None,
@@ -87,6 +92,7 @@ class SecondOpinion(Indicator):
     ) -> None:
         self.estimator = estimator
         self.opinions = opinions
+        self.n_trees = n_trees
         self.space = space
         self.metric = metric
         self.random_state = random_state
@@ -94,6 +100,7 @@ class SecondOpinion(Indicator):
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
+        check_scalar(self.n_trees, "n_trees", Integral, min_val=1)
         if self.opinions is None:
             return
         is_pair = [
@@ -108,6 +115,12 @@ class SecondOpinion(Indicator):
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator)."
             )
 
+    def for_folds_of(self, fitted: Self) -> Self:
+        """Copy with a third of the trees for a classifier; self for a regressor, whose folds have other tasks too."""
+        if fitted.index_.response.is_regression:
+            return self
+        return clone(self).set_params(n_trees=ceil(self.n_trees / 3))
+
     def needed_neighbors(self, n_rows: int) -> int:
         """1, so that the index has a neighbour space."""
         return 1
@@ -119,7 +132,9 @@ class SecondOpinion(Indicator):
         is_regression = self.index_.response.is_regression
         opinions = self.opinions
         if opinions is None:
-            opinions = default_opinions(rows, labels, is_regression, self.random_state)
+            opinions = default_opinions(
+                rows, labels, is_regression, self.n_trees, self.random_state
+            )
         elif not is_regression:
             _check_probabilities(opinions)
         self.opinions_ = [(name, clone(model).fit(rows, labels)) for name, model in opinions]
@@ -141,7 +156,7 @@ class SecondOpinion(Indicator):
                 if members := _members(opinion):
                     columns.append(np.std([member.predict(rows) for member in members], axis=0))
             else:
-                probabilities = opinion.predict_proba(rows)
+                probabilities = _smoothed(opinion.predict_proba(rows), len(_members(opinion)))
                 predictions[name] = opinion.classes_[probabilities.argmax(axis=1)]
                 columns.append(
                     _log_odds_of_prediction(probabilities, opinion.classes_, neighborhood)
@@ -166,18 +181,20 @@ class SecondOpinion(Indicator):
 
 
 def default_opinions(
-    rows: Any, labels: NDArray[Any], is_regression: bool, random_state: Any
+    rows: Any, labels: NDArray[Any], is_regression: bool, n_trees: int, random_state: Any
 ) -> Opinions:
     """Randomised trees and a penalised linear model, classifiers or regressors like the model."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     if is_regression:
         share = share_of_columns(rows.shape[1])
-        trees = ExtraTreesRegressor(50, min_samples_leaf=2, max_features=share, random_state=seed)
+        trees = ExtraTreesRegressor(
+            n_trees, min_samples_leaf=2, max_features=share, random_state=seed
+        )
         linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
     elif len(np.unique(labels)) < 2:
         return [("trees", DummyClassifier()), ("linear", DummyClassifier())]
     else:
-        trees = ExtraTreesClassifier(50, random_state=seed)
+        trees = ExtraTreesClassifier(n_trees, random_state=seed)
         linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), rows)
     return [("trees", trees), ("linear", linear)]
 
@@ -190,6 +207,14 @@ def _check_probabilities(opinions: Opinions) -> None:
 
 def _scaled(model: Any, rows: Any) -> Any:
     return model if issparse(rows) else make_pipeline(StandardScaler(), model)
+
+
+def _smoothed(probabilities: Floats, n_members: int) -> Floats:
+    """Shares of the votes of an ensemble with half a vote added to either side; unchanged without members.
+
+    Of few members all may agree by chance: their log-odds then stay comparable with those of many.
+    """
+    return (probabilities * n_members + 0.5) / (n_members + 1) if n_members else probabilities
 
 
 def _members(opinion: Any) -> list[Any]:
