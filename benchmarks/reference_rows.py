@@ -70,9 +70,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", nargs="*", default=TABLES)
     parser.add_argument("--models", nargs="*", default=list(MODELS))
+    parser.add_argument(
+        "--sizes", nargs="*", type=int, default=SIZES, help=f"with {DEFAULT} among them"
+    )
     options = parser.parse_args()
     print(
-        f"{'':24}{'all/own':>10}" + "".join(f"{size:>10,}" for size in SIZES) + "  fit s, judge µs"
+        f"{'':24}{'all/own':>10}"
+        + "".join(f"{size:>10,}" for size in options.sizes)
+        + "  fit s, judge µs"
     )
     losses = []
     for kind in options.models:
@@ -90,7 +95,7 @@ def main():
             model = make_pipeline(StandardScaler(), MODELS[kind])
             exact, own, *_ = measure(*parts, model, len(y))
             ratios, costs = {}, {}
-            for size in SIZES:
+            for size in options.sizes:
                 loss, _, *costs[size] = measure(*parts, model, size)
                 ratios[size] = loss / exact
             losses.append(ratios[DEFAULT])

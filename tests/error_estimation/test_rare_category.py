@@ -44,7 +44,7 @@ def test_a_table_with_a_rare_category_is_judged(table, model):
 def test_columns_that_a_fold_lacks_are_0_and_the_others_in_place(table):
     X, y = table
     whole = Row(MODELS["pipeline"]).fit(X, y)
-    part = whole.for_folds_of(whole).fit(X.iloc[10:], y[10:])
+    part = whole.laid_out_like(whole).fit(X.iloc[10:], y[10:])
     seen, names = part.transform(X), whole.index_.coordinate_names()
     assert seen.shape == (100, 4)
     assert (seen[:, names.index("onehotencoder__c_rare")] == 0).all()

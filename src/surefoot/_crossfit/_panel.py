@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from surefoot._typing import Floats
+from surefoot._crossfit._sharing import saw_no_labels
+from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator, SecondOpinion
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -44,6 +45,10 @@ class Panel:
         Out-of-fold scores of the training rows, for indicators that need them.
     learning : tuple of table and ndarray, default=None
         Rows and targets on which indicators fit models of their own; None means X and y.
+    folds : ndarray of shape (n_rows,), default=None
+        Fold of each row to learn from, -1 if it has none, where each `SecondOpinion` fits trees that folds may share.
+    trees : mapping of str to tuple, default=None
+        Trees for a `SecondOpinion` by its name, and the index in whose space they were fitted.
     n_trained : int, default=None
         Training rows of the model, which limit its log-odds; None means those of X.
     n_jobs : int, default=None
@@ -60,6 +65,8 @@ class Panel:
         response: str = "auto",
         held_out_scores: Floats | None = None,
         learning: tuple[Any, NDArray[Any]] | None = None,
+        folds: Ints | None = None,
+        trees: Mapping[str, Any] | None = None,
         n_trained: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -83,7 +90,12 @@ class Panel:
                 **{"response": response, **settings},
             )
             self.indexes.append(index)
-            attached.update(zip(group, attach_all(chosen, index, learning), strict=True))
+            may_share = folds is not None and saw_no_labels(model, settings.get("space"))
+            options = {"folds": folds} if may_share else {}
+            given = [
+                {"trees": trees[name]} if trees and name in trees else options for name in group
+            ]
+            attached.update(zip(group, attach_all(chosen, index, learning, given), strict=True))
         self.indicators: dict[str, Indicator] = {name: attached[name] for name in by_name}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -155,17 +167,25 @@ class Panel:
 
 
 def attach_all(
-    indicators: Sequence[Indicator], index: NeighborhoodIndex, learning: Any = None
+    indicators: Sequence[Indicator],
+    index: NeighborhoodIndex,
+    learning: tuple[Any, NDArray[Any]] | None = None,
+    given: Sequence[dict[str, Any]] = (),
 ) -> list[Indicator]:
-    """Copies of the indicators, attached to an index; models of their own are fitted on its rows, or on `learning`."""
+    """Copies of the indicators, attached to an index; models of their own are fitted on its rows, or on `learning`.
+
+    `given` are options of `learn` for each indicator that is a `SecondOpinion`.
+    """
     attached = [clone(indicator).attach(index) for indicator in indicators]
     if any(indicator.learns for indicator in attached):
         if learning is None:
             rows, labels = index.space.rows, index.labels
         else:
             rows, labels = index.coordinates(learning[0]), learning[1]
-        for indicator in attached:
-            if indicator.learns:
+        for place, indicator in enumerate(attached):
+            if isinstance(indicator, SecondOpinion):
+                indicator.learn(rows, labels, **(given[place] if given else {}))
+            elif indicator.learns:
                 indicator.learn(rows, labels)
     return attached
 

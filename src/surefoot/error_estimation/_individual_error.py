@@ -115,8 +115,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self._panel = folds.panel()
-        folds.prepare_folds_of(self._panel)  # they get the columns of the deployed panel
+        self._panel = folds.deployed_panel()
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
         self.never_held_out_ = folds.too_rare

@@ -56,8 +56,8 @@ class Row(Indicator):
             )
         return np.hstack([*prediction, np.empty((len(neighborhood), 0))])
 
-    def for_folds_of(self, fitted: Self) -> Self:
-        """Copy with the columns of a `Row` that is fitted on all rows, in its order."""
+    def laid_out_like(self, fitted: Self) -> Self:
+        """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
         return clone(self).set_params(layout=fitted.index_.coordinate_names())
 
     def _laid_out(self, rows: Floats) -> Floats:

@@ -66,8 +66,8 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """Samples made around each row, which bound the size of a batch: 0, unless a subclass overrides it."""
         return 0
 
-    def for_folds_of(self, fitted: Self) -> Self:
-        """Copy for the folds around a fitted indicator, with its columns in its order; by default self."""
+    def laid_out_like(self, fitted: Self) -> Self:
+        """Copy with the columns of a fitted indicator, in its order; self, unless columns depend on the rows."""
         return self
 
     def index_settings(self) -> dict[str, Any]:

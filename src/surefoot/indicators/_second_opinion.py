@@ -1,7 +1,6 @@
 """Agreement of other, quickly fitted models with a prediction."""
 
 from collections.abc import Sequence
-from math import ceil
 from numbers import Integral
 from typing import Any, Self
 
@@ -19,10 +18,11 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import share_of_columns
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
-from surefoot.neighborhoods import Neighborhood
+from surefoot.indicators._shared_trees import SharedTrees
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
 
@@ -46,7 +46,8 @@ class SecondOpinion(Indicator):
         The other models, with their names. The default is `n_trees` extremely randomised trees, which learn
         thresholds and interactions, and a penalised linear model, which learns trends.
     n_trees : int, default=50
-        Number of the default trees. An error estimator of a classifier fits a third of them in each fold.
+        Number of the default trees. The folds of a classifier's error estimator share twice as many, each fitted on
+        some of the folds, where the labels cannot have shaped the space.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates that the other models are fitted on; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
@@ -78,6 +79,9 @@ class SecondOpinion(Indicator):
     learns = True
 
     opinions_: list[tuple[str, Any]]
+
+    # Index in whose space the trees were fitted, if that is not the one that this indicator is attached to.
+    _index_of_trees: NeighborhoodIndex | None = None
 
     def __init__(
         self,
@@ -115,18 +119,23 @@ class SecondOpinion(Indicator):
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator)."
             )
 
-    def for_folds_of(self, fitted: Self) -> Self:
-        """Copy with a third of the trees for a classifier; self for a regressor, whose folds have other tasks too."""
-        if fitted.index_.response.is_regression:
-            return self
-        return clone(self).set_params(n_trees=ceil(self.n_trees / 3))
-
     def needed_neighbors(self, n_rows: int) -> int:
         """1, so that the index has a neighbour space."""
         return 1
 
-    def learn(self, rows: Any, labels: NDArray[Any] | None) -> Self:
-        """Fit the other models on rows in the neighbour space and their targets."""
+    def learn(
+        self,
+        rows: Any,
+        labels: NDArray[Any] | None,
+        *,
+        folds: Ints | None = None,
+        trees: tuple[Any, NeighborhoodIndex] | None = None,
+    ) -> Self:
+        """Fit the other models on rows in the neighbour space and their targets.
+
+        With `folds`, the default trees of a classifier are fitted so that folds can share them (`take_shared`). `trees`
+        are fitted ones to use in place of the default trees, and the index in whose space they were fitted.
+        """
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
         is_regression = self.index_.response.is_regression
@@ -137,8 +146,23 @@ class SecondOpinion(Indicator):
             )
         elif not is_regression:
             _check_probabilities(opinions)
-        self.opinions_ = [(name, clone(model).fit(rows, labels)) for name, model in opinions]
+        fitted = {}
+        default_trees = opinions[0][1] if self.opinions is None else None
+        if trees is not None:
+            fitted["trees"], self._index_of_trees = trees
+        elif folds is not None and isinstance(default_trees, ExtraTreesClassifier):
+            seed = default_trees.random_state
+            self._shared = SharedTrees(rows, labels, folds, self.n_trees, seed)
+            fitted["trees"] = self._shared.for_new_rows()
+        self.opinions_ = [
+            (name, fitted[name] if name in fitted else clone(model).fit(rows, labels))
+            for name, model in opinions
+        ]
         return self
+
+    def take_shared(self) -> SharedTrees | None:
+        """Trees that folds can share, which are then no longer kept here; None if there are none."""
+        return self.__dict__.pop("_shared", None)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
@@ -146,10 +170,12 @@ class SecondOpinion(Indicator):
 
     def ask(self, neighborhood: Neighborhood) -> tuple[Floats, dict[str, NDArray[Any]]]:
         """Columns, and the prediction of each other model by name: of a classifier its most probable class."""
-        rows = neighborhood.rows
         columns: list[Floats] = []
         predictions: dict[str, NDArray[Any]] = {}
         for name, opinion in self.opinions_:
+            rows = neighborhood.rows
+            if name == "trees" and self._index_of_trees is not None:
+                rows = self._index_of_trees.coordinates(neighborhood.table)
             if neighborhood.index.response.is_regression:
                 predictions[name] = opinion.predict(rows)
                 columns.append(predictions[name] - neighborhood.scores[:, 0])
