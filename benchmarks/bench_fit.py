@@ -1,11 +1,11 @@
 """What IndividualErrorClassifier costs by the number of rows: its fit, and judging a row.
 
 Processor seconds of one process, on drawn tables of 30 columns. The fit stands beside a five-fold cross-validation of
-the model; the model's calls on samples, which are timed where they happen, are shown apart. With `--million` also a
-million rows around boosting, which takes some minutes, and its peak memory:
+the model; the model's calls on samples, which are timed where they happen, are shown apart. With `--large` instead
+boosting on so many rows, which takes some minutes, and its peak memory:
 
     OMP_NUM_THREADS=1 python benchmarks/bench_fit.py
-    OMP_NUM_THREADS=1 python benchmarks/bench_fit.py --million
+    OMP_NUM_THREADS=1 python benchmarks/bench_fit.py --large 1000000
 """
 
 import argparse
@@ -123,30 +123,30 @@ def small(kinds):
     report("judging a row beyond the model's own calls, µs", max(beyond.values()), "at most", 45)
 
 
-def million():
-    """Figures at a million rows, beside those at 50,000."""
+def large(n_rows):
+    """Figures at very many rows, beside those at 50,000."""
     new = draw(50_000)[2]
     few = judge_cost(measure("boosting", 50_000)[0], new)
-    sure, fit, samples, folds, _ = measure("boosting", 1_000_000)
+    sure, fit, samples, folds, _ = measure("boosting", n_rows)
     many = judge_cost(sure, new)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    report("fit at 1,000,000 rows / cross-validation", (fit + samples) / folds, "at most", 3)
+    report(f"fit at {n_rows:,} rows / cross-validation", (fit + samples) / folds, "at most", 3)
     report("peak memory, GiB", memory, "at most", 6)
-    report("judging a row: 1,000,000 / 50,000 training rows", many.sum() / few.sum(), "at most", 1)
+    report(f"judging a row: {n_rows:,} / 50,000 rows", many.sum() / few.sum(), "at most", 1)
 
 
 def main():
     """Print the time of each part, then the figures that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="*", default=list(MODELS))
-    parser.add_argument("--million", action="store_true")
+    parser.add_argument("--large", type=int, metavar="ROWS", help="boosting on so many rows alone")
     options = parser.parse_args()
     X, y, _ = draw(300)
     IndividualErrorClassifier(MODELS["knn"], cv=2).fit(X, y)  # compiles the kernels
     heads = ("fit s", "samples", "5 folds", "ratio", "judge µs", "model µs")
     print(f"{'':10}{'rows':>9}" + "".join(f"{head:>9}" for head in heads))
-    if options.million:
-        million()
+    if options.large:
+        large(options.large)
     else:
         small(options.models)
 

@@ -65,7 +65,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
     max_reference_rows : int, default=5_000
-        Most training rows in which neighbours are searched; of more rows a random sample is taken.
+        Most training rows in which neighbours are searched; of more rows a random sample is taken. The model learns
+        from all rows, and the other models of `SecondOpinion` from up to 50,000.
     random_state : int, RandomState or None, default=None
         Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None

@@ -60,7 +60,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether `predict` adds the estimated residual to the model's prediction.
     loss : {"absolute", "squared"}, default="absolute"
         Unit of `predict_error`.
-    max_reference_rows : int, default=5_000
+    max_reference_rows : int, default=50_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
         Seed of all random draws: that sample, the folds, the error estimator, the indicators.
@@ -130,7 +130,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         cv: Any = 5,
         corrected: bool = False,
         loss: str = "absolute",
-        max_reference_rows: int = 5_000,
+        max_reference_rows: int = 50_000,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
