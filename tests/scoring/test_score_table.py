@@ -7,6 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from surefoot import IndividualErrorClassifier
 from surefoot.abstention import make_promise, promise_for
@@ -70,6 +72,30 @@ def test_the_bytes_do_not_depend_on_processes_or_on_how_the_table_is_stored(
     assert contents(tmp_path / "one") == contents(tmp_path / "three")
 
 
+class Counted(LogisticRegression):
+    """Model that counts how often it is pickled."""
+
+    n_pickled = 0
+
+    def __getstate__(self):
+        Counted.n_pickled += 1
+        return super().__getstate__()
+
+
+def test_other_processes_get_the_model_once_and_not_with_every_part(rows, tmp_path):
+    X = rows[["age", "spent"]]
+    sure = IndividualErrorClassifier(Counted(), cv=2, random_state=0).fit(X, X["spent"] > 0)
+    X.to_parquet(tmp_path / "t.parquet")
+    counts = []
+    for size in (150, 30):
+        Counted.n_pickled = 0
+        out = tmp_path / f"out-{size}"
+        score_table(sure, tmp_path / "t.parquet", out, rows_per_part=size, n_jobs=2)
+        counts.append(Counted.n_pickled)
+    assert counts[0] == counts[1] > 0
+    np.testing.assert_allclose(read(out)["estimated_error"], sure.predict_error(X))
+
+
 def test_an_error_in_another_process_is_told_as_in_this_one(classifier, rows, tmp_path):
     rows.astype({"age": object}).replace({"age": {rows["age"][3]: "old"}}).to_csv(
         tmp_path / "t.csv", index=False
@@ -96,6 +122,48 @@ def test_a_csv_gives_the_scores_of_its_rows(classifier, rows, tmp_path, delimite
         pd.testing.assert_frame_equal(scores[list(judged)], judged, check_dtype=False, rtol=1e-10)
         assert scores["plan"].isna().tolist() == table["plan"].isna().tolist()
         assert scores["plan"][7] == "für alle"
+
+
+def test_cells_behind_spaces_are_read_as_by_the_commands(classifier, tmp_path):
+    (tmp_path / "t.csv").write_text("age, spent, visits, plan\n40, NA, 3, paid\n41, -1, 4, None\n")
+    with pytest.raises(ValueError, match="NaN"):  # the gap arrives at a model that takes none
+        score_table(classifier, tmp_path / "t.csv", tmp_path / "out")
+    (tmp_path / "t.csv").write_text("age, spent, visits, plan\n40, 2, 3, paid\n41, -1, 4, None\n")
+    score_table(classifier, tmp_path / "t.csv", tmp_path / "out", keep=["plan"])
+    scores = read(tmp_path / "out")
+    assert scores["plan"].fillna("gap").tolist() == ["paid", "gap"]
+    rows = pd.DataFrame({"age": [40.0], "spent": 2.0, "visits": 3, "plan": "paid"})
+    assert scores["estimated_error"][0] == pytest.approx(classifier.predict_error(rows)[0])
+    (tmp_path / "t.csv").write_text('age, spent, visits, plan\n40, 2, 3, "paid"\n')
+    with pytest.raises(ValueError, match=r"t\.csv has spaces before quotes, which a stream does"):
+        score_table(classifier, tmp_path / "t.csv", tmp_path / "other")
+
+
+def test_cells_of_a_csv_get_the_kinds_that_their_columns_had_in_fit(rows, tmp_path):
+    seen = []
+
+    def look(X):
+        seen.append(X)
+        return X[["age"]].to_numpy()
+
+    X = rows[["age", "visits"]].assign(
+        when=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(300), "D"),
+        vip=rows["plan"] == "paid",
+        maybe=np.where(rows["visits"] < 2, None, rows["visits"] > 5),
+        code=np.where(rows["visits"] > 5, "007", "10"),
+    )
+    model = make_pipeline(FunctionTransformer(look), LogisticRegression())
+    sure = IndividualErrorClassifier(model, cv=2, random_state=0).fit(X, rows["spent"] > 0)
+    X.to_csv(tmp_path / "t.csv", index=False)
+    seen.clear()
+    score_table(sure, tmp_path / "t.csv", tmp_path / "out", rows_per_part=300)
+    taken = seen[0]
+    assert taken["visits"].dtype == X["visits"].dtype
+    assert taken["vip"].dtype == bool
+    assert taken["when"].dtype.kind == "M"
+    for name in X:
+        assert taken[name].isna().tolist() == X[name].isna().tolist()
+        assert taken[name].dropna().tolist() == X[name].dropna().tolist()
 
 
 def test_the_names_of_folders_are_columns(rows, tmp_path):

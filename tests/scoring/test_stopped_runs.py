@@ -154,6 +154,22 @@ def test_another_model_source_or_option_is_refused(classifier, regressor, source
     assert contents(out) == before
 
 
+def test_a_folder_whose_parts_are_all_cut_still_belongs_to_its_model(
+    classifier, regressor, source, whole, tmp_path
+):
+    out = half_done(classifier, source, tmp_path / "out", n_parts=1)
+    (out / "part-000000.parquet").write_bytes(b"")
+    with pytest.raises(ValueError, match="scores of another model"):
+        score_table(regressor, source, out, rows_per_part=ROWS)
+    score_table(classifier, source, out, rows_per_part=ROWS)
+    assert contents(out) == contents(whole)
+
+
+def test_a_run_that_wrote_no_part_binds_nobody(classifier, regressor, source, tmp_path):
+    half_done(regressor, source, tmp_path / "out", n_parts=0)
+    assert score_table(classifier, source, tmp_path / "out")["n_rows"] == 300
+
+
 def test_a_folder_of_other_things_is_refused(classifier, source, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letters.txt").touch()

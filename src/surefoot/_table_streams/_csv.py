@@ -24,7 +24,10 @@ from surefoot._table_files import (
 BLOCK = 2**23
 
 # A comma between digits, where commas do not separate fields.
-DECIMAL_COMMA = r"^(\s*[+-]?\d+),(\d+\s*)$"
+DECIMAL_COMMA = r"^([+-]?\d+),(\d+\s*)$"
+
+# Quotes around a cell are taken for letters of it if a space comes first.
+SPACE_AND_QUOTE = r'^ +"'
 
 
 class CsvSource:
@@ -105,11 +108,15 @@ class CsvSource:
 
     def _column(self, name: str, texts: pa.Array) -> pa.Array:
         """Cells without spaces in front, as the commands read them; decimal commas as points."""
-        if self.kinds.get(name, "O") not in "biuf":
-            return pc.utf8_ltrim(texts, " ")
-        if self.delimiter == ",":
-            return texts
-        return pc.replace_substring_regex(texts, DECIMAL_COMMA, r"\1.\2")
+        if pc.any(pc.match_substring_regex(texts, SPACE_AND_QUOTE)).as_py():
+            raise TableFileError(
+                f"{self.path} has spaces before quotes, which a stream does not read: write it without them."
+            )
+        cells = pc.utf8_ltrim(texts, " ")
+        cells = pc.if_else(pc.is_in(cells, value_set=pa.array(GAPS)), None, cells)
+        if self.delimiter == "," or self.kinds.get(name, "O") not in "biuf":
+            return cells
+        return pc.replace_substring_regex(cells, DECIMAL_COMMA, r"\1.\2")
 
     def share(self, n_rows: int) -> float:
         """Share of the file that `n_rows` rows are, about; how many it has is not known before its end."""

@@ -5,6 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from surefoot._table_files import GAPS
+
 # What cannot be converted, and what the model expects there.
 EXPECTED = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "M": "times"}
 
@@ -49,9 +51,9 @@ class CellError(ValueError):
 
 
 def parse_texts(texts: Any, kind: str, name: str) -> Any:
-    """Array of numbers, truth values or times from texts, an empty one a gap; `CellError` for any other text."""
+    """Array of numbers, truth values or times from texts; `CellError` for one that is none and stands for no gap."""
     trimmed = pc.utf8_trim_whitespace(texts)
-    filled = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    filled = pc.if_else(pc.is_in(trimmed, value_set=pa.array(GAPS)), None, trimmed)
     for wanted in TYPES.get(kind, [pa.float64()]):
         try:
             return filled.cast(wanted)

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from surefoot.error_estimation import IndividualErrorClassifier, IndividualError
 # Names that begin with an underscore or a point are no parts of a table, for those who read the folder.
 RECORD = "_manifest.jsonl"
 TEMPORARY = ".surefoot-*"
+
+# Last line of a record without further parts.
+END = {"complete": True}
 
 # Fields of the first line that must agree, and what it means if they do not.
 MUST_AGREE = {
@@ -41,12 +45,15 @@ class Record:
         self.folder, self.path = folder, folder / RECORD
         for left_over in folder.glob(TEMPORARY):
             left_over.unlink(missing_ok=True)
-        old_head, self.parts, self.is_complete = self._read()
-        if old_head is None:
+        lines = self._read()
+        if not lines:
             self._check_is_empty()
-        elif self.parts:
-            self._check_agrees(old_head, head)
-        self._write(old_head if old_head and self.parts else head)
+        elif len(lines) > 1:  # a run that wrote no part binds nobody
+            self._check_agrees(lines[0], head)
+            head = lines[0]
+        self.parts = self._whole_parts(lines[1:])
+        self.is_complete = lines[1:] == [*self.parts, END]
+        self._write(head)
 
     @property
     def n_rows(self) -> int:
@@ -61,7 +68,7 @@ class Record:
     def finish(self) -> None:
         """Note that there are no more parts."""
         if not self.is_complete:
-            self._append({"complete": True})
+            self._append(END)
             self.is_complete = True
 
     def _append(self, line: dict[str, Any]) -> None:
@@ -72,26 +79,24 @@ class Record:
 
     def _write(self, head: dict[str, Any]) -> None:
         """Write the lines that are valid: a kill may have cut off the last one."""
-        end = [{"complete": True}] if self.is_complete else []
+        end = [END] if self.is_complete else []
         write_whole(self.path, b"".join(map(as_line, [head, *self.parts, *end])))
 
-    def _read(self) -> tuple[dict[str, Any] | None, list[dict[str, Any]], bool]:
-        """First line, parts before the first that is not as it was written, and whether there are no more."""
+    def _read(self) -> list[dict[str, Any]]:
+        """Lines that can be read; none if there is no record, and an error if its first line is damaged."""
         if not self.path.exists():
-            return None, [], False
+            return []
         lines = list(valid_lines(self.path.read_bytes()))
         if not lines or not set(MUST_AGREE) <= set(lines[0]):
             raise TableFileError(
                 f"{self.path} is damaged: name another folder, or remove {self.folder} to begin again."
             )
-        parts: list[dict[str, Any]] = []
-        for line in lines[1:]:
-            if line == {"complete": True}:
-                return lines[0], parts, True
-            if not is_whole(self.folder, line, len(parts)):
-                break
-            parts.append(line)
-        return lines[0], parts, False
+        return lines
+
+    def _whole_parts(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Parts before the first whose file is not as it was written."""
+        numbered = takewhile(lambda each: is_whole(self.folder, each[1], each[0]), enumerate(lines))
+        return [line for _, line in numbered]
 
     def _check_is_empty(self) -> None:
         if others := sorted(path.name for path in self.folder.iterdir()):
@@ -109,7 +114,7 @@ class Record:
 
 def as_line(content: dict[str, Any]) -> bytes:
     """Content as one line of JSON."""
-    return json.dumps(content, allow_nan=False).encode() + b"\n"
+    return json.dumps(content).encode() + b"\n"
 
 
 def valid_lines(content: bytes) -> Iterator[dict[str, Any]]:

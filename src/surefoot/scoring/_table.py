@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from math import fsum
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,6 +16,7 @@ from sklearn.utils import check_scalar
 
 from surefoot import __version__
 from surefoot._files import write_whole
+from surefoot._parallel import shared_model
 from surefoot._progress import Show, bar
 from surefoot._table_files import TableFileError
 from surefoot._table_streams import Source, open_source
@@ -122,14 +122,12 @@ def score_table(
         n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
-            starter = (
-                os.getpid() if client is None else -1
-            )  # workers of a cluster do not end with this process
-            judge = partial(judge_part, sure, promise, kept, starter)
-            tasks = with_errors(delayed(judge)(*part) for part in parts)
-            spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
-            spread = spread if client is None else partial(on_workers, client, judge)
-            write_parts(table, record, spread(tasks), progress)
+            shared = shared_model(sure, n_jobs) if client is None else sure
+            further = (promise, kept, os.getpid())
+            tasks = (delayed(judge_part)(shared, *part, *further) for part in parts)
+            spread = Parallel(n_jobs=n_jobs, return_as="generator")
+            spread = spread if client is None else partial(on_workers, client, sure)
+            write_parts(table, record, spread(with_errors(tasks)), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
 
 
@@ -245,5 +243,5 @@ def summary_of(record: Record) -> dict[str, Any]:
         name: sum(part[name] for part in parts)
         for name in ("n_rows", "n_trusted", "n_novel", "n_infinite")
     }
-    mean = fsum(part["error_sum"] for part in parts) / totals["n_rows"]
+    mean = sum(part["error_sum"] for part in parts) / totals["n_rows"]
     return {**totals, "estimated_error": mean, "n_parts": len(parts)}
