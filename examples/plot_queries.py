@@ -2,16 +2,17 @@
 Which points does each strategy query?
 ======================================
 
-There is a pool of points without labels, and an oracle that knows the labels. After a few random labels, each
-strategy chooses the next points in its own way. The figure shows these points, like the figure on queries in Duda,
-Hart and Stork.
+There is a pool of points without labels, and an oracle that knows the labels. After a few labels of points that
+are far from each other, each strategy chooses the next points in its own way. The figure shows these points, like the
+figure on queries in Duda, Hart and Stork.
 """
 
 # %%
 # Thirty queries in the plane
 # ---------------------------
-# Two moons, and a support vector machine that starts from ten random labels (squares). Every strategy asks
-# six times for the labels of five points (dots; later ones are darker).
+# Two moons, and a support vector machine. While there is no model, `query` chooses points that are far from each
+# other but no outliers (squares). Then every strategy asks six times for the labels of five points (dots; later ones
+# are darker).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,12 +20,12 @@ from sklearn.datasets import make_moons
 from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.svm import SVC
 
-from surefoot.active_learning import ActiveLearner
+from surefoot.active_learning import DEFAULT_STRATEGY, ActiveLearner, query
 from surefoot.plots import LearningCurveDisplay
 
 X, y = make_moons(400, noise=0.2, random_state=0)
-start = np.random.RandomState(2).permutation(400)[:10]
-strategies = ["random", "confidence", "votes", "sensitivity"]
+start = query(DEFAULT_STRATEGY, None, X, batch_size=10, random_state=0)
+strategies = ["random", "margin", "votes", "sensitivity"]
 
 figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained", sharex=True, sharey=True)
 for ax, strategy in zip(axes.ravel(), strategies, strict=True):
@@ -58,21 +59,22 @@ for ax, strategy in zip(axes.ravel(), strategies, strict=True):
 plt.show()
 
 # %%
-# "confidence" queries points at the current boundary. "sensitivity" and "votes" query points where the boundary
-# itself is uncertain.
+# "margin" queries points at the current boundary. "sensitivity" and "votes" query points where the boundary itself is
+# uncertain. All of them but "random" take points from different clusters of doubtful points.
 #
 # How many labels does it take?
 # -----------------------------
-# The mean of ten random starts, with bands of one standard error.
+# The mean of ten random starts, with bands of one standard error. One answer in twenty is wrong.
 
 LearningCurveDisplay.from_estimator(
     SVC(gamma=1.0),
     X,
     y,
-    ["random", "confidence", "sensitivity"],
+    ["random", "margin", "sensitivity"],
     n_labels=60,
     batch_size=5,
     n_repeats=10,
+    wrong=0.05,
     random_state=0,
 )
 plt.show()

@@ -36,8 +36,19 @@ def test_low_confidence_is_asked_about_first(situation):
     assert_array_equal(chosen, np.argsort(margins)[:30])
 
 
+def test_of_two_classes_margin_and_confidence_are_the_same():
+    """A small forest has few different probabilities: equal ones are asked about in the same order."""
+    X, y = make_classification(300, 4, n_redundant=0, random_state=0)
+    model = RandomForestClassifier(10, random_state=0).fit(X[:40], y[:40])
+    margin, confidence = (query(name, model, X[40:], 30) for name in ("margin", "confidence"))
+    assert_array_equal(margin, confidence)
+
+
 def test_the_two_most_probable_classes_decide():
-    """The leads are .05, .25 and .1; the most probable classes have .45, .5 and .55."""
+    """The leads are .05, .25 and .1; the most probable classes have .45, .5 and .55.
+
+    In log-odds the leads of the last two would be 1.1 and .4, in probability they are .25 and .1.
+    """
     shares = np.array([[0.45, 0.4, 0.15], [0.5, 0.25, 0.25], [0.55, 0.45, 0.0]])
     model = KNeighborsClassifier(20).fit(*table_of_shares(shares))
     pool = 100.0 * np.arange(3)[:, None]
@@ -192,6 +203,32 @@ def test_a_function_is_a_strategy(situation):
 def test_no_more_rows_than_the_pool_has(situation):
     model, pool, *_ = situation
     assert sorted(query("random", model, pool[:3], 9, random_state=0)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_a_class_with_one_row(strategy):
+    X, y = make_classification(60, 4, n_redundant=0, random_state=0)
+    labels = np.append(y[:19], 2)
+    model = RandomForestClassifier(5, random_state=0).fit(X[:20], labels)
+    chosen = query(strategy, model, X[20:], 6, X=X[:20], y=labels, random_state=0)
+    assert len(set(chosen)) == 6
+
+
+@pytest.mark.parametrize("strategy", ["margin", "random"])
+def test_a_model_of_one_class_is_no_model(strategy):
+    X = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
+    model = RandomForestClassifier(3).fit(X[:2], ["a", "a"])
+    options = {"X": X[:2], "random_state": 0}
+    expected = query(strategy, None, X, 2, **options)
+    assert_array_equal(query(strategy, model, X, 2, **options), expected)
+
+
+def test_rows_that_differ_by_rounding_errors_only():
+    model = LogisticRegression().fit([[-5.0, 0.0], [5.0, 0.0]], [0, 1])
+    pool = np.vstack([[[0.0, 1e9 * (1 + 1e-16 * row)] for row in range(30)], [[3.0, -1e9]] * 4])
+    pool[:30, 1] = np.nextafter(1e9, np.inf, dtype=float) * np.ones(30)
+    pool[:15, 1] = 1e9
+    assert len(set(query("margin", model, pool, 5))) == 5
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,11 @@ def test_the_stop_is_that_of_the_rule():
     X = 100.0 * y[:, None] + np.random.default_rng(0).normal(size=(200, 1))
     options = {"n_initial": 10, "n_labels": 40, "batch_size": 5, "n_repeats": 2, "random_state": 0}
     result = simulate(GaussianNB(), X, y, "random", **options)
-    assert_array_equal(result.n_labels_at_stop["random"], [20, 20])
+    assert_array_equal(result.labels_at_stop()["random"], [20, 20])
     noise = np.random.default_rng(0).integers(0, 2, 200)
     result = simulate(KNeighborsClassifier(1), X, noise, "random", **options)
-    assert_array_equal(result.n_labels_at_stop["random"], [np.inf, np.inf])
+    assert_array_equal(result.labels_at_stop()["random"], [np.inf, np.inf])
+    assert_array_equal(result.labels_at_stop(1)["random"], [10, 10])
 
 
 def test_names_of_strategies():

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.experiments import run_experiment
 
-STRATEGIES = ["random", "confidence", "votes", "sensitivity", "margin"]
+STRATEGIES = ["random", "confidence", "margin", "votes", "sensitivity"]
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def by_hand(run):
     """Run whose random questions need 10 + 10 · 5/6 labels, those by margin 15, and all others more than 20."""
     curves = {"random": [0.9, 0.96], "margin": [0.94, 0.96]}
     accuracy = {name: curves.get(name, [0.5, 0.6]) for name in run["accuracy"]}
-    stop = {name: 20 if name == "margin" else None for name in run["stop"]}
-    return {**run, "full": 1.0, "accuracy": accuracy, "stop": stop}
+    changed = {name: [1.0, 0.05 if name == "margin" else 0.07] for name in run["changed"]}
+    return {**run, "full": 1.0, "accuracy": accuracy, "changed": changed}
 
 
 def runs_by_hand(out):

@@ -138,7 +138,9 @@ def check_records(file: Path, path: Path, encoding: str, delimiter: str) -> list
                         f"Line {line} of {path} has {plural(len(record), 'field')} where the header has {width}."
                     )
                 codes.update(
-                    i for i, cell in enumerate(record) if cell[:1] in "0+-" and is_code(cell)
+                    i
+                    for i, cell in enumerate(record)
+                    if cell[:1] in "0+-" and cell[1:2].isdigit() and is_code(cell)
                 )
                 line = reader.line_num + 1
         except csv.Error as error:

@@ -1,9 +1,11 @@
 """Choice of batches of rows that are doubtful, typical and different from each other."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from surefoot._tables import take_rows
@@ -51,7 +53,11 @@ def middles_of_clusters(rows: Any, n_clusters: int) -> Ints:
     other doubtful rows (Zhdanov 2019, "Diverse mini-batch active learning").
     """
     weights = np.linspace(1.0, LEAST_WEIGHT, rows.shape[0])
-    clusters = KMeans(n_clusters, n_init=1, random_state=0).fit(rows, sample_weight=weights)
+    clusters = KMeans(n_clusters, n_init=1, random_state=0)
+    with warnings.catch_warnings():
+        # Rows that differ by rounding errors only make fewer clusters; the rest are then chosen among all rows.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clusters.fit(rows, sample_weight=weights)
     distances, chosen = clusters.transform(rows), list[int]()
     for cluster in range(n_clusters):
         distances[chosen, cluster] = np.inf

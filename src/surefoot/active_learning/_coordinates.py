@@ -96,8 +96,8 @@ def copies_last(rows: Any) -> tuple[Ints, int]:
 def most_doubtful(doubt: Floats) -> Ints:
     """Positions of all rows, the highest doubt first; equal doubts in an order that looks random, always the same.
 
-    A forest has the same doubt about many rows. In their own order, those at the top of a sorted pool would always
-    come first.
+    Doubts that differ by rounding errors only are equal. A forest has the same doubt about many rows: in their own
+    order, those at the top of a sorted pool would always come first.
     """
     order = np.random.RandomState(0).permutation(len(doubt))
-    return np.asarray(order[np.argsort(-doubt[order], kind="stable")])
+    return np.asarray(order[np.argsort(-doubt[order].astype(np.float32), kind="stable")])

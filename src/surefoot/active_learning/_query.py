@@ -79,19 +79,16 @@ def query(
     if n_pool == 0:
         raise ValueError("X_pool has no rows: there is nothing left to ask about.")
     n_wanted, random = min(int(batch_size), n_pool), check_random_state(random_state)
-    if estimator is None:
-        at_random = isinstance(strategy, str) and strategy == "random"
-        return (
-            random.permutation(n_pool)[:n_wanted]
-            if at_random
-            else start(X_pool, n_wanted, X, random)
-        )
+    is_random = isinstance(strategy, str) and strategy == "random"
+    if estimator is None or len(getattr(estimator, "classes_", (0, 1))) < 2:
+        if is_random:
+            return np.asarray(random.permutation(n_pool)[:n_wanted], dtype=np.int64)
+        return start(X_pool, n_wanted, X, random)
     check_is_fitted(estimator)
     if callable(strategy) and not isinstance(strategy, Indicator):
         return _checked(strategy(estimator, X_pool, X, y, n_wanted, random), n_wanted, n_pool)
     doubt = doubts(strategy, Situation(estimator, X_pool, X, y, random, n_jobs))
-    spread = diverse and not (isinstance(strategy, str) and strategy == "random")
-    return choose_batch(doubt, n_wanted, estimator, X_pool, diverse=spread)
+    return choose_batch(doubt, n_wanted, estimator, X_pool, diverse=diverse and not is_random)
 
 
 def _checked(chosen: Any, n_wanted: int, n_pool: int) -> Ints:

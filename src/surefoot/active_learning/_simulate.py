@@ -17,7 +17,7 @@ from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
 from surefoot.active_learning._query import query
-from surefoot.active_learning._stopping import StoppingRule
+from surefoot.active_learning._stopping import TOLERANCE, StoppingRule
 from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
 
 
@@ -33,14 +33,14 @@ class SimulationResult:
         Test accuracy of each strategy.
     full_accuracy : ndarray of shape (n_repeats,)
         Test accuracy with all labels of the pool, wrong answers included.
-    n_labels_at_stop : dict of str to ndarray of shape (n_repeats,)
-        Number of labels when :class:`StoppingRule` first said stop; infinity if it never did.
+    changed : dict of str to ndarray of shape (n_repeats, n_steps)
+        Share of predictions that the last doubling of labels changed, by which :class:`StoppingRule` decides.
     """
 
     n_labels: Ints
     accuracy: dict[str, Floats]
     full_accuracy: Floats
-    n_labels_at_stop: dict[str, Floats] = field(default_factory=dict)
+    changed: dict[str, Floats] = field(default_factory=dict)
 
     def labels_needed(self, share: float = 0.95) -> dict[str, float]:
         """Number of labels until the mean accuracy reaches a share of the accuracy with all labels; fewer is better.
@@ -71,6 +71,26 @@ class SimulationResult:
                 step = [reached[0] - 1, reached[0]]
                 needed[name] = float(np.interp(goal, mean[step], self.n_labels[step]))
         return needed
+
+    def labels_at_stop(self, tolerance: float = TOLERANCE) -> dict[str, Floats]:
+        """Number of labels when :class:`StoppingRule` first says stop, in each repeat; fewer is better.
+
+        Parameters
+        ----------
+        tolerance : float, default=0.06
+            Largest share of predictions that the last doubling of labels may have changed.
+
+        Returns
+        -------
+        n_labels : dict of str to ndarray of shape (n_repeats,)
+            Numbers for each strategy; infinity if the rule never says stop.
+        """
+        check_number(tolerance, "tolerance", min_val=0, max_val=1)
+        stops = {name: changed <= tolerance for name, changed in self.changed.items()}
+        return {
+            name: np.where(stop.any(axis=1), self.n_labels[stop.argmax(axis=1)], np.inf)
+            for name, stop in stops.items()
+        }
 
 
 def simulate(
@@ -128,7 +148,7 @@ def simulate(
     Returns
     -------
     result : SimulationResult
-        Has `n_labels`, `accuracy`, `full_accuracy` and `labels_needed()`.
+        Has `n_labels`, `accuracy`, `full_accuracy`, `labels_needed()` and `labels_at_stop()`.
 
     Examples
     --------
@@ -157,7 +177,7 @@ def simulate(
         n_labels=np.array(sizes),
         accuracy={name: np.array([run[name][0] for run in runs]) for name in named},
         full_accuracy=np.array(full),
-        n_labels_at_stop={name: np.array([run[name][1] for run in runs]) for name in named},
+        changed={name: np.array([run[name][1] for run in runs]) for name in named},
     )
 
 
@@ -210,8 +230,8 @@ def _repeat(
     test_size: float,
     wrong: float,
     diverse: bool,
-) -> tuple[float, dict[str, tuple[list[float], float]]]:
-    """Accuracy with all labels of the pool; of each strategy the learning curve and the labels at the stop."""
+) -> tuple[float, dict[str, tuple[list[float], list[float]]]]:
+    """Accuracy with all labels of the pool; of each strategy the learning curve and the shares changed."""
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
     X_pool, answers = take_rows(X, pool), answers_of_people(y[pool], y, wrong, seed)
     start = with_two_classes(np.arange(len(pool)), answers, sizes[0])
@@ -221,22 +241,22 @@ def _repeat(
 
     runs = {}
     for name, strategy in strategies.items():
-        known, random, curve, n_at_stop = start, np.random.RandomState(seed), [], np.inf
-        rule = StoppingRule()
+        known, random, rule = start, np.random.RandomState(seed), StoppingRule()
+        curve, changed = list[float](), list[float]()
         for size in [*sizes[1:], 0]:
             rows, labels = take_rows(X_pool, known), answers[known]
             model = clone_model(estimator).fit(rows, labels)
             curve.append(score(model))
             is_known = np.isin(np.arange(len(pool)), known)
             rule.look(predict_labels(model, X_pool), len(known), labelled=is_known)
-            n_at_stop = min(n_at_stop, len(known) if rule.should_stop else np.inf)
+            changed.append(rule.changed)
             left = np.flatnonzero(~is_known)
             n_wanted = min(size - len(known), len(left))
             if n_wanted > 0:
                 options = {"X": rows, "y": labels, "diverse": diverse, "random_state": random}
                 chosen = query(strategy, model, take_rows(X_pool, left), n_wanted, **options)
                 known = np.concatenate([known, left[chosen]])
-        runs[name] = curve, n_at_stop
+        runs[name] = curve, changed
     return score(clone_model(estimator).fit(X_pool, answers)), runs
 
 

@@ -77,10 +77,11 @@ def remark_on_slips(table: Any) -> None:
         if column.dtype.kind != "O":
             continue
         known = column.dropna()
-        is_text = pd.to_numeric(known, errors="coerce").isna()
-        share = 1 - is_text.mean() if len(known) else 0
-        if MOSTLY_NUMBERS <= share < 1:
-            slip, n_slips = str(known[is_text].iloc[0]), int(is_text.sum())
+        values = known.drop_duplicates()  # texts that come again and again are looked at once
+        slips = values[pd.to_numeric(values, errors="coerce").isna()]
+        n_slips = int(known.isin(slips).sum()) if 0 < len(slips) < len(values) else len(known)
+        if MOSTLY_NUMBERS <= 1 - n_slips / max(len(known), 1) < 1:
+            slip = str(slips.iloc[0])
             which = "is no number" if n_slips == 1 else "are no numbers"
             remark(
                 f"Column {name!r} is read as texts: {plural(n_slips, 'value')} of {len(known):,}, such as {slip!r}, "

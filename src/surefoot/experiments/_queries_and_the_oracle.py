@@ -14,14 +14,21 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from surefoot._typing import Floats
 from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult, simulate
 from surefoot.datasets import fetch_tabular, list_tabular
 from surefoot.experiments._oracle_tables import describe, write_table
 from surefoot.experiments._progress import Progress, silent
 
-STRATEGIES = ("random", "confidence", "votes", "sensitivity", DEFAULT_STRATEGY)
-# "error" fits an error estimator for each question: it is simulated in fewer repeats, without wrong answers.
-SLOW_STRATEGY, N_SLOW_REPEATS = "error", 2
+# Strategies that are simulated together, the number of repeats, and how many repeats of the first go before one of
+# them. "error" fits an error estimator for each question: it has few repeats, without wrong answers.
+GROUPS: list[tuple[list[str], int, int]] = [
+    (["random", "confidence"], 20, 1),
+    ([DEFAULT_STRATEGY], 20, 1),
+    (["votes", "sensitivity"], 20, 3),
+    (["error"], 2, 10),
+]
+SLOW_GROUP = GROUPS[-1]
 SHARES_WRONG = (0.0, 0.05, 0.1)
 BUNDLED = {
     "iris": load_iris,
@@ -31,7 +38,6 @@ BUNDLED = {
 }
 MOST_ROWS, N_TREES = 1000, 30
 SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 300, "batch_size": 10}
-N_REPEATS = 20
 QUICK_SETTINGS: dict[str, Any] = {"n_initial": 10, "n_labels": 20, "batch_size": 10}
 
 Run = dict[str, Any]
@@ -73,16 +79,16 @@ def few_rows(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def plan(tables: dict[str, Any], *, quick: bool) -> list[Run]:
-    """Every run to make: all tables in the first repeat, then in the second, so that any part of it is a fair one."""
-    settings, n_repeats = (QUICK_SETTINGS, 1) if quick else (SETTINGS, N_REPEATS)
+    """Every run to make, in an order in which those made so far treat all tables alike."""
+    settings = QUICK_SETTINGS if quick else SETTINGS
     runs = []
-    for repeat in range(n_repeats):
-        for wrong in SHARES_WRONG[:: 2 if quick else 1]:
-            slow = [SLOW_STRATEGY] if wrong == 0 and repeat < N_SLOW_REPEATS else []
-            for strategies in [list(STRATEGIES), slow]:
-                common = {"repeat": repeat, "wrong": wrong, "strategies": strategies, **settings}
-                runs += [{"table": table, **common} for table in tables if strategies]
-    return sorted(runs, key=lambda run: run["strategies"] == [SLOW_STRATEGY])
+    for group in GROUPS:
+        strategies, n_repeats, pace = group
+        for repeat in range(1 if quick else n_repeats):
+            for wrong in SHARES_WRONG[:1] if group is SLOW_GROUP else SHARES_WRONG[:: 1 + quick]:
+                what = {"repeat": repeat, "wrong": wrong, "strategies": strategies, **settings}
+                runs += [(pace * (repeat + 1), {"table": table, **what}) for table in tables]
+    return [run for _, run in sorted(runs, key=lambda paced: paced[0])]
 
 
 def simulate_run(run: Run, X: Any, y: Any) -> Run:
@@ -96,10 +102,7 @@ def simulate_run(run: Run, X: Any, y: Any) -> Run:
         "labels": result.n_labels.tolist(),
         "full": float(result.full_accuracy[0]),
         "accuracy": {name: curves[0].tolist() for name, curves in result.accuracy.items()},
-        "stop": {
-            name: None if np.isinf(stops[0]) else int(stops[0])
-            for name, stops in result.n_labels_at_stop.items()
-        },
+        "changed": {name: rows[0].round(4).tolist() for name, rows in result.changed.items()},
     }
 
 
@@ -145,23 +148,22 @@ def results_of(runs: list[Run]) -> dict[float, dict[str, SimulationResult]]:
     results: dict[float, dict[str, SimulationResult]] = {}
     for wrong, table in dict.fromkeys((run["wrong"], run["table"]) for run in runs):
         own = [run for run in runs if (run["wrong"], run["table"]) == (wrong, table)]
-        curves, stops = by_strategy(own, "accuracy"), by_strategy(own, "stop")
         full = {run["repeat"]: run["full"] for run in own}
         results.setdefault(wrong, {})[table] = SimulationResult(
             n_labels=np.array(own[0]["labels"]),
-            accuracy={name: np.array(rows) for name, rows in curves.items()},
+            accuracy=by_strategy(own, "accuracy"),
             full_accuracy=np.array(list(full.values())),
-            n_labels_at_stop={
-                name: np.array([stop or np.inf for stop in rows]) for name, rows in stops.items()
-            },
+            changed=by_strategy(own, "changed"),
         )
     return results
 
 
-def by_strategy(runs: list[Run], what: str) -> dict[str, list[Any]]:
-    """One thing of all runs, for each strategy."""
+def by_strategy(runs: list[Run], what: str) -> dict[str, Floats]:
+    """Curves of all runs, for each strategy."""
     names = dict.fromkeys(name for run in runs for name in run[what])
-    return {name: [run[what][name] for run in runs if name in run[what]] for name in names}
+    return {
+        name: np.array([run[what][name] for run in runs if name in run[what]]) for name in names
+    }
 
 
 def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
@@ -170,13 +172,13 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     planned = plan(tables, quick=quick)
     path = out / "queries-and-the-oracle.jsonl"
     runs = list(progress(make_runs(path, planned, tables), total=len(planned), label="runs"))
-    results = results_of([run for run in runs if SLOW_STRATEGY not in run["strategies"]])
-    slow = [run for run in runs if run["wrong"] == 0 and run["repeat"] < N_SLOW_REPEATS]
+    slow, n_slow, _ = SLOW_GROUP
+    results = results_of([run for run in runs if run["strategies"] != slow])
+    first = results_of([run for run in runs if run["wrong"] == 0 and run["repeat"] < n_slow])
     table = out / "queries-and-the-oracle.csv"
     write_table(table, results)
     written = [path, table, *_draw(out / "queries-and-the-oracle.png", results[0.0])]
-    beside = f'"{SLOW_STRATEGY}" beside the others, in the first repeats'
-    parts = [describe(results), beside, describe(results_of(slow))]
+    parts = [describe(results), f'"{slow[0]}" beside the others', describe(first)]
     return "\n\n".join([*parts, f"Written to {', '.join(map(str, written))}"])
 
 

@@ -13,8 +13,8 @@ OPEN_PATH = "/healthz"
 
 SAFE_METHODS = frozenset(["GET", "HEAD"])
 
-# Bytes of a request's body; an answer has a few hundred.
-LARGEST_BODY = 64 * 1024
+# Bytes of a request's body, of which an answer has a few hundred, and of what follows the path in an address.
+LARGEST_BODY, LONGEST_QUERY = 64 * 1024, 4096
 
 TOO_LARGE = f"A request may have at most {LARGEST_BODY:,} bytes."
 
@@ -101,17 +101,19 @@ class Access:
             return None
         if not self._has_token(scope, headers):
             return 401, TO_ENTER
-        return self._not_now(scope["method"], headers)
+        return self._not_now(scope, headers)
 
-    def _not_now(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _not_now(self, scope: Any, headers: dict[str, str]) -> tuple[int, str] | None:
         """Status and sentence for a request of somebody who may enter, that is not permitted all the same."""
         if not self.bucket.take():
             return 429, "Too many requests at once: try again in a second."
         by_cookie = not self._is_token(_bearer(headers))
-        if by_cookie and method not in SAFE_METHODS and headers.get("x-surefoot") != "1":
+        if by_cookie and scope["method"] not in SAFE_METHODS and headers.get("x-surefoot") != "1":
             return 403, "A request that changes something needs the header X-Surefoot: 1."
         if _declared_length(headers) > LARGEST_BODY:
             return 413, TOO_LARGE
+        if len(scope["query_string"]) > LONGEST_QUERY:
+            return 414, "The address of the request is too long."
         return None
 
     def _has_token(self, scope: Any, headers: dict[str, str]) -> bool:

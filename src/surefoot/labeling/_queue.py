@@ -98,7 +98,7 @@ class Queue:
 
     def random_rows(self) -> list[int]:
         """Rows of the random order up to the last one dealt: a fair sample of the pool."""
-        last = self.store.rows("SELECT max(place) FROM leases")[0][0]
+        last = self.store.rows("SELECT max(place) FROM leases WHERE place IS NOT NULL")[0][0]
         return [] if last is None else self.order[: last + 1]
 
     def rows_ahead(self, count: int) -> list[int]:
@@ -130,8 +130,8 @@ class Queue:
 
     def _draw(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
         """First row of the random order that is free for the person."""
-        conditions = f"{FREE} AND {NOT_SKIPPED}".format(row="random_order.row")
-        query = f"SELECT row, place FROM random_order WHERE {conditions} ORDER BY place LIMIT 1"
+        conditions = f"{FREE} AND {NOT_SKIPPED}".format(row="open_places.row")
+        query = f"SELECT row, place FROM open_places WHERE {conditions} ORDER BY place LIMIT 1"
         drawn = database.execute(query, who).fetchone()
         if drawn is None:
             return None

@@ -43,6 +43,7 @@ class LabelingPage:
             Access(make_app(session), token, host, port),
             http="h11",
             ws="none",
+            proxy_headers=False,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -8,7 +8,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import Environment, FileSystemLoader
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
-from starlette.exceptions import HTTPException
 
 from surefoot.labeling._errors import Refusal
 from surefoot.labeling._session import Session
@@ -165,14 +164,18 @@ def _add_errors(app: FastAPI) -> None:
         words = first["msg"].removeprefix("Value error, ")
         return JSONResponse({"error": f"{where}: {words[0].lower()}{words[1:]}."}, 422)
 
-    @app.exception_handler(HTTPException)
-    async def unknown(_request: Request, error: HTTPException) -> JSONResponse:
-        sentences = {
-            404: "There is nothing at this address.",
-            405: "This method is not allowed here.",
-        }
-        sentence = sentences.get(error.status_code, f"{error.detail}.")
-        return JSONResponse({"error": sentence}, error.status_code, headers=error.headers)
+    @app.exception_handler(400)
+    async def unreadable(_request: Request, _error: Exception) -> JSONResponse:
+        return JSONResponse({"error": "The body of the request cannot be read."}, 400)
+
+    @app.exception_handler(404)
+    async def unknown(_request: Request, _error: Exception) -> JSONResponse:
+        return JSONResponse({"error": "There is nothing at this address."}, 404)
+
+    @app.exception_handler(405)
+    async def not_allowed(_request: Request, error: Any) -> JSONResponse:
+        sentence = "This method is not allowed here."
+        return JSONResponse({"error": sentence}, 405, headers=error.headers)
 
     @app.exception_handler(OSError)
     async def failed(_request: Request, error: OSError) -> JSONResponse:

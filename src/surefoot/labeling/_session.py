@@ -1,10 +1,8 @@
 """One pool being labelled: the answers, the queue and the model that learns, without HTTP."""
 
-import csv
 import io
 import json
 import threading
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,10 @@ import pandas as pd
 
 from surefoot._files import write_whole
 from surefoot.labeling._errors import Refusal
+from surefoot.labeling._export import as_csv
 from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
 from surefoot.labeling._queue import Queue
-from surefoot.labeling._store import Answer, Lease, Store
+from surefoot.labeling._store import Lease, Store
 from surefoot.labeling._trainer import Trainer, Work
 from surefoot.labeling._work import Request, Round, ask_model, learn
 
@@ -30,8 +29,6 @@ N_AHEAD = 20
 LONGEST_NEIGHBOR_CELL = 300
 
 NOT_YET = "Go on: the model has not learned from the labels yet."
-
-COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
 
 
 class Session:
@@ -255,7 +252,9 @@ class Session:
         labels = {**self.pool.labels, **self.store.labels()}
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
             return None
-        closed = [each.row for each in self.store.answers() if each.kind != "label"]
+        closed = [
+            row for (row,) in self.store.rows("SELECT row FROM current WHERE kind != 'label'")
+        ]
         rows = np.array(sorted(labels), dtype=np.int64)
         request = Request(
             rows=rows,
@@ -326,23 +325,6 @@ def check_file(path: Path | None, store: Store) -> None:
                 f"{path} is there already, with lines that {store.path} does not have: move it away, or name another "
                 "file.",
             )
-
-
-def as_csv(answers: list[Answer]) -> str:
-    """Answers as CSV, one line each."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for each in answers:
-        when = datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds")
-        writer.writerow(
-            [
-                *(each.row, each.label, each.kind, each.person, when),
-                *(f"{each.seconds:.3f}", each.strategy),
-                "" if each.error is None else f"{each.error:.4f}",
-            ]
-        )
-    return text.getvalue()
 
 
 def _shortened(value: Any, longest: int) -> Any:

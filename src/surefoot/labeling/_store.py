@@ -10,42 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.labeling._errors import Refusal, busy_or_full
-
-# Version of the tables, for programs that come after this one.
-VERSION = 1
-
-SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS classes (label TEXT PRIMARY KEY) STRICT;
-CREATE TABLE IF NOT EXISTS leases (
-    lease TEXT PRIMARY KEY, row INTEGER NOT NULL, person TEXT NOT NULL, dealt REAL NOT NULL, until REAL NOT NULL,
-    strategy TEXT NOT NULL, why TEXT NOT NULL, error REAL, place INTEGER, open INTEGER NOT NULL DEFAULT 1
-) STRICT;
--- One open lease a row, whatever the program does.
-CREATE UNIQUE INDEX IF NOT EXISTS open_leases ON leases (row) WHERE open;
-CREATE INDEX IF NOT EXISTS leases_of_people ON leases (person) WHERE open;
--- The history: nothing is ever deleted. An undone answer carries the key of its undo.
-CREATE TABLE IF NOT EXISTS answers (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, row INTEGER NOT NULL, person TEXT NOT NULL, kind TEXT NOT NULL,
-    label TEXT, time REAL NOT NULL, seconds REAL NOT NULL, lease TEXT NOT NULL, undone TEXT UNIQUE
-) STRICT;
-CREATE INDEX IF NOT EXISTS answers_to_rows ON answers (row) WHERE undone IS NULL;
-CREATE INDEX IF NOT EXISTS answers_of_people ON answers (person, id);
-CREATE INDEX IF NOT EXISTS leases_of_rows ON leases (row);
-CREATE INDEX IF NOT EXISTS places ON leases (place) WHERE place IS NOT NULL;
--- The answer in force of each row: the last label or "unsure" that was not undone.
-CREATE TABLE IF NOT EXISTS current (
-    row INTEGER PRIMARY KEY, answer INTEGER NOT NULL REFERENCES answers (id), kind TEXT NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS kinds ON current (kind);
-CREATE TABLE IF NOT EXISTS curve (
-    n_labels INTEGER PRIMARY KEY, accuracy REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
-    n_random INTEGER NOT NULL
-) STRICT;
-INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}');
-COMMIT;
-"""
+from surefoot.labeling._schema import IN_MEMORY, SCHEMA, check_kind
 
 # Seconds that another program may keep the database to itself before a request is refused.
 PATIENCE = 5.0
@@ -92,10 +57,11 @@ class Store:
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
-                _check_kind(self._connection, path)
+                check_kind(self._connection, path)
                 self._connection.execute("PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=FULL")
                 self._connection.executescript(SCHEMA)
+                self._connection.executescript(IN_MEMORY)
             except BaseException:
                 self._connection.close()
                 raise
@@ -124,13 +90,13 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     def keep_order(self, rows: Sequence[int]) -> None:
-        """Keep the random order of the rows at hand, in memory, so that queries can follow it."""
-        with self._lock, busy_or_full(self.path, "read"):
-            self._connection.execute("PRAGMA temp_store=MEMORY")
-            self._connection.execute(
-                "CREATE TEMP TABLE random_order (place INTEGER PRIMARY KEY, row INTEGER NOT NULL)"
+        """Keep the random order of the rows at hand, so that queries can follow it."""
+        with self.writing() as database:
+            database.executemany("INSERT INTO places (place, row) VALUES (?, ?)", enumerate(rows))
+            database.execute(
+                "INSERT INTO open_places SELECT place, row FROM places"
+                " WHERE row NOT IN (SELECT row FROM current)"
             )
-            self._connection.executemany("INSERT INTO random_order VALUES (?, ?)", enumerate(rows))
 
     def remember(self, facts: dict[str, str], *, replace: bool = False) -> dict[str, str]:
         """All facts about the database after some were added; those it has already stay, or are replaced."""
@@ -145,6 +111,7 @@ class Store:
             for table in ("classes", "current", "answers", "leases", "curve"):
                 database.execute(f"DELETE FROM {table}")
             database.execute("DELETE FROM about WHERE name != 'version'")
+            database.execute("INSERT OR IGNORE INTO open_places SELECT place, row FROM places")
 
     def add_classes(self, labels: Sequence[str]) -> None:
         """Add classes that are not there yet, in this order."""
@@ -166,9 +133,9 @@ class Store:
                 dealt = _check_lease(database, lease, row, person)
                 now = self.clock()
                 last = database.execute(
-                    "SELECT max(time) FROM answers WHERE person = ?", (person,)
-                ).fetchone()[0]
-                seconds = max(0.0, now - max(dealt, last or 0.0))
+                    "SELECT time FROM answers WHERE person = ? ORDER BY id DESC LIMIT 1", (person,)
+                ).fetchone()
+                seconds = max(0.0, now - max(dealt, *(last or [0.0])))
                 values = (key, row, person, kind, label, now, seconds, lease)
                 database.execute(
                     "INSERT INTO answers (key, row, person, kind, label, time, seconds, lease)"
@@ -277,24 +244,6 @@ _ANSWERS = (
 )
 
 
-def _check_kind(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is damaged, or that another program or a later version has made; it stays as it is."""
-    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    if not tables:
-        return
-    try:
-        facts = dict(database.execute("SELECT name, value FROM about").fetchall())
-        version = int(facts["version"])
-    except (sqlite3.OperationalError, KeyError, ValueError) as error:
-        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
-            raise  # locked, or out of order
-        raise Refusal(409, f"{path} is not a database of surefoot label.") from error
-    if version > VERSION:
-        raise Refusal(409, f"{path} was written by a later version of surefoot: install that one.")
-    if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise Refusal(500, f"{path} is damaged: put a backup of it in its place.")
-
-
 def _is_known(
     database: sqlite3.Connection, key: str, row: int, person: str, kind: str, label: str | None
 ) -> bool:
@@ -337,8 +286,13 @@ def _set_current(database: sqlite3.Connection, row: int) -> None:
         (row,),
     ).fetchone()
     database.execute("DELETE FROM current WHERE row = ?", (row,))
-    if last is not None:
+    if last is None:
+        query = "INSERT OR IGNORE INTO open_places SELECT place, row FROM places WHERE row = ?"
+        database.execute(query, (row,))
+    else:
         database.execute("INSERT INTO current VALUES (?, ?, ?)", (row, *last))
+        query = "DELETE FROM open_places WHERE place = (SELECT place FROM places WHERE row = ?)"
+        database.execute(query, (row,))
 
 
 def _count_labels(database: sqlite3.Connection) -> int:

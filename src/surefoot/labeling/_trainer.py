@@ -123,9 +123,9 @@ class Trainer:
 
     def _wait_for(self, future: Future[Any]) -> Any:
         """Result of a round; `_GivenUp` if it takes too long, or the page is stopped."""
-        end = time.monotonic() + MOST_SECONDS
+        began = time.monotonic()
         while not wait([future], STEP_SECONDS).done:
-            if self._stopping.is_set() or time.monotonic() > end:
+            if self._stopping.is_set() or time.monotonic() - began > MOST_SECONDS:
                 raise _GivenUp
         return future.result()
 

@@ -84,16 +84,17 @@ def judge_partition(part: Any, sure: Sure, promise: Promise) -> Any:
     return frame
 
 
-def on_workers(client: Any, sure: Sure, tasks: Iterable[Any]) -> Iterator[Any]:
-    """Results of joblib's delayed calls, in their order; the model, an argument of all of them, is sent once.
+def on_workers(client: Any, shared: Any, tasks: Iterable[Any]) -> Iterator[Any]:
+    """Results of joblib's delayed calls, in their order; `shared`, the function that most of them call, is sent once.
 
-    All other arguments are kept by the scheduler until their call has ended: nothing is lost with a worker.
+    The arguments of a call are kept by the scheduler until it has ended: nothing is lost with a worker.
     """
-    model = submitted(client, itself, sure)
+    sent = submitted(client, itself, shared)
     waiting: deque[Any] = deque()
     for function, arguments, _ in tasks:
-        sent = [model if argument is sure else argument for argument in arguments]
-        waiting.append(submitted(client, function, *sent))
+        waiting.append(
+            submitted(client, called, sent if function is shared else function, *arguments)
+        )
         if len(waiting) > 2 * max(1, sum(client.nthreads().values())):
             yield waiting.popleft().result()
     while waiting:
@@ -112,3 +113,8 @@ def submitted(client: Any, function: Any, *arguments: Any) -> Any:
 def itself(value: Any) -> Any:
     """Value that is given: a call of this keeps a value on workers, and on the scheduler if they are lost."""
     return value
+
+
+def called(function: Any, *arguments: Any) -> Any:
+    """Result of a function that is sent to a worker by itself."""
+    return function(*arguments)

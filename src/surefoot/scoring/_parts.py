@@ -48,7 +48,7 @@ def table_parts(
 
 
 def judge_part(
-    shared: Any, part: pa.Table, first_row: int, promise: Promise, kept: pa.Schema, starter: int
+    shared: Any, promise: Promise, kept: pa.Schema, starter: int, part: pa.Table, first_row: int
 ) -> tuple[bytes, dict[str, Any]]:
     """Content of the file of a part, and its figures; on one core, so that it has the same bytes everywhere.
 

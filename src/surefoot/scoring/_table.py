@@ -123,11 +123,13 @@ def score_table(
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
             shared = shared_model(sure, n_jobs) if client is None else sure
-            further = (promise, kept, os.getpid())
-            tasks = (delayed(judge_part)(shared, *part, *further) for part in parts)
+            # Workers of a cluster do not end with this process.
+            starter = os.getpid() if client is None else -1
+            judge = partial(judge_part, shared, promise, kept, starter)
+            tasks = with_errors(delayed(judge)(*part) for part in parts)
             spread = Parallel(n_jobs=n_jobs, return_as="generator")
-            spread = spread if client is None else partial(on_workers, client, sure)
-            write_parts(table, record, spread(with_errors(tasks)), progress)
+            spread = spread if client is None else partial(on_workers, client, judge)
+            write_parts(table, record, spread(tasks), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
 
 

@@ -160,6 +160,10 @@ class Work:
         """Wait until an element shows words."""
         self.page.get_by_test_id(name).filter(has_text=words).wait_for()
 
+    def wait_for_history(self):
+        """Wait until earlier answers have come from the server."""
+        self.page.locator("[data-test=back]:enabled").wait_for()
+
     def wait_until_saved(self):
         """Wait until no answer is on its way."""
         self.page.wait_for_function(

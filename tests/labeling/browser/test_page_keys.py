@@ -81,6 +81,7 @@ def test_back_and_undo_know_the_answers_from_before_a_reload(work):
     work.page.wait_for_selector("dl.cells > div")
     second = work.row
     assert second != first
+    work.wait_for_history()
     work.press("b")
     assert work.row == first
     assert "“b”" in work.text("looking-back")

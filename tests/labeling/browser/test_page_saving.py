@@ -126,5 +126,6 @@ def test_leaving_with_unsaved_answers_warns_and_a_reload_sends_them(work):
     assert warnings == ["beforeunload"]
     assert work.acknowledged == {row: "c"}
     assert work.row != row
+    work.wait_for_history()
     work.press("b")
     assert work.row == row

@@ -28,11 +28,10 @@ export class History {
     this.entries = this.entries.filter((other) => other !== entry);
   }
 
-  // Whether there is an earlier answer to look at.
-  back() {
+  // The answer before the one that is looked at, or the last one; null if there is none.
+  get earlier() {
     const place = this.viewing ? this.entries.indexOf(this.viewing) : this.entries.length;
-    if (place > 0) this.viewing = this.entries[place - 1];
-    return place > 0;
+    return this.entries[place - 1] ?? null;
   }
 
   forward() {

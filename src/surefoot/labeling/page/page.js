@@ -34,6 +34,8 @@ function show() {
   tell("looking-back", viewing ? `You look back: your answer was “${spoken(viewing)}”. A new answer replaces it; n goes forward.` : null);
   classes.mark(viewing?.kind === "label" ? viewing.label : null, Boolean(item));
   for (const name of ["unsure", "skip"]) mark(name, viewing?.kind === name, Boolean(item));
+  find("undo").disabled = !session.history.entries.length;
+  find("back").disabled = !session.history.earlier;
   find("forward").disabled = !viewing;
   find("ask-guess").disabled = !item || Boolean(viewing);
   if (item !== drawn || !item) draw(item);
@@ -68,7 +70,8 @@ async function showGuess() {
   if (!session.item || session.viewing) return;
   const { item, guess, trouble } = await session.guess();
   if (item !== drawn) return; // answered meanwhile
-  if (guess) tell("guess", `The model’s guess: “${guess.label}”, with a probability of ${percent(guess.probability)}.`);
+  const share = Number.isFinite(guess?.probability) ? `, with a probability of ${percent(guess.probability)}` : "";
+  if (guess) tell("guess", `The model’s guess: “${guess.label}”${share}.`);
   else tell("guess", trouble ?? "The model has no guess for this row yet.");
 }
 

@@ -83,7 +83,9 @@ export class Session {
   }
 
   back() {
-    if (!this.history.back()) this.saved("There is no earlier answer to show.");
+    const { earlier } = this.history;
+    if (!earlier) return this.saved("There is no earlier answer to show.");
+    this.history.viewing = earlier;
     this.show();
   }
 
@@ -101,6 +103,7 @@ export class Session {
     else this.acknowledged(body);
     this.queue.fill();
     this.counts();
+    this.show(); // also that nothing is on its way any more
   }
 
   acknowledged(body) {
@@ -129,7 +132,6 @@ export class Session {
     // 409: the row is somebody else's now. Otherwise it is asked again.
     if (reply.status === 409 || isUndo) this.queue.remove(body.row);
     else if (entry) this.queue.putBack(entry.item);
-    this.show();
   }
 
   async guess() {

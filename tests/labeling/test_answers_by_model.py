@@ -1,0 +1,199 @@
+"""Answers, skips, undos and leases of several people, in any order, against a plain model of them."""
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from serving import new_key
+
+N_ROWS, SECONDS = 5, 10.0
+PEOPLE = st.sampled_from(["ann", "bob", "cy"])
+ANSWERS = st.sampled_from([("label", "a"), ("label", "b"), ("skip", None), ("unsure", None)])
+
+
+class People(RuleBasedStateMachine):
+    """What people do, and what a list and a dict say must come of it."""
+
+    session = None  # set by the test
+
+    @initialize()
+    def begin(self):
+        self.store = self.session.store
+        self.store.clear()
+        self.store.add_classes(["a", "b"])
+        self.now = 1000.0
+        self.store.clock = lambda: self.now
+        self.history = []  # dicts of answers, in their order
+        self.leases = {}  # name: dict of row, person, until, is_open
+        self.sent = []  # every answer that was accepted, to be sent again
+        self.undone = []  # every undo that was accepted
+
+    def in_force(self):
+        """Answer in force of each row: the last that was not undone, and is no skip."""
+        answers = [each for each in self.history if not each["undone"] and each["kind"] != "skip"]
+        return {each["row"]: each for each in answers}
+
+    def n_labels(self):
+        return sum(each["kind"] == "label" for each in self.in_force().values())
+
+    def refused(self, action):
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - a refusal; its class is private
+            return error.status
+        return None
+
+    @rule(person=PEOPLE, count=st.integers(1, 4))
+    def ask(self, person, count):
+        reply = self.session.next_items(person, count, guess=False)
+        assert reply["left"] == N_ROWS - len(self.in_force())
+        rows = [item["row"] for item in reply["items"]]
+        assert len(set(rows)) == len(rows)
+        for item in reply["items"]:
+            assert item["row"] not in self.in_force()
+            self.note_lease(item, person)
+
+    def note_lease(self, item, person):
+        row, name = item["row"], item["lease"]
+        others = [
+            lease
+            for other, lease in self.leases.items()
+            if lease["row"] == row and lease["is_open"] and other != name
+        ]
+        for lease in others:
+            assert lease["until"] <= self.now  # nobody loses a row before its time
+            lease["is_open"] = False
+        if name in self.leases:
+            assert (self.leases[name]["row"], self.leases[name]["person"]) == (row, person)
+            assert self.leases[name]["is_open"]
+        until = self.now + SECONDS
+        self.leases[name] = {"row": row, "person": person, "until": until, "is_open": True}
+
+    @precondition(lambda self: self.leases)
+    @rule(data=st.data(), answer=ANSWERS)
+    def answer(self, data, answer):
+        name = data.draw(st.sampled_from(sorted(self.leases, key=list(self.leases).index)))
+        lease, (kind, label) = self.leases[name], answer
+        row, person = lease["row"], lease["person"]
+        taken = any(
+            other["row"] == row and other["is_open"] and other["person"] != person
+            for other in self.leases.values()
+        )
+        current = self.in_force().get(row)
+        taken = taken or (current is not None and current["person"] != person)
+        values = (new_key(), row, name, person, kind, label)
+        if taken:
+            assert self.refused(lambda: self.session.answer(*values)) == 409
+            return
+        self.history.append(
+            {"row": row, "person": person, "kind": kind, "label": label, "undone": False}
+        )
+        for other in self.leases.values():
+            other["is_open"] = other["is_open"] and other["row"] != row
+        assert self.session.answer(*values) == self.n_labels()
+        self.sent.append(values)
+
+    @precondition(lambda self: self.sent)
+    @rule(data=st.data())
+    def answer_again(self, data):
+        values = data.draw(st.sampled_from(self.sent))
+        assert self.session.answer(*values) == self.n_labels()
+
+    @rule(person=PEOPLE, row=st.integers(0, N_ROWS - 1))
+    def undo(self, person, row):
+        mine = [
+            each
+            for each in self.history
+            if (each["row"], each["person"], each["undone"]) == (row, person, False)
+        ]
+        values = (new_key(), row, person)
+        if not mine:
+            assert self.refused(lambda: self.session.undo(*values)) == 409
+            return
+        mine[-1]["undone"] = True
+        n_labels, item = self.session.undo(*values)
+        assert n_labels == self.n_labels()
+        if item is not None:
+            assert item["row"] == row
+            assert row not in self.in_force()
+            self.note_lease(item, person)
+        self.undone.append(values)
+
+    @precondition(lambda self: self.undone)
+    @rule(data=st.data())
+    def undo_again(self, data):
+        values = data.draw(st.sampled_from(self.undone))
+        n_labels, item = self.session.undo(*values)
+        assert n_labels == self.n_labels()
+        if item is not None:
+            self.note_lease(item, values[2])
+
+    @rule(seconds=st.sampled_from([1.0, 11.0]))
+    def wait(self, seconds):
+        self.now += seconds
+
+    @invariant()
+    def answers_in_force_are_those_of_the_model(self):
+        expected = {
+            row: (each["kind"], each["label"], each["person"])
+            for row, each in self.in_force().items()
+        }
+        stored = {each.row: (each.kind, each.label, each.person) for each in self.store.answers()}
+        assert stored == expected
+
+    @invariant()
+    def counts_are_those_of_the_model(self):
+        progress = self.session.progress()
+        labels = [each for each in self.in_force().values() if each["kind"] == "label"]
+        assert progress["n_labels"] == len(labels)
+        assert progress["n_unsure"] == len(self.in_force()) - len(labels)
+        assert progress["left"] == N_ROWS - len(self.in_force())
+        for label in "ab":
+            assert progress["classes"][label] == sum(each["label"] == label for each in labels)
+        people = dict.fromkeys({each["person"] for each in labels}, 0)
+        for each in labels:
+            people[each["person"]] += 1
+        assert progress["people"] == people
+
+    @invariant()
+    def nothing_leaves_the_history(self):
+        query = "SELECT row, person, kind, label, undone IS NOT NULL FROM answers ORDER BY id"
+        assert self.store.rows(query) == [
+            (each["row"], each["person"], each["kind"], each["label"], int(each["undone"]))
+            for each in self.history
+        ]
+
+    @invariant()
+    def open_leases_are_those_of_the_model(self):
+        query = "SELECT lease FROM leases WHERE open"
+        expected = {name for name, lease in self.leases.items() if lease["is_open"]}
+        assert {name for (name,) in self.store.rows(query)} == expected
+
+
+@pytest.mark.usefixtures("does_not_learn")
+def test_whatever_people_do_the_database_says_what_a_plain_model_says(serve_pool):
+    served = serve_pool(N_ROWS, lease_seconds=SECONDS)
+    served.session.store.rows(
+        "PRAGMA synchronous=OFF"
+    )  # a thousand states, none of them to be kept
+
+    class OnThisPage(People):
+        session = served.session
+
+    run_state_machine_as_test(
+        OnThisPage,
+        settings=settings(
+            max_examples=40,
+            stateful_step_count=30,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

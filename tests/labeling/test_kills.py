@@ -1,0 +1,29 @@
+"""A server that is killed again and again loses nothing that it has acknowledged."""
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "labeling_kills.py"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="a process cannot be killed as on Linux")
+def test_three_kills_among_300_answers_of_four_people_lose_nothing(tmp_path, monkeypatch):
+    pytest.importorskip("httpx", reason="httpx is not installed")
+    pytest.importorskip("fastapi", reason="the extra 'label' is not installed")
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    import labeling_kills  # noqa: PLC0415 - a script beside the tests
+
+    figures = labeling_kills.measure(300, 3, tmp_path)
+    assert figures["answers acknowledged"] == 300
+    assert figures["kills"] == 3
+    assert figures["answers sent twice on purpose"] > 10
+    assert figures["rows that came back from a person who never answers"] > 0
+    names = list(figures)
+    faults = names[names.index("median seconds of a start") + 1 :]
+    assert len(faults) == 7
+    assert {name: figures[name] for name in faults} == dict.fromkeys(faults, 0)
+    assert "Traceback" not in (tmp_path / "stderr.txt").read_text()
+    sys.modules.pop("labeling_kills")
