@@ -24,21 +24,26 @@ def with_labels(table: Any, target: str, path: Path) -> Any:
         answers = answers[answers["kind"] == "label"]
     answers = answers[answers["label"].notna()]
     rows = checked_rows(answers["row"], len(table), name)
-    labels = answers["label"].to_numpy()
+    labels = answers["label"].infer_objects()
     present = table[target] if target in table.columns else pd.Series(np.nan, index=table.index)
+    are_numbers = all(
+        each.dropna().infer_objects().dtype.kind in "iuf" for each in (present, labels)
+    )
     values = present.astype(object).to_numpy(copy=True)
-    values[rows] = labels
-    return table.assign(**{target: as_one_kind(pd.Series(values, index=table.index))})
+    values[rows] = labels.to_numpy()
+    column = pd.Series(values, index=table.index)
+    whole = pd.to_numeric(column) if are_numbers else column.map(as_class, na_action="ignore")
+    return table.assign(**{target: whole})
 
 
 def checked_rows(column: Any, n_rows: int, name: str) -> Any:
     """Positions in the table; a `Mistake` if they cannot be those of its rows."""
-    if column.dtype.kind not in "iu":
+    if column.dtype.kind not in "iu" or (column < 0).any():
         raise Mistake(
             f"Column 'row' of {name} must hold the positions of rows, whole numbers from 0."
         )
     rows = column.to_numpy()
-    if len(rows) and (rows.min() < 0 or rows.max() >= n_rows):
+    if len(rows) and rows.max() >= n_rows:
         raise Mistake(
             f"{name} has labels of rows up to {rows.max()}, but the table has {plural(n_rows, 'row')}: it belongs to "
             "another table."
@@ -48,10 +53,6 @@ def checked_rows(column: Any, n_rows: int, name: str) -> Any:
     return rows
 
 
-def as_one_kind(values: Any) -> Any:
-    """Target as numbers if all known values are numbers, else as texts."""
-    known = values.dropna()
-    numbers = pd.to_numeric(known, errors="coerce")
-    if len(known) and numbers.notna().all():
-        return pd.to_numeric(values)
-    return values.where(values.isna(), values.map(str))
+def as_class(value: Any) -> str:
+    """Name of a class; 1.0, as a whole number is read among gaps, is 1."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

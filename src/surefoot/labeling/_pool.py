@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from surefoot._table_files import GAPS
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
 
@@ -82,7 +83,7 @@ class Pool:
         digest = hashlib.sha256(json.dumps(facts).encode())
         for name in self.cells.columns:
             column = self.cells[name]
-            values = column.astype(str) if column.dtype.kind == "O" else column
+            values = texts_of(column) if column.dtype.kind == "O" else column
             digest.update(pd.util.hash_pandas_object(values, index=False).to_numpy().tobytes())
         return digest.hexdigest()
 
@@ -166,6 +167,10 @@ def check_class(label: Any) -> str:
         raise ValueError(
             "The name of a class must be a text with no line breaks or other controls."
         )
+    if label.strip() in GAPS:
+        raise ValueError(
+            f"{label!r} cannot be a class: where a table is read, it stands for a gap."
+        )
     if len(label) > LONGEST_CLASS:
         raise ValueError(f"The name of a class must have at most {LONGEST_CLASS} characters.")
     return label
@@ -217,6 +222,11 @@ def as_text(value: Any) -> str:
     return str(value).encode("utf-8", "replace").decode()
 
 
+def texts_of(column: pd.Series) -> pd.Series:
+    """Cells as texts, whatever they are."""
+    return column if isinstance(column.dtype, pd.StringDtype) else column.map(as_text)
+
+
 def describe_columns(cells: pd.DataFrame) -> list[dict[str, Any]]:
     """Name, kind and distribution of each column, for a person to compare a cell with."""
     return [{"name": name, **_describe(cells[name])} for name in cells.columns]
@@ -228,10 +238,10 @@ def _describe(column: pd.Series) -> dict[str, Any]:
         return {"kind": "number", "histogram": _histogram(known.to_numpy(float)), "top": None}
     if column.dtype.kind == "M":
         return {"kind": "date", "histogram": None, "top": None}
-    texts = known.astype(str)
+    texts = texts_of(known)
     counts = texts.value_counts()
     if len(counts) <= min(MOST_CATEGORIES, max(2, len(texts) // 2)):
-        top = [[as_text(value), int(count)] for value, count in counts.head(10).items()]
+        top = [[str(value), int(count)] for value, count in counts.head(10).items()]
         return {"kind": "category", "histogram": None, "top": top}
     return {"kind": "text", "histogram": None, "top": None}
 
@@ -241,7 +251,8 @@ def _histogram(values: Any) -> dict[str, list[float]] | None:
     values = values[np.isfinite(values)]
     if len(values) == 0:
         return None
-    low, high = np.quantile(values, [0.005, 0.995])
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest there are
+        low, high = map(float, np.quantile(values, [0.005, 0.995]))
     if not high > low:
         low, high = float(values.min()), float(values.max())
     if not high > low or not math.isfinite(high - low):

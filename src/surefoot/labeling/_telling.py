@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from surefoot._typing import Ints
+from surefoot.labeling._pool import texts_of
 
 # Bins of a column of numbers, and categories of a column of texts that are told apart.
 N_BINS = 5
@@ -46,6 +47,6 @@ def _codes(column: pd.Series) -> Ints:
         edges = np.unique(np.quantile(known, shares)) if len(known) else known
         codes = np.searchsorted(edges, values, side="left")
         return np.where(np.isnan(values), len(edges) + 1, codes)
-    texts = column.astype(str).where(column.notna(), "")
+    texts = texts_of(column).where(column.notna(), "")
     frequent = {text: i for i, text in enumerate(texts.value_counts().index[:N_BINS])}
     return texts.map(frequent).fillna(N_BINS).to_numpy(dtype=np.int64)
