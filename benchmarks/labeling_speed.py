@@ -3,7 +3,7 @@
 Half of the columns are numbers, half are texts of a few kinds. 300 rows have labels at the start. One person labels
 without a pause while the model learns again and again in its own process.
 
-python benchmarks/labeling_speed.py [--rows 100000] [--columns 50] [--answers 300]
+python benchmarks/labeling_speed.py [--rows 100000] [--columns 50] [--answers 1000]
 """
 
 import argparse
@@ -158,7 +158,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--columns", type=int, default=50)
-    parser.add_argument("--answers", type=int, default=300)
+    parser.add_argument("--answers", type=int, default=1000)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(arguments.rows, arguments.columns, arguments.answers, Path(folder))

@@ -1,10 +1,8 @@
 """One pool being labelled: the answers, the queue and the model that learns, without HTTP."""
 
-import csv
 import io
 import json
 import threading
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,10 @@ import pandas as pd
 
 from surefoot._files import write_whole
 from surefoot.labeling._errors import Refusal
+from surefoot.labeling._labels_csv import as_csv, check_file
 from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
 from surefoot.labeling._queue import Queue
-from surefoot.labeling._store import Answer, Lease, Store
+from surefoot.labeling._store import Lease, Store
 from surefoot.labeling._trainer import Trainer, Work
 from surefoot.labeling._work import Request, Round, ask_model, learn
 
@@ -30,8 +29,6 @@ N_AHEAD = 20
 LONGEST_NEIGHBOR_CELL = 300
 
 NOT_YET = "Go on: the model has not learned from the labels yet."
-
-COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
 
 
 class Session:
@@ -314,37 +311,6 @@ def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str
             f"differ from those of {pool.name}, so name another file for the database.",
         )
     return facts
-
-
-def check_file(path: Path | None, store: Store) -> None:
-    """Refuse to replace a file that has anything else than answers of the database."""
-    if path is None or not path.exists():
-        return
-    known = set(as_csv(store.history()).splitlines())
-    with path.open("rb") as file:
-        if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
-            raise Refusal(
-                409,
-                f"{path} is there already, with lines that {store.path} does not have: move it away, or name another "
-                "file.",
-            )
-
-
-def as_csv(answers: list[Answer]) -> str:
-    """Answers as CSV, one line each."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for each in answers:
-        when = datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds")
-        writer.writerow(
-            [
-                *(each.row, each.label, each.kind, each.person, when),
-                *(f"{each.seconds:.3f}", each.strategy),
-                "" if each.error is None else f"{each.error:.4f}",
-            ]
-        )
-    return text.getvalue()
 
 
 def _shortened(value: Any, longest: int) -> Any:
