@@ -96,6 +96,20 @@ def _group_folds(
     return StratifiedGroupKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
 
 
+def fresh_splits(part: Ints, groups: NDArray[Any] | None, random_state: int) -> list[Split]:
+    """Folds of the rows at these positions, which no given split divides; none if they are a single row or group."""
+    units = part if groups is None else groups[part]
+    n_units = len(np.unique(units))
+    if n_units < 2:
+        return []
+    folds = min(FOLDS, n_units)
+    if n_units < len(part):  # groups, or copies of a row in a bootstrap, stay together
+        splits = GroupKFold(folds).split(part, groups=units)
+    else:
+        splits = KFold(folds, shuffle=True, random_state=random_state).split(part)
+    return [(part[train], part[test]) for train, test in splits]
+
+
 def splits_in_time(times: NDArray[Any], n_folds: int) -> list[Split]:
     """Splits that hold out later rows than those they learn from; rows of one time are on the same side.
 

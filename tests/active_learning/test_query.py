@@ -45,7 +45,10 @@ def test_of_two_classes_margin_and_confidence_are_the_same():
 
 
 def test_the_two_most_probable_classes_decide():
-    """The leads are .05, .25 and .1; the most probable classes have .45, .5 and .55."""
+    """The leads are .05, .25 and .1; the most probable classes have .45, .5 and .55.
+
+    In log-odds the leads of the last two would be 1.1 and .4, in probability they are .25 and .1.
+    """
     shares = np.array([[0.45, 0.4, 0.15], [0.5, 0.25, 0.25], [0.55, 0.45, 0.0]])
     model = KNeighborsClassifier(20).fit(*table_of_shares(shares))
     pool = 100.0 * np.arange(3)[:, None]

@@ -139,7 +139,7 @@ def test_tables_beyond_the_memory_are_noticed_before_they_are_read(
     monkeypatch.setattr(_memory, "of_machine", lambda: 5000.0)
     out = tmp_path / "m.skops"
     result = run("fit", folder / "big", "--target", "leaves", "--out", out)
-    assert result.sentence.startswith("big has about 120 rows, which need ")
+    assert result.sentence.startswith("big has about 120 rows, which need about ")
     assert "GB of memory where 5e-06 GB are free: pass --sample" in result.sentence
     result = run("report", folder / "table.csv", "--target", "leaves", "--json")
     assert result.sentence.endswith(" for that many rows at random.")

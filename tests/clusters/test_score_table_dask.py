@@ -1,9 +1,10 @@
 """Tables in files, judged by workers of Dask: the bytes of a local run, also if a worker is killed."""
 
+import dask.dataframe as dd
 import pandas as pd
 import pytest
 
-from surefoot.scoring import score_table
+from surefoot.scoring import score_dask, score_table
 
 
 @pytest.fixture
@@ -46,3 +47,19 @@ def test_a_cell_that_does_not_fit_is_named_with_its_line(client, sure, rows, tmp
         [pd.read_parquet(path) for path in sorted((tmp_path / "out").glob("*.parquet"))]
     )
     assert finished["row"].tolist() == list(range(200))
+
+
+def test_the_model_is_sent_once_whatever_the_number_of_parts(
+    client, sure, rows, table, tmp_path, monkeypatch
+):
+    packed, pack = [], type(sure).__getstate__
+    monkeypatch.setattr(type(sure), "__getstate__", lambda self: packed.append(1) or pack(self))
+    counts = []
+    for n_parts in (2, 12):
+        size = len(rows) // n_parts
+        score_table(sure, table, tmp_path / f"{n_parts}", rows_per_part=size, client=client)
+        counts.append(len(packed))
+        client.compute(score_dask(sure, dd.from_pandas(rows, npartitions=n_parts))).result()
+        counts.append(len(packed))
+    assert 0 < counts[0] < counts[1]
+    assert counts[2:] == [counts[1] + counts[0], 2 * counts[1]]

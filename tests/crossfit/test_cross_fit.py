@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 
 from surefoot._crossfit import CrossFitter
 from surefoot._splits import resolve_cv
-from surefoot.indicators import Confidence, NeighborDistance, NeighborError
+from surefoot.indicators import Confidence, NeighborDistance, NeighborError, SecondOpinion
 from surefoot.resampling import HoldoutSplit
 
 
@@ -214,6 +216,31 @@ def test_the_reference_is_bounded_but_the_model_is_not():
     assert len(np.unique(reference)) == 7
     assert len(folds.model(folds.everything).seen_) == 40
     assert_allclose(panel.indexes[0].held_out_scores[:, 0], np.sin(reference))
+
+
+def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_their_number():
+    X, y = make_classification(200, 4, class_sep=3.0, random_state=0)
+    opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
+    folds = CrossFitter([opinion], LogisticRegression(), X, y, cv=KFold(4), max_reference_rows=9)
+    expected = np.empty(200)
+    for train, test in KFold(4).split(X):
+        predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])
+        chances = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
+        expected[test] = chances[np.arange(50), predicted]
+    limit = 1 / (2 * 150 + 2)  # of 150 rows in training
+    assert (expected > 1 - limit).any()
+    found = folds.held_out().columns["SecondOpinion"][:, 0]
+    assert_allclose(found, logit(np.clip(expected, limit, 1 - limit)))
+
+
+def test_other_models_learn_from_fifty_thousand_rows_at_most():
+    X = np.random.default_rng(0).normal(size=(60_000, 1))
+    y = (X[:, 0] > 0).astype(int)
+    opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
+    folds = CrossFitter([opinion], GaussianNB(), X, y, cv=2, max_reference_rows=9)
+    (_, bayes), *_ = folds.panel().indicators["SecondOpinion"].opinions_
+    assert bayes.class_count_.sum() == 50_000
+    assert_allclose(bayes.class_prior_, np.bincount(y) / len(y), atol=0.01)  # of any place in X
 
 
 def test_a_frozen_model_judges_every_row_as_it_is():

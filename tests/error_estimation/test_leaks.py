@@ -96,6 +96,16 @@ def test_the_errors_of_neighbours_are_worthless_however_rows_are_held_out(cv):
     assert_allclose(mean_aurocs(draw, 6), 0.5, atol=0.03)
 
 
+def test_the_default_is_worthless_where_neighbours_are_searched_in_a_sample():
+    def draw(seed):
+        X, y = random_labels(seed)
+        tree = DecisionTreeClassifier(random_state=0)
+        model = IndividualErrorClassifier(tree, max_reference_rows=100, random_state=0).fit(X, y)
+        return np.hstack(list(model.held_out_.columns.values())), model.held_out_.losses
+
+    assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
+
+
 def test_errors_from_models_that_saw_the_row_would_be_found_out():
     def draw(seed):
         X, y = random_labels(seed)

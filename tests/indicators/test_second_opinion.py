@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.special import logit
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.ensemble import BaggingRegressor
+from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -46,6 +46,25 @@ def test_a_class_that_the_opinion_does_not_know_is_hardly_likely():
     assert_allclose(found.transform(X[145:])[:, 0], logit(1 / 202))
     alone = SecondOpinion(frozen, random_state=0).fit(X[:50], y[:50])
     assert_allclose(alone.transform(X[[0, 149]])[:, 0], [logit(101 / 102), logit(1 / 102)])
+
+
+def test_half_a_vote_more_on_either_side_of_an_ensemble():
+    X, y = load_iris(return_X_y=True)
+    bag = BaggingClassifier(GaussianNB(), 4, random_state=0)
+    found = SecondOpinion(GaussianNB(), opinions=[("bag", bag)]).fit(X, y).transform(X)[:, 0]
+    chances = bag.fit(X, y).predict_proba(X)[np.arange(150), GaussianNB().fit(X, y).predict(X)]
+    assert chances.max() > 0.999
+    assert_allclose(found, np.log((4 * chances + 0.5) / (4 * (1 - chances) + 0.5)))
+
+
+def test_the_number_of_trees():
+    X, y = load_iris(return_X_y=True)
+    few = SecondOpinion(GaussianNB(), n_trees=3, random_state=0).fit(X, y)
+    assert len(dict(few.opinions_)["trees"].estimators_) == 3
+    # Votes of three trees, and half a vote on either side.
+    assert_allclose(np.unique(np.abs(few.transform(X)[:, 0])).max(), np.log(3.5 / 0.5))
+    with pytest.raises(ValueError, match="n_trees"):
+        SecondOpinion(GaussianNB(), n_trees=0).fit(X, y)
 
 
 def test_gap_and_spread_of_a_regression_by_hand():

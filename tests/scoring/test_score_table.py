@@ -72,6 +72,30 @@ def test_the_bytes_do_not_depend_on_processes_or_on_how_the_table_is_stored(
     assert contents(tmp_path / "one") == contents(tmp_path / "three")
 
 
+class Counted(LogisticRegression):
+    """Model that counts how often it is pickled."""
+
+    n_pickled = 0
+
+    def __getstate__(self):
+        Counted.n_pickled += 1
+        return super().__getstate__()
+
+
+def test_other_processes_get_the_model_once_and_not_with_every_part(rows, tmp_path):
+    X = rows[["age", "spent"]]
+    sure = IndividualErrorClassifier(Counted(), cv=2, random_state=0).fit(X, X["spent"] > 0)
+    X.to_parquet(tmp_path / "t.parquet")
+    counts = []
+    for size in (150, 30):
+        Counted.n_pickled = 0
+        out = tmp_path / f"out-{size}"
+        score_table(sure, tmp_path / "t.parquet", out, rows_per_part=size, n_jobs=2)
+        counts.append(Counted.n_pickled)
+    assert counts[0] == counts[1] > 0
+    np.testing.assert_allclose(read(out)["estimated_error"], sure.predict_error(X))
+
+
 def test_an_error_in_another_process_is_told_as_in_this_one(classifier, rows, tmp_path):
     rows.astype({"age": object}).replace({"age": {rows["age"][3]: "old"}}).to_csv(
         tmp_path / "t.csv", index=False

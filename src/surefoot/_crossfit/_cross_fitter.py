@@ -9,20 +9,21 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit._cross_fit import CrossFit
 from surefoot._crossfit._panel import Panel, join, named
+from surefoot._crossfit._sharing import fold_of_each_row
 from surefoot._models import fit_model
 from surefoot._progress import counted
-from surefoot._splits import never_held_out, resolve_cv
+from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
-from surefoot.indicators import Indicator
+from surefoot.indicators import Indicator, SecondOpinion
+from surefoot.neighborhoods import NeighborhoodIndex
 
-# Folds within a part of the rows that no given split divides.
-FRESH_FOLDS = 5
+# Most rows on which indicators fit models of their own; of a larger part a random sample is taken.
+MOST_LEARNED_ROWS = 50_000
 
 
 class CrossFitter:
@@ -93,6 +94,9 @@ class CrossFitter:
             (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)
         ]
         self.too_rare = never_held_out(splitter, self.splits, len(y))
+        # Fold of each row, while the trees that the folds share are fitted; and these trees, by indicator.
+        self._folds: Ints | None = None
+        self._shared: dict[str, tuple[Any, NeighborhoodIndex]] = {}
         self._models: dict[bytes, Any] = {}
         self._panels: dict[bytes, Panel] = {}
 
@@ -153,12 +157,22 @@ class CrossFitter:
         """Panel of the model of a part; by default of the deployed model, for new rows."""
         return self._build_panels([self.deployed if part is None else part])[0]
 
-    def lay_out_like(self, panel: Panel) -> None:
-        """Give the panels that are built from now on the columns of this one, in its order."""
+    def deployed_panel(self) -> Panel:
+        """Panel of the deployed model; those of the folds, built later, get its columns and share its trees."""
+        if is_classifier(self.estimator):
+            self._folds = fold_of_each_row(self.splits, len(self.y))
+        panel = self.panel()
+        self._folds = None
+        self._shared = {
+            name: (shared, indicator.index_)
+            for name, indicator in panel.indicators.items()
+            if isinstance(indicator, SecondOpinion) and (shared := indicator.take_shared())
+        }
         self.indicators = {
             name: indicator.laid_out_like(panel.indicators[name])
             for name, indicator in self.indicators.items()
         }
+        return panel
 
     def model(self, part: Ints) -> Any:
         """Model of a part, fitted at the first request."""
@@ -167,9 +181,9 @@ class CrossFitter:
 
     def scorer(self, part: Ints) -> Panel:
         """Panel without indicators, which only computes scores."""
-        # The number of rows limits the log-odds: with those of the part's panel, the scores are equal.
-        rows = self._rows(self.reference_rows(part))
-        return self.panel_type({}, self.model(part), *rows, response=self.response)
+        # The number of training rows limits the log-odds: the scores are then those of the part's panel.
+        rows, options = self._rows(self.reference_rows(part)), self._n_trained(part)
+        return self.panel_type({}, self.model(part), *rows, response=self.response, **options)
 
     def units(self, rows: Ints) -> NDArray[Any] | None:
         """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
@@ -185,20 +199,7 @@ class CrossFitter:
             (np.intersect1d(train, part), np.intersect1d(test, part)) for train, test in self.splits
         ]
         inner = [(train, test) for train, test in inner if len(train) and len(test)]
-        return inner or self._fresh_splits(part)
-
-    def _fresh_splits(self, part: Ints) -> list[Split]:
-        """Folds of the rows of a part; none if it is a single row or group."""
-        units = part if self.groups is None else self.groups[part]
-        n_units = len(np.unique(units))
-        if n_units < 2:
-            return []
-        folds = min(FRESH_FOLDS, n_units)
-        if n_units < len(part):  # groups, or copies of a row in a bootstrap, stay together
-            splits = GroupKFold(folds).split(part, groups=units)
-        else:
-            splits = KFold(folds, shuffle=True, random_state=self.seed).split(part)
-        return [(part[train], part[test]) for train, test in splits]
+        return inner or fresh_splits(part, self.groups, self.seed)
 
     def held_out_scores(self, part: Ints) -> Floats:
         """Out-of-fold scores of the rows of a part, by models fitted within that part; NaN where there is none."""
@@ -225,21 +226,50 @@ class CrossFitter:
         held_out_scores = [self._needed_scores(part) for part in new.values()]
         built = self._run(
             (
-                delayed(_build_panel)(
-                    self.panel_type, self.indicators, self._models[key], *reference, self.response
+                delayed(self.panel_type)(
+                    self.indicators,
+                    self._models[key],
+                    *self._rows(self.reference_rows(part)),
+                    response=self.response,
+                    held_out_scores=None if scores is None else scores[self._kept(part)],
+                    **self._learning(part),
+                    **self._shared_by(part),
+                    **self._n_trained(part),
                 )
                 for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
-                if (reference := self._reference(part, scores))
             ),
             "search",
         )
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
 
-    def _reference(self, part: Ints, scores: Floats | None) -> tuple[Any, NDArray[Any], Any]:
-        """Rows of a part in which neighbours are searched, with their targets and held-out scores."""
-        kept = self._kept(part)
-        return *self._rows(part[kept]), None if scores is None else scores[kept]
+    def _n_trained(self, part: Ints) -> dict[str, Any]:
+        """Option of a panel: the number of the model's training rows, where these are not its reference rows."""
+        return {"n_trained": len(part)} if len(self._kept(part)) < len(part) else {}
+
+    def _learning(self, part: Ints) -> dict[str, Any]:
+        """Option of a panel: rows on which indicators fit models, where these are not its reference rows."""
+        learns = any(indicator.learns for indicator in self.indicators.values())
+        if not learns:
+            return {}
+        sampled = len(self._kept(part)) < len(part)
+        learned = part[self._sample(len(part), MOST_LEARNED_ROWS)] if sampled else part
+        learning = {"learning": self._rows(learned)} if sampled else {}
+        return learning if self._folds is None else {**learning, "folds": self._folds[learned]}
+
+    def _shared_by(self, part: Ints) -> dict[str, Any]:
+        """Option of a panel: by indicator, trees that have not seen the fold outside of the part."""
+        if not self._shared:
+            return {}
+        number = next(
+            (i for i, (train, _) in enumerate(self.splits) if np.array_equal(train, part)), None
+        )
+        if number is None:
+            return {}
+        trees = {
+            name: (shared.without(number), index) for name, (shared, index) in self._shared.items()
+        }
+        return {"trees": trees}
 
     def reference_rows(self, part: Ints | None = None) -> Ints:
         """Positions of the rows in which the panel of a part searches neighbours."""
@@ -248,10 +278,14 @@ class CrossFitter:
 
     def _kept(self, part: Ints) -> Ints:
         """Places within a part of its reference rows: all, or a random sample of `max_reference_rows`."""
-        if self.max_reference_rows is None or len(part) <= self.max_reference_rows:
-            return np.arange(len(part))
+        return self._sample(len(part), self.max_reference_rows)
+
+    def _sample(self, n_rows: int, most: int | None) -> Ints:
+        """Numbers below `n_rows`: all, or a random sample of `most`, ascending."""
+        if most is None or n_rows <= most:
+            return np.arange(n_rows)
         draw = np.random.RandomState(self.seed)
-        return np.sort(draw.choice(len(part), self.max_reference_rows, replace=False))
+        return np.sort(draw.choice(n_rows, most, replace=False))
 
     def _rows(self, part: Ints) -> tuple[Any, NDArray[Any]]:
         return take_rows(self.X, part), self.y[part]
@@ -301,40 +335,7 @@ class CrossFitter:
 
 
 def cross_fit(
-    indicators: Sequence[Indicator],
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    *,
-    cv: Any,
-    groups: Any = None,
-    sample_weight: Any = None,
-    response: str = "auto",
-    random_state: Any = 0,
-    n_jobs: int | None = None,
+    indicators: Sequence[Indicator], estimator: Any, X: Any, y: NDArray[Any], **options: Any
 ) -> CrossFit:
-    """Out-of-fold scores and columns of every row, by models and neighbours of the other folds."""
-    return CrossFitter(
-        indicators,
-        estimator,
-        X,
-        y,
-        cv=cv,
-        groups=groups,
-        sample_weight=sample_weight,
-        response=response,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    ).held_out()
-
-
-def _build_panel(
-    panel_type: Any,
-    indicators: Mapping[str, Indicator],
-    model: Any,
-    X: Any,
-    y: Any,
-    scores: Any,
-    response: str,
-) -> Panel:
-    return panel_type(indicators, model, X, y, response=response, held_out_scores=scores)
+    """Out-of-fold scores and columns of every row; the options are those of `CrossFitter`."""
+    return CrossFitter(indicators, estimator, X, y, **options).held_out()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from surefoot._typing import Floats
+from surefoot._crossfit._sharing import saw_no_labels
+from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator, SecondOpinion
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -42,6 +43,14 @@ class Panel:
         Method of the model that the scores are made of; an indicator may use another one for itself.
     held_out_scores : ndarray, default=None
         Out-of-fold scores of the training rows, for indicators that need them.
+    learning : tuple of table and ndarray, default=None
+        Rows and targets on which indicators fit models of their own; None means X and y.
+    folds : ndarray of shape (n_rows,), default=None
+        Fold of each row to learn from, -1 if it has none, where each `SecondOpinion` fits trees that folds may share.
+    trees : mapping of str to tuple, default=None
+        Trees for a `SecondOpinion` by its name, and the index in whose space they were fitted.
+    n_trained : int, default=None
+        Training rows of the model, which limit its log-odds; None means those of X.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -55,15 +64,19 @@ class Panel:
         *,
         response: str = "auto",
         held_out_scores: Floats | None = None,
+        learning: tuple[Any, NDArray[Any]] | None = None,
+        folds: Ints | None = None,
+        trees: Mapping[str, Any] | None = None,
+        n_trained: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
         by_name = named(indicators)
-        self.indicators: dict[str, Indicator] = {name: clone(i) for name, i in by_name.items()}
+        attached: dict[str, Indicator] = {}
         self.indexes: list[NeighborhoodIndex] = []
         self.members: list[list[str]] = _group(by_name, response)
         for group in self.members:
-            chosen = [self.indicators[name] for name in group]
+            chosen = [by_name[name] for name in group]
             needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
             settings = chosen[0].index_settings() if chosen else {}
             index = NeighborhoodIndex(
@@ -72,12 +85,18 @@ class Panel:
                 y,
                 n_neighbors=max(needs, default=0),
                 held_out_scores=held_out_scores,
+                n_trained=n_trained,
                 n_jobs=n_jobs,
                 **{"response": response, **settings},
             )
             self.indexes.append(index)
-            for indicator in chosen:
-                indicator.attach(index)
+            may_share = folds is not None and saw_no_labels(model, settings.get("space"))
+            options = {"folds": folds} if may_share else {}
+            given = [
+                {"trees": trees[name]} if trees and name in trees else options for name in group
+            ]
+            attached.update(zip(group, attach_all(chosen, index, learning, given), strict=True))
+        self.indicators: dict[str, Indicator] = {name: attached[name] for name in by_name}
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save, with the model and each index once: skops writes an object again at every reference."""
@@ -124,9 +143,11 @@ class Panel:
             others: dict[str, NDArray[Any]] = {}
             for name, around in self._around(near, names):
                 indicator = self.indicators[name]
-                columns[name] = indicator.columns(around)
                 if opinions and isinstance(indicator, SecondOpinion):
-                    others |= indicator.predictions(around)
+                    columns[name], predictions = indicator.ask(around)
+                    others |= predictions
+                else:
+                    columns[name] = indicator.columns(around)
             return PanelOutput(near.scores, columns, answers, others)
 
         n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
@@ -143,6 +164,30 @@ class Panel:
             if chosen:
                 around = near if index is near.index else Neighborhood(index, near.table, near)
                 yield from ((name, around) for name in chosen)
+
+
+def attach_all(
+    indicators: Sequence[Indicator],
+    index: NeighborhoodIndex,
+    learning: tuple[Any, NDArray[Any]] | None = None,
+    given: Sequence[dict[str, Any]] = (),
+) -> list[Indicator]:
+    """Copies of the indicators, attached to an index; models of their own are fitted on its rows, or on `learning`.
+
+    `given` are options of `learn` for each indicator that is a `SecondOpinion`.
+    """
+    attached = [clone(indicator).attach(index) for indicator in indicators]
+    if any(indicator.learns for indicator in attached):
+        if learning is None:
+            rows, labels = index.space.rows, index.labels
+        else:
+            rows, labels = index.coordinates(learning[0]), learning[1]
+        for place, indicator in enumerate(attached):
+            if isinstance(indicator, SecondOpinion):
+                indicator.learn(rows, labels, **(given[place] if given else {}))
+            elif indicator.learns:
+                indicator.learn(rows, labels)
+    return attached
 
 
 def join(parts: Sequence[PanelOutput]) -> PanelOutput:

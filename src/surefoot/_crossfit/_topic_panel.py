@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import clone
 
-from surefoot._crossfit._panel import Panel, PanelOutput
+from surefoot._crossfit._panel import Panel, PanelOutput, attach_all
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot._search import canonical_metric
 from surefoot._typing import Floats, Ints
@@ -153,7 +152,7 @@ class TopicPanel:
                     response=self._response,
                     held_out_scores=self._held_out_scores_of(kind, topic),
                 )
-                attached = [clone(i).attach(own_index) for i in self._indicators_of(kind)]
+                attached = attach_all(self._indicators_of(kind), own_index)
                 topic_models.append(TopicModel(kind, topic, own_index, attached))
         self._shared.append((index, topic_models))
 

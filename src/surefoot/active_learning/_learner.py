@@ -46,7 +46,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`.
     diverse : bool, default=True
         Whether a batch has rows from different clusters of the most doubtful rows.
-    tolerance : float, default=0.06
+    tolerance : float, default=0.07
         Largest share of predictions that the last doubling of labels may have changed, for `should_stop_` to be
         true; see :class:`StoppingRule`.
     random_state : int, RandomState or None, default=None

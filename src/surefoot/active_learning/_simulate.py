@@ -77,7 +77,7 @@ class SimulationResult:
 
         Parameters
         ----------
-        tolerance : float, default=0.06
+        tolerance : float, default=0.07
             Largest share of predictions that the last doubling of labels may have changed.
 
         Returns

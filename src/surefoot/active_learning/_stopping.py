@@ -13,7 +13,7 @@ from surefoot._validation import check_number
 MOST_WATCHED = 1000
 
 # Share of predictions that the last doubling of labels may have changed; see the results on queries.
-TOLERANCE = 0.06
+TOLERANCE = 0.07
 
 
 class StoppingRule:
@@ -26,7 +26,7 @@ class StoppingRule:
 
     Parameters
     ----------
-    tolerance : float, default=0.06
+    tolerance : float, default=0.07
         Largest share of predictions that the last doubling of labels may have changed.
     state : dict, default=None
         `state` of an earlier rule, to go on from there; None begins anew.

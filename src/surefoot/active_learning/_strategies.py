@@ -79,7 +79,15 @@ def at_random(situation: Situation) -> Floats:
 
 
 def small_margin(situation: Situation) -> Floats:
-    """Doubt that is higher the smaller the lead of the predicted class over the runner-up is."""
+    """Doubt that is higher the smaller the lead of the predicted class over the runner-up is.
+
+    The lead is one of probabilities, or of decision values where there are none. Of two classes only its order
+    matters, which is that of the log-odds.
+    """
+    model = situation.model
+    if len(model.classes_) > 2 and hasattr(model, "predict_proba"):
+        two = np.partition(_probabilities(model, situation.X_pool), -2, axis=1)[:, -2:]
+        return np.asarray(two[:, 0] - two[:, 1])
     confidence = situation.fit_indicator(Confidence())
     return -confidence.transform(situation.X_pool)[:, 1]
 

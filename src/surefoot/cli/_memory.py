@@ -31,7 +31,7 @@ def check_fits(path: Path, instead: str) -> None:
     if size is None or COPIES * size.n_bytes <= free:
         return
     raise Mistake(
-        f"{table_name(path)} has about {size.n_rows:,} rows, which need {COPIES * size.n_bytes / 1e9:,.3g} GB of "
+        f"{table_name(path)} has about {size.n_rows:,} rows, which need about {COPIES * size.n_bytes / 1e9:,.3g} GB of "
         f"memory where {free / 1e9:,.3g} GB are free: {instead}."
     )
 

@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot._parallel import model_of, shared_model
 from surefoot._words import plural
 from surefoot.abstention import Promise, promise_for
 from surefoot.cli._columns import without_infinities
@@ -180,16 +181,17 @@ def promise_or_remark(sure: Sure, max_risk: Risk, confidence: float) -> Promise:
 def judge_in_chunks(sure: Sure, X: pd.DataFrame, promise: Promise, jobs: int) -> pd.DataFrame:
     """Table of the judgement of each row, chunk by chunk."""
     parts = [X.iloc[start : start + CHUNK] for start in range(0, len(X), CHUNK)]
-    judged = Parallel(n_jobs=jobs, return_as="generator", mmap_mode="c")(
-        delayed(judge_chunk)(sure, part, promise) for part in parts
+    shared = shared_model(sure, jobs)
+    judged = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(judge_chunk)(shared, part, promise) for part in parts
     )
     shown = progress_bar(judged, total=len(parts), label="Judging")
     return pd.concat(list(shown), ignore_index=True)
 
 
-def judge_chunk(sure: Sure, part: pd.DataFrame, promise: Promise) -> pd.DataFrame:
+def judge_chunk(shared: Any, part: pd.DataFrame, promise: Promise) -> pd.DataFrame:
     """Table of the judgement of a few rows."""
-    return promise.apply(sure.judge(part)).to_frame()
+    return promise.apply(model_of(shared).judge(part)).to_frame()
 
 
 def in_words(summary: dict[str, Any], unit: str) -> str:

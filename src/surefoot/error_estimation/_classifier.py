@@ -64,8 +64,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
-    max_reference_rows : int, default=50_000
-        Most training rows in which neighbours are searched; of more rows a random sample is taken.
+    max_reference_rows : int, default=5_000
+        Most training rows in which neighbours are searched; of more rows a random sample is taken. The model learns
+        from all rows, and the other models of `SecondOpinion` from up to 50,000.
     random_state : int, RandomState or None, default=None
         Seed of all random draws: that sample, the folds, the error estimator, the indicators.
     n_jobs : int, default=None
@@ -138,7 +139,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         passthrough: bool = False,
         cv: Any = 5,
         loss: Any = None,
-        max_reference_rows: int = 50_000,
+        max_reference_rows: int = 5_000,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

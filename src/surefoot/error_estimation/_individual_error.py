@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse, vstack
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -117,8 +116,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self._panel = folds.panel()
-        folds.lay_out_like(self._panel)  # panels of folds get the columns of the deployed one
+        self._panel = folds.deployed_panel()
         self.estimator_ = folds.model(folds.deployed)
         self.n_splits_ = len(folds.splits)
         self.never_held_out_ = folds.too_rare
@@ -264,9 +262,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def coordinates(self, X: Any) -> Any:
         """Coordinates of rows in the neighbour space of the indicators: numeric, complete, scaled; CSR for text."""
-        index = self._panel.indicators[NOVELTY].index_
-        parts = index.map(lambda near: near.rows, check_rows(self, X), 0)
-        return vstack(parts).tocsr() if issparse(parts[0]) else np.vstack(parts)
+        return self._panel.indicators[NOVELTY].index_.coordinates(check_rows(self, X))
 
     def get_indicator_names(self) -> NDArray[np.object_]:
         """Names of the indicators that the error estimator learns from, the keys of `Judgement.columns`."""

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from surefoot._typing import Floats, Ints
-from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult
+from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult, StoppingRule
 
 Results = dict[str, SimulationResult]
 
 GOAL = 0.95
-TOLERANCE, TOLERANCES = 0.06, (0.02, 0.04, 0.08, 0.1, 0.12, 0.15)
+TOLERANCES = (0.03, 0.05, 0.07, 0.09, 0.11, 0.15)
 N_DRAWS = 500
 
 
@@ -95,8 +95,10 @@ def _stop_lines(tables: Results) -> list[str]:
     lines = [
         "the rule says stop      after 95 %  share of full accuracy  before twice  stop / needed  never"
     ]
-    rows = [(name, name, TOLERANCE) for name in strategies_of(tables)]
-    rows += [(f"  at {tolerance:.0%}", DEFAULT_STRATEGY, tolerance) for tolerance in TOLERANCES]
+    usual = StoppingRule().tolerance
+    rows = [(name, name, usual) for name in strategies_of(tables)]
+    title = f"{DEFAULT_STRATEGY}, tolerance"
+    rows += [(f"{title} {limit:.0%}", DEFAULT_STRATEGY, limit) for limit in TOLERANCES]
     for title, name, tolerance in rows:
         stops = stops_of(tables, name, tolerance)
         in_time = stops[:, 0] <= 2 * stops[:, 1]

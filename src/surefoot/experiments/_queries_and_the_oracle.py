@@ -23,7 +23,8 @@ from surefoot.experiments._progress import Progress, silent
 # Strategies that are simulated together, the number of repeats, and how many repeats of the first go before one of
 # them. "error" fits an error estimator for each question: it has few repeats, without wrong answers.
 GROUPS: list[tuple[list[str], int, int]] = [
-    (["random", "confidence", DEFAULT_STRATEGY], 20, 1),
+    (["random", "confidence"], 20, 1),
+    ([DEFAULT_STRATEGY], 20, 1),
     (["votes", "sensitivity"], 20, 3),
     (["error"], 2, 10),
 ]

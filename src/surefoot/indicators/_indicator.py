@@ -40,6 +40,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     # Whether it needs out-of-fold scores of a row's neighbours.
     needs_held_out_scores = False
 
+    # Whether it fits models of its own, in `learn`.
+    learns = False
+
     @abstractmethod
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Columns of the indicator, shape (n_rows, n_columns_out), for the rows of the neighbourhood."""
@@ -111,7 +114,10 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             n_jobs=getattr(self, "n_jobs", None),
             **self.index_settings(),
         )
-        return self.attach(index)
+        self.attach(index)
+        if self.learns:
+            self.learn(index.space.rows, index.labels)
+        return self
 
     def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats | None:
         """Out-of-fold scores of the rows; None unless a subclass needs them."""
@@ -120,6 +126,13 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`."""
         self.index_ = index
+        return self
+
+    def learn(self, rows: Any, labels: NDArray[Any] | None) -> Self:
+        """Fit models of its own on rows in the neighbour space, after `attach`; only called if `learns`.
+
+        The rows may be more than those in which neighbours are searched.
+        """
         return self
 
     def transform(self, X: Any) -> Floats:

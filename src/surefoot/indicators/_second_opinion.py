@@ -1,6 +1,7 @@
 """Agreement of other, quickly fitted models with a prediction."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +14,14 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import share_of_columns
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
+from surefoot.indicators._shared_trees import SharedTrees
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
@@ -41,8 +43,11 @@ class SecondOpinion(Indicator):
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
     opinions : sequence of (str, estimator), default=None
-        The other models, with their names. The default is 50 extremely randomised trees, which learn thresholds
-        and interactions, and a penalised linear model, which learns trends.
+        The other models, with their names. The default is `n_trees` extremely randomised trees, which learn
+        thresholds and interactions, and a penalised linear model, which learns trends.
+    n_trees : int, default=50
+        Number of the default trees. The folds of a classifier's error estimator share twice as many, each fitted on
+        some of the folds, where the labels cannot have shaped the space.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates that the other models are fitted on; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
@@ -71,13 +76,19 @@ class SecondOpinion(Indicator):
 
     doubt = "other models disagree"
 
+    learns = True
+
     opinions_: list[tuple[str, Any]]
+
+    # Index in whose space the trees were fitted, if that is not the one that this indicator is attached to.
+    _index_of_trees: NeighborhoodIndex | None = None
 
     def __init__(
         self,
         estimator: Any = None,
         *,
         opinions: Opinions | None = None,
+        n_trees: int = 50,
         space: Any = "auto",
         metric: Any = "auto",
         random_state: Any = None,
@@ -85,6 +96,7 @@ class SecondOpinion(Indicator):
     ) -> None:
         self.estimator = estimator
         self.opinions = opinions
+        self.n_trees = n_trees
         self.space = space
         self.metric = metric
         self.random_state = random_state
@@ -92,6 +104,7 @@ class SecondOpinion(Indicator):
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
+        check_scalar(self.n_trees, "n_trees", Integral, min_val=1)
         if self.opinions is None:
             return
         is_pair = [
@@ -110,36 +123,71 @@ class SecondOpinion(Indicator):
         """1, so that the index has a neighbour space."""
         return 1
 
-    def attach(self, index: NeighborhoodIndex) -> Self:
-        """Attach to an index that an action built, in place of `fit`, and fit the other models on its rows."""
-        super().attach(index)
-        if index.labels is None:
+    def learn(
+        self,
+        rows: Any,
+        labels: NDArray[Any] | None,
+        *,
+        folds: Ints | None = None,
+        trees: tuple[Any, NeighborhoodIndex] | None = None,
+    ) -> Self:
+        """Fit the other models on rows in the neighbour space and their targets.
+
+        With `folds`, the default trees of a classifier are fitted so that folds can share them (`take_shared`). `trees`
+        are fitted ones to use in place of the default trees, and the index in whose space they were fitted.
+        """
+        if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
+        is_regression = self.index_.response.is_regression
         opinions = self.opinions
         if opinions is None:
-            opinions = default_opinions(index, self.random_state)
-        elif not index.response.is_regression:
+            opinions = default_opinions(
+                rows, labels, is_regression, self.n_trees, self.random_state
+            )
+        elif not is_regression:
             _check_probabilities(opinions)
-        rows = index.space.rows
-        self.opinions_ = [(name, clone(model).fit(rows, index.labels)) for name, model in opinions]
+        fitted = {}
+        default_trees = opinions[0][1] if self.opinions is None else None
+        if trees is not None:
+            fitted["trees"], self._index_of_trees = trees
+        elif folds is not None and isinstance(default_trees, ExtraTreesClassifier):
+            seed = default_trees.random_state
+            self._shared = SharedTrees(rows, labels, folds, self.n_trees, seed)
+            fitted["trees"] = self._shared.for_new_rows()
+        self.opinions_ = [
+            (name, fitted[name] if name in fitted else clone(model).fit(rows, labels))
+            for name, model in opinions
+        ]
         return self
+
+    def take_shared(self) -> SharedTrees | None:
+        """Trees that folds can share, which are then no longer kept here; None if there are none."""
+        return self.__dict__.pop("_shared", None)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
-        columns: list[Floats] = []
-        for _, opinion in self.opinions_:
-            if neighborhood.index.response.is_regression:
-                columns.append(opinion.predict(neighborhood.rows) - neighborhood.scores[:, 0])
-                if members := _members(opinion):
-                    predictions = [member.predict(neighborhood.rows) for member in members]
-                    columns.append(np.std(predictions, axis=0))
-            else:
-                columns.append(_log_odds_of_prediction(opinion, neighborhood))
-        return np.column_stack(columns)
+        return self.ask(neighborhood)[0]
 
-    def predictions(self, neighborhood: Neighborhood) -> dict[str, NDArray[Any]]:
-        """Predictions of the other models, by their names."""
-        return {name: model.predict(neighborhood.rows) for name, model in self.opinions_}
+    def ask(self, neighborhood: Neighborhood) -> tuple[Floats, dict[str, NDArray[Any]]]:
+        """Columns, and the prediction of each other model by name: of a classifier its most probable class."""
+        columns: list[Floats] = []
+        predictions: dict[str, NDArray[Any]] = {}
+        for name, opinion in self.opinions_:
+            rows = neighborhood.rows
+            if name == "trees" and self._index_of_trees is not None:
+                rows = self._index_of_trees.coordinates(neighborhood.table)
+            if neighborhood.index.response.is_regression:
+                predictions[name] = opinion.predict(rows)
+                columns.append(predictions[name] - neighborhood.scores[:, 0])
+                if members := _members(opinion):
+                    columns.append(np.std([member.predict(rows) for member in members], axis=0))
+            else:
+                probabilities = _smoothed(opinion.predict_proba(rows), len(_members(opinion)))
+                predictions[name] = opinion.classes_[probabilities.argmax(axis=1)]
+                columns.append(
+                    _log_odds_of_prediction(probabilities, opinion.classes_, neighborhood)
+                )
+        return np.column_stack(columns), predictions
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean log-odds of the predicted class, or minus the mean absolute gap."""
@@ -158,18 +206,22 @@ class SecondOpinion(Indicator):
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
-def default_opinions(index: NeighborhoodIndex, random_state: Any) -> Opinions:
+def default_opinions(
+    rows: Any, labels: NDArray[Any], is_regression: bool, n_trees: int, random_state: Any
+) -> Opinions:
     """Randomised trees and a penalised linear model, classifiers or regressors like the model."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    if index.response.is_regression:
-        share = share_of_columns(index.space.rows.shape[1])
-        trees = ExtraTreesRegressor(50, min_samples_leaf=2, max_features=share, random_state=seed)
-        linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), index)
-    elif len(np.unique(np.asarray(index.labels))) < 2:
+    if is_regression:
+        share = share_of_columns(rows.shape[1])
+        trees = ExtraTreesRegressor(
+            n_trees, min_samples_leaf=2, max_features=share, random_state=seed
+        )
+        linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
+    elif len(np.unique(labels)) < 2:
         return [("trees", DummyClassifier()), ("linear", DummyClassifier())]
     else:
-        trees = ExtraTreesClassifier(50, random_state=seed)
-        linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), index)
+        trees = ExtraTreesClassifier(n_trees, random_state=seed)
+        linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), rows)
     return [("trees", trees), ("linear", linear)]
 
 
@@ -179,8 +231,16 @@ def _check_probabilities(opinions: Opinions) -> None:
             raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
 
 
-def _scaled(model: Any, index: NeighborhoodIndex) -> Any:
-    return model if issparse(index.space.rows) else make_pipeline(StandardScaler(), model)
+def _scaled(model: Any, rows: Any) -> Any:
+    return model if issparse(rows) else make_pipeline(StandardScaler(), model)
+
+
+def _smoothed(probabilities: Floats, n_members: int) -> Floats:
+    """Shares of the votes of an ensemble with half a vote added to either side; unchanged without members.
+
+    Of few members all may agree by chance: their log-odds then stay comparable with those of many.
+    """
+    return (probabilities * n_members + 0.5) / (n_members + 1) if n_members else probabilities
 
 
 def _members(opinion: Any) -> list[Any]:
@@ -189,12 +249,13 @@ def _members(opinion: Any) -> list[Any]:
     return list(members) if isinstance(members, list) else []
 
 
-def _log_odds_of_prediction(opinion: Any, neighborhood: Neighborhood) -> Floats:
-    """Clipped log-odds that another model gives the predicted class."""
+def _log_odds_of_prediction(
+    probabilities: Floats, known: NDArray[Any], neighborhood: Neighborhood
+) -> Floats:
+    """Clipped log-odds of the predicted class, from another model's probabilities of the classes that it knows."""
     predicted = predicted_labels(neighborhood)
-    known = np.asarray(opinion.classes_)
     place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
-    probability = opinion.predict_proba(neighborhood.rows)[np.arange(len(predicted)), place]
+    probability = probabilities[np.arange(len(predicted)), place]
     probability = np.where(known[place] == predicted, probability, 0.0)
     least = neighborhood.index.response.least_probability
     return np.asarray(logit(np.clip(probability, least, 1 - least)))

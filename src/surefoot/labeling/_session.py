@@ -12,7 +12,7 @@ import pandas as pd
 
 from surefoot._files import write_whole
 from surefoot.labeling._errors import Refusal
-from surefoot.labeling._labels_csv import as_csv, check_file
+from surefoot.labeling._export import as_csv
 from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
 from surefoot.labeling._queue import Queue
 from surefoot.labeling._store import Lease, Store
@@ -311,6 +311,20 @@ def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str
             f"differ from those of {pool.name}, so name another file for the database.",
         )
     return facts
+
+
+def check_file(path: Path | None, store: Store) -> None:
+    """Refuse to replace a file that has anything else than answers of the database."""
+    if path is None or not path.exists():
+        return
+    known = set(as_csv(store.history()).splitlines())
+    with path.open("rb") as file:
+        if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
+            raise Refusal(
+                409,
+                f"{path} is there already, with lines that {store.path} does not have: move it away, or name another "
+                "file.",
+            )
 
 
 def _shortened(value: Any, longest: int) -> Any:

@@ -56,8 +56,9 @@ class NeighborhoodIndex:
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
         Method of the model that the scores are made of.
     held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
-        Out-of-fold scores of the training rows, for indicators that use the model's errors on a row's
-        neighbours.
+        Out-of-fold scores of the training rows, for indicators that use the model's errors on neighbours.
+    n_trained : int, default=None
+        Training rows of the model, which limit its log-odds; None means those of X.
     n_jobs : int, default=None
         Number of threads, for the search and over batches of rows.
     """
@@ -73,6 +74,7 @@ class NeighborhoodIndex:
         metric: Metric = "auto",
         response: str = "auto",
         held_out_scores: Floats | None = None,
+        n_trained: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         X = as_table(X)
@@ -80,7 +82,7 @@ class NeighborhoodIndex:
         self.transformers, self.predictor = split_model(model)
         self.labels = None if y is None else np.asarray(y)
         self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), 0, n_jobs
-        self.response = Response(self.predictor, response, self.n_rows)
+        self.response = Response(self.predictor, response, n_trained or self.n_rows)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
@@ -124,6 +126,10 @@ class NeighborhoodIndex:
         for transformer in self.transformers:
             X = transformer.transform(X)
         return as_table(X)
+
+    def coordinates(self, X: Any) -> Any:
+        """Rows of a table in the neighbour space, dense or CSR."""
+        return self.space(X, self.input.encode(self.transform(X)))
 
     def without_model(self) -> "NeighborhoodIndex":
         """Copy without the model, to be saved beside it; `use_model` sets the model again."""
@@ -176,15 +182,11 @@ class NeighborhoodIndex:
         of_scores = 32 * max(self.response.n_classes, 1)
         per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
         batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
-        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(_apply)(function, self, X, batch) for batch in batches
-        )
 
+        def apply(batch: slice) -> T:
+            return function(Neighborhood(self, take_rows(X, batch)))
 
-def _apply(
-    function: "Callable[[Neighborhood], T]", index: NeighborhoodIndex, X: Any, batch: slice
-) -> T:
-    return function(Neighborhood(index, take_rows(X, batch)))
+        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(apply)(b) for b in batches)
 
 
 class Neighborhood:
@@ -300,10 +302,9 @@ class Neighborhood:
     ) -> Floats:
         """Scores at samples around each row, shape (n_rows, n_samples, 1 or n_classes).
 
-        `sampling` is the place of the samples: "voronoi" on the way to each of the nearest
-        `n_neighbors`, at the border of the row's cell; "midpoint" half way to the neighbour; "uniform" at
-        the given fraction of the way to the border, one fraction for each neighbour; "axis" one local
-        standard deviation up and down in one column at a time.
+        `sampling` is the place of the samples: "voronoi" on the way to each of the nearest `n_neighbors`, at the border
+        of the row's cell; "midpoint" half way to the neighbour; "uniform" at the given fraction of the way to the
+        border, one for each neighbour; "axis" one local standard deviation up and down in one column at a time.
         """
         check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]

@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
+from surefoot._parallel import model_of
 from surefoot._table_files import no_rows
 from surefoot._table_streams import Source
 from surefoot.abstention import Promise
-from surefoot.scoring._batches import Sure, score_batch
+from surefoot.scoring._batches import score_batch
 from surefoot.scoring._cells import CellError
 
 # Name of the column with the number of each row.
@@ -47,16 +48,19 @@ def table_parts(
 
 
 def judge_part(
-    sure: Sure, promise: Promise, kept: pa.Schema, starter: int, part: pa.Table, first_row: int
+    shared: Any, promise: Promise, kept: pa.Schema, starter: int, part: pa.Table, first_row: int
 ) -> tuple[bytes, dict[str, Any]]:
-    """Content of the file of a part, and its figures; on one core, so that it has the same bytes everywhere."""
+    """Content of the file of a part, and its figures; on one core, so that it has the same bytes everywhere.
+
+    `shared` is the error estimator, or what `shared_model` made of it.
+    """
     if os.getppid() == starter:
         end_with(starter)
     part, n_infinite = without_infinities(part)
     try:
         with threadpool_limits(1), parallel_config("sequential"), catch_warnings():
             filterwarnings("ignore", "Found unknown categories", UserWarning)
-            scores = score_batch(sure, part, promise, kept)
+            scores = score_batch(model_of(shared), part, promise, kept)
     except CellError as error:
         raise error.behind(first_row) from None
     rows = pa.array(np.arange(first_row, first_row + part.num_rows))

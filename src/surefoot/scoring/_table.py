@@ -16,6 +16,7 @@ from sklearn.utils import check_scalar
 
 from surefoot import __version__
 from surefoot._files import write_whole
+from surefoot._parallel import shared_model
 from surefoot._progress import Show, bar
 from surefoot._table_files import TableFileError
 from surefoot._table_streams import Source, open_source
@@ -121,12 +122,12 @@ def score_table(
         n_earlier = record.n_rows
         if not record.is_complete:
             parts = table_parts(table, columns, size, len(record.parts))
-            starter = (
-                os.getpid() if client is None else -1
-            )  # workers of a cluster do not end with this process
-            judge = partial(judge_part, sure, promise, kept, starter)
+            shared = shared_model(sure, n_jobs) if client is None else sure
+            # Workers of a cluster do not end with this process.
+            starter = os.getpid() if client is None else -1
+            judge = partial(judge_part, shared, promise, kept, starter)
             tasks = with_errors(delayed(judge)(*part) for part in parts)
-            spread = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode="c")
+            spread = Parallel(n_jobs=n_jobs, return_as="generator")
             spread = spread if client is None else partial(on_workers, client, judge)
             write_parts(table, record, spread(tasks), progress)
     return {**summary_of(record), "n_earlier": n_earlier}
