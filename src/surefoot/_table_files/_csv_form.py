@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -37,6 +37,9 @@ GAPS = ("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a
 
 # Whole numbers with a leading zero, such as "007", are names and not numbers.
 CODE = re.compile(r"[+-]?0\d+")
+
+# How a cell with a code begins, anywhere in a line: a line without it, as most are, need not be looked at cell by cell.
+CODE_IN_LINE = re.compile(r"0(?<![^\s,;|\"+-]0)\d")  # a zero first, as it is found fastest
 
 # Records that the delimiter is guessed from.
 PEEKED = 50
@@ -122,11 +125,21 @@ def line_of(file: Path, encoding: str, delimiter: str, number: int) -> tuple[int
     return line, []
 
 
+def noted(lines: Iterable[str], doubtful: list[str]) -> Iterator[str]:
+    """Lines as they are; those that may have a code are added to a list when they are read."""
+    for line in lines:
+        if CODE_IN_LINE.search(line):
+            doubtful.append(line)
+        yield line
+
+
 def check_records(file: Path, path: Path, encoding: str, delimiter: str) -> list[int]:
     """Places of columns with codes such as "007"; one sentence that names the first line that is broken."""
     codes: set[int] = set()
     with file.open(encoding=encoding, newline="") as content:
-        reader = csv.reader(content, delimiter=delimiter, skipinitialspace=True, strict=True)
+        doubtful: list[str] = []
+        lines = noted(content, doubtful)
+        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
         width, line = 0, 1
         try:
             for record in reader:
@@ -137,11 +150,9 @@ def check_records(file: Path, path: Path, encoding: str, delimiter: str) -> list
                     raise TableFileError(
                         f"Line {line} of {path} has {plural(len(record), 'field')} where the header has {width}."
                     )
-                codes.update(
-                    i
-                    for i, cell in enumerate(record)
-                    if cell[:1] in "0+-" and cell[1:2].isdigit() and is_code(cell)
-                )
+                if doubtful:
+                    codes.update(i for i, cell in enumerate(record) if is_code(cell))
+                    doubtful.clear()
                 line = reader.line_num + 1
         except csv.Error as error:
             problem = "a quote that is never closed" if "end of data" in str(error) else str(error)

@@ -253,7 +253,8 @@ def _models(estimator: Any) -> tuple[Any, Any]:
 def _listen(host: str, port: int) -> socket.socket:
     """Socket that listens at an address; a ValueError in one sentence if it is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, so that asyncio sends small parts at once (TCP_NODELAY): else every reply waits 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
