@@ -4,7 +4,9 @@ import inspect
 import random
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -43,6 +45,7 @@ from surefoot.datasets import (
 )
 from surefoot.error_estimation import find_error_regions
 from surefoot.indicators import ResamplingSpread, SecondOpinion
+from surefoot.labeling import serve
 from surefoot.recalibration import recalibrated_probabilities
 from surefoot.resampling import HoldoutSplit, bias_variance, bootstrap, boundary_bias
 from test_common import INSTANCES
@@ -92,7 +95,14 @@ def labels_at(X):
     return np.full(len(X), 0.7)
 
 
+def serve_a_page():
+    with TemporaryDirectory() as folder:
+        pool = pd.DataFrame({"x": range(9)})
+        serve(pool, "y", classes=["a", "b"], db=Path(folder) / "y.db", random_state=0).stop()
+
+
 FUNCTIONS = {
+    "serve": serve_a_page,
     "assess": lambda: assess(LINE, *CLASSES, random_state=0),
     "bias_variance": lambda: bias_variance(
         Ridge(), *NUMBERS, *NUMBERS, n_resamples=5, random_state=0
