@@ -100,9 +100,13 @@ def outputs():
     endings = {"fit": ".skops", "report": ".html", "score": ".csv"}
     for kind, command in COMMANDS.items():
         for place, sentence in places.items():
+            if kind == "score" and place == "a-folder":  # an empty folder gets the parts
+                continue
             whole = place if place.startswith(("/", "a-")) or not place else place + endings[kind]
             yield f"{kind} --out {place[:20]!r}", [*command[:-1], whole], sentence or "folder"
         for name in ("new.txt", "new", "new.pkl", "new.xlsx", "new.json"):
+            if kind == "score" and name == "new":  # a folder is made
+                continue
             yield f"{kind} --out {name}", [*command[:-1], name], f"{name} must end in"
         for name in ("good.csv", "link.csv", "./good.csv", "a-folder/../good.csv"):
             yield (

@@ -55,9 +55,14 @@ def check_output(path: Path | None, *suffixes: str) -> None:
         raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
 
 
-def _check_place(path: Path) -> None:
+def check_no_device(path: Path) -> None:
+    """Raise a `Mistake` if a path lies among the system's devices."""
     if _is_device(path):
         raise Mistake(f"{path} is a device, not a file: name a file to write.")
+
+
+def _check_place(path: Path) -> None:
+    check_no_device(path)
     place = path.resolve()
     if place.is_dir():
         raise Mistake(f"{path} is a folder: name a file to write.")

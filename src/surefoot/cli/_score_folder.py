@@ -12,7 +12,7 @@ from surefoot._words import plural, reason
 from surefoot.cli._cluster import cluster, mistakes_of_cluster
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, mistakes_of_tables, one_sentence_of
-from surefoot.cli._output import check_outputs
+from surefoot.cli._output import check_no_device, check_outputs
 from surefoot.cli._score import check_kept, figures_of, in_words, prepare
 from surefoot.cli._tables import STDIN, table_name
 from surefoot.scoring import score_table
@@ -44,6 +44,7 @@ def run_score_folder(
         )
     if not is_for_parts(out):
         raise Mistake(f"--dask writes parts: name a folder instead of {out}.")
+    check_no_device(out)
     check_outputs([out], [model, data])
     check_kept(keep)
     sure, promise, unit = prepare(model, max_risk, confidence)
