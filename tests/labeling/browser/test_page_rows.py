@@ -1,10 +1,23 @@
 """What is shown of a row: every text as text, gaps as gaps, numbers beside their distribution, columns in order."""
 
 import re
+import time
 
+import httpx
 import numpy as np
 import pandas as pd
 import pytest
+
+
+def wait_for_a_round(server):
+    """Wait until the model has learned once."""
+    address, _, token = server.url.partition("/?token=")
+    with httpx.Client(headers={"Authorization": f"Bearer {token}"}) as client:
+        for _ in range(240):
+            if client.get(f"{address}/api/progress").json()["round"]:
+                return
+            time.sleep(0.25)
+    raise TimeoutError("The model has not learned within a minute.")
 
 
 def cell(work, column):
@@ -82,6 +95,7 @@ def test_the_first_columns_of_a_wide_table_are_shown_and_all_on_request(crowded_
 
 def test_the_nearest_labelled_rows_are_folded_under_the_row(work, pool, server):
     near = work.page.get_by_test_id("neighbors")
+    wait_for_a_round(server)
     for _ in range(30):  # the first rows were chosen before the model knew anything
         if near.is_visible():
             break
