@@ -12,6 +12,7 @@ import pandas as pd
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
+from surefoot._processes import end_with
 from surefoot._words import plural
 
 Work = Callable[[pd.DataFrame, Any], Any]
@@ -166,13 +167,7 @@ def _prepare(X: pd.DataFrame, estimator: Any, server: int) -> None:
     warnings.simplefilter("ignore")
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    threading.Thread(target=_end_with, args=(server,), daemon=True).start()
-
-
-def _end_with(server: int) -> None:
-    while os.getppid() == server:
-        time.sleep(WATCH_SECONDS)
-    os._exit(1)  # nobody is left to tell
+    end_with(server)
 
 
 def _do(work: Work) -> Any:

@@ -1,10 +1,7 @@
 """Parts of a table: cut from a stream, judged, and turned into the content of a file."""
 
 import os
-import time
 from collections.abc import Iterator
-from functools import cache
-from threading import Thread
 from typing import Any
 from warnings import catch_warnings, filterwarnings
 
@@ -16,6 +13,7 @@ from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
 from surefoot._parallel import model_of
+from surefoot._processes import end_with
 from surefoot._table_files import no_rows
 from surefoot._table_streams import Source
 from surefoot.abstention import Promise
@@ -75,18 +73,6 @@ def judge_part(
         "n_infinite": n_infinite,
     }
     return content.getvalue().to_pybytes(), figures
-
-
-@cache
-def end_with(starter: int) -> None:
-    """End this process soon after the one that started it, which may be killed: joblib would let it wait on."""
-
-    def watch() -> None:
-        while os.getppid() == starter:
-            time.sleep(1)
-        os._exit(1)
-
-    Thread(target=watch, daemon=True).start()
 
 
 def without_infinities(part: pa.Table) -> tuple[pa.Table, int]:
