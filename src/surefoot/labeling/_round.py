@@ -42,9 +42,10 @@ def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     request = replace(request, strategy=request.strategy or DEFAULT_STRATEGY)
     y = np.asarray(request.labels)
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(request.rows, request.closed_rows))
-    if len(np.unique(y)) < 2:
-        return _first_round(X, y, request, unknown)
     X_known = X.iloc[request.rows]
+    if len(np.unique(y)) < 2:  # nothing to learn yet
+        first = _choose(X, X_known, y, None, request, unknown)
+        return Round([Question(int(row), "start", START) for row in first])
     chosen_model = default_model() if estimator is None else estimator
     model, sure = fit_model(chosen_model, X_known, y, request.random_state)
     chosen = _choose(X, X_known, y, model, request, unknown)
@@ -112,25 +113,6 @@ def measure(
     return n_right / n_random, float(low), float(high), n_random
 
 
-def _first_round(X: pd.DataFrame, y: NDArray[Any], request: Request, unknown: Ints) -> Round:
-    """Rows that are spread over the table, as there are no two classes to learn yet."""
-    random = np.random.default_rng(request.random_state)
-    candidates = _sample(unknown, MOST_CANDIDATES, random)
-    if len(candidates) == 0:
-        return Round([])
-    known = (X.iloc[request.rows], y) if len(y) else (None, None)
-    chosen = query(
-        request.strategy,
-        None,
-        X.iloc[candidates],
-        min(N_QUESTIONS, len(candidates)),
-        X=known[0],
-        y=known[1],
-        random_state=request.random_state,
-    )
-    return Round([Question(int(row), "start", START) for row in candidates[chosen]])
-
-
 def _sample(rows: Ints, most: int, random: np.random.Generator) -> Ints:
     """At most so many of the rows, drawn at random, in their order."""
     return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
@@ -144,17 +126,17 @@ def _choose(
     request: Request,
     unknown: Ints,
 ) -> Ints:
-    """Rows to ask about next, the most useful first."""
+    """Rows to ask about next, the most useful first; without a model, rows that are spread over the table."""
     candidates = _sample(unknown, MOST_CANDIDATES, np.random.default_rng(request.random_state))
     if len(candidates) == 0:
         return candidates
     chosen = query(
         request.strategy,
-        FrozenEstimator(model),
+        None if model is None else FrozenEstimator(model),
         X.iloc[candidates],
         min(N_QUESTIONS, len(candidates)),
-        X=X_known,
-        y=y,
+        X=X_known if len(y) else None,
+        y=y if len(y) else None,
         random_state=request.random_state,
     )
     return candidates[chosen]
@@ -214,9 +196,8 @@ def _opinions(
     if sure is not None:
         judged = sure.judge(X)
         flips = np.zeros(len(X)) if judged.flips is None else judged.flips
-        guess, shares, error, novel = (
-            *(judged.prediction, judged.probabilities, judged.error, judged.novel),
-        )
+        guess, shares = judged.prediction, judged.probabilities
+        error, novel = judged.error, judged.novel
     else:
         shares = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         guess, error, flips, novel = model.predict(X), unknown, np.zeros(len(X)), no
