@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from surefoot import IndividualErrorClassifier
+from surefoot._table_files import is_score_column
 from surefoot.abstention import promise_for
 from surefoot.scoring import output_schema, score_batches
 
@@ -93,6 +94,7 @@ def test_the_type_of_the_prediction_is_that_of_the_classes(labels, kind):
     y = np.array(labels)[(X[:, 0] > 0).astype(int)]
     sure = IndividualErrorClassifier(LogisticRegression(), cv=2, random_state=0).fit(X, y)
     schema = output_schema(sure)
+    assert all(map(is_score_column, schema.names))
     assert schema.field("prediction").type == kind
     empty = scored(sure, [pa.record_batch({"a": pa.array([], pa.float64())})])
     assert (empty.schema, empty.num_rows) == (schema, 0)

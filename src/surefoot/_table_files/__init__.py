@@ -12,6 +12,7 @@ from surefoot._table_files._csv_form import (
 )
 from surefoot._table_files._errors import TableFileError, check_names, no_rows, unreadable
 from surefoot._table_files._parquet_parts import parquet_files, partition_values
+from surefoot._table_files._score_columns import is_score_column
 
 __all__ = [
     "GAPS",
@@ -22,6 +23,7 @@ __all__ = [
     "find_delimiter",
     "find_encoding",
     "is_code",
+    "is_score_column",
     "line_of",
     "no_rows",
     "parquet_files",

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._parallel import model_of, shared_model
+from surefoot._table_files import is_score_column
 from surefoot._words import plural
 from surefoot.abstention import Promise, promise_for
 from surefoot.cli._columns import without_infinities
@@ -26,24 +27,6 @@ from surefoot.cli._roles import check_confidence
 from surefoot.cli._tables import read_table, table_bytes, table_name
 
 Sure = IndividualErrorClassifier | IndividualErrorRegressor
-
-# Columns of the file besides the probabilities.
-WRITTEN = frozenset(
-    [
-        "row",
-        "prediction",
-        "estimated_error",
-        "low",
-        "high",
-        "residual",
-        "shift",
-        "spread",
-        "worst",
-        "flips",
-        "novel",
-        "trust",
-    ]
-)
 
 # Rows that are judged at a time, so that there is progress to see.
 CHUNK = 10_000
@@ -128,7 +111,7 @@ def load_sure(path: Path) -> Sure:
 def check_kept(keep: Sequence[str]) -> None:
     """Raise one sentence for a column to be carried over that would be there twice."""
     for column in keep:
-        if column in WRITTEN or column.startswith("probability_"):
+        if is_score_column(column):
             raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
 
 

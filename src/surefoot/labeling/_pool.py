@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._table_files import GAPS
+from surefoot._table_files import GAPS, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
 
@@ -18,12 +18,8 @@ from surefoot.labeling._queue import Question
 MOST_CLASSES = 500
 LONGEST_CLASS = 200
 
-# Columns that `surefoot score` adds to a table besides the probabilities; both of these mark its output.
+# Columns that mark the output of `surefoot score`.
 SCORES = ("prediction", "estimated_error")
-SCORE_COLUMNS = {
-    *SCORES,
-    *("row", "low", "high", "residual", "shift", "spread", "worst", "flips", "novel", "trust"),
-}
 
 NOT_ANSWERED = "The model that scored this table would not answer this row."
 
@@ -180,11 +176,7 @@ def _score_columns(table: pd.DataFrame) -> set[str]:
     """Columns that `surefoot score` has written; they would tell a person the model's guess."""
     if not set(SCORES) <= set(table.columns):
         return set()
-    return {
-        name
-        for name in table.columns
-        if name in SCORE_COLUMNS or str(name).startswith("probability_")
-    }
+    return {name for name in table.columns if is_score_column(str(name))}
 
 
 def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
