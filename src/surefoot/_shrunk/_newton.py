@@ -38,7 +38,7 @@ def fit_logistic(
         return float(weight @ (np.logaddexp(0, log_odds) - target * log_odds) + ridge)
 
     def against(at: Floats) -> Floats:
-        return AGAINST_SIGN * (expected * at < 0)
+        return np.where(expected * at < 0, AGAINST_SIGN, 0.0)
 
     weights, now = start, loss(start)
     for _ in range(MOST_STEPS):

@@ -48,8 +48,7 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
 
     def _folds(self, y: Any, weight: Floats, groups: Any) -> Any:
         """Folds of the rows, groups kept together; the rows themselves if there are too few errors to divide."""
-        rarest = min(np.count_nonzero(weight[y == 1]), np.count_nonzero(weight[y == 0]))
-        if rarest < 2:
+        if min(np.count_nonzero(weight[y == 1]), np.count_nonzero(weight[y == 0])) < 2:
             every = np.arange(len(y))
             return [(every, every)]
         if groups is not None and len(np.unique(groups)) > 1:
