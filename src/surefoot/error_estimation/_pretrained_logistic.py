@@ -4,7 +4,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
 from surefoot._models import smoothed_targets
@@ -12,14 +11,15 @@ from surefoot._shrunk import fit_logistic, with_ones
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats
 from surefoot.error_estimation._logistic import LEVEL, ErrorLogisticRegression, two_classes
-from surefoot.error_estimation._prior import FURTHEST, ErrorPrior, describe, log_odds_places
+from surefoot.error_estimation._prior import ErrorPrior, NormalScores
 
 
 class PretrainedLogisticRegression(ErrorLogisticRegression):
     """Probability that a prediction is wrong, from columns that describe it, starting from a prior.
 
-    Before the rows are seen, the weights of the standardised columns are normal, with the prior's mean and covariance;
-    fitted, they are the most probable ones given the rows too. Few errors hardly move them, many move them freely.
+    Columns are taken as normal scores of their ranks. Before the rows are seen, their weights are normal, with the
+    prior's mean and covariance; fitted, they are the most probable ones given the rows too. Few errors hardly move
+    them, many move them freely.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
     classes_ : ndarray of shape (2,)
         Right and wrong: 0 and 1.
     intercept_, coef_ : float, ndarray of shape (n_columns + 2,)
-        Weights of the standardised columns in the log-odds of being wrong, and of the two that are made from them.
+        Weights of the columns' scores in the log-odds of being wrong, and of the two that are made from them.
     held_out_ : ndarray of shape (n_rows,)
         Out-of-fold probabilities of the training rows.
     """
@@ -48,12 +48,9 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         self.classes_ = two_classes(y)
         y = (y == self.classes_[1]).astype(np.int64)
-        self._log_odds_places = log_odds_places(self.prior.columns)
-        described = describe(X, self._log_odds_places)
-        self._scaler = StandardScaler().set_output(transform="default")
-        self._scaler.fit(described, sample_weight=weight)
+        self._scores = NormalScores(X, self.prior.columns, weight)
         root = np.linalg.cholesky(self.prior.covariance)
-        rows = with_ones(self._standardise(described) @ root)
+        rows = with_ones(self._scores(X) @ root)
         start = np.concatenate([[_level(y, weight)], np.linalg.solve(root, self.prior.mean)])
         turned = _posterior(rows, y, weight, start)
         self.intercept_, self.coef_ = float(turned[0]), root @ turned[1:]
@@ -63,12 +60,8 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
             self.held_out_[test] = expit(rows[test] @ fitted)
         return self
 
-    def _standardise(self, described: Floats) -> Floats:
-        return np.clip(self._scaler.transform(described), -FURTHEST, FURTHEST)
-
     def _log_odds(self, X: Floats) -> Floats:
-        rows = self._standardise(describe(X, self._log_odds_places))
-        return np.asarray(self.intercept_ + rows @ self.coef_)
+        return np.asarray(self.intercept_ + self._scores(X) @ self.coef_)
 
 
 def _level(y: Any, weight: Floats) -> float:

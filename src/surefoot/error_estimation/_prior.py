@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr, ndtri
 
 from surefoot._files import write_whole
 from surefoot._typing import Floats
@@ -19,9 +19,10 @@ SHIPPED = "error_prior.json"
 # Columns that are log-odds of the predicted class end so, the model's own among them.
 LOG_ODDS = "log_odds"
 
-# Standard deviations beyond which a standardised column counts as no further away.
-FURTHEST = 6.0
 LEAST_DOUBT = 1e-4
+
+# Places, evenly spaced in normal scores, at which the distribution of a column is kept.
+N_KNOTS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class ErrorPrior:
     columns : tuple of str
         Names of the columns, as `get_column_names` returns them.
     mean : ndarray of shape (n_weights,)
-        Mean weights of the standardised columns, and of two that are made from them (`describe`).
+        Mean weights of the columns, as normal scores of their ranks, and of two that are made from them.
     covariance : ndarray of shape (n_weights, n_weights)
         Their covariance over tables and models.
     tables : tuple of str
@@ -117,6 +118,55 @@ def describe(table: Floats, log_odds: Any) -> Floats:
     doubt = expit(-table[:, log_odds]).mean(axis=1)
     doubt_log_odds = logit(np.clip(doubt, LEAST_DOUBT, 1 - LEAST_DOUBT))
     return np.column_stack([table, doubt, doubt_log_odds])
+
+
+class NormalScores:
+    """Columns and the two made from them (`describe`), as normal scores of their ranks among held-out rows.
+
+    A score is the value that a standard normal variable has at the same rank. So columns of any unit and any shape, and
+    with any outliers, can be compared from table to table.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Columns of the held-out rows.
+    columns : sequence of str
+        Their names.
+    weight : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
+    """
+
+    def __init__(self, table: Floats, columns: Any, weight: Floats | None = None) -> None:
+        self.log_odds = log_odds_places(columns)
+        weight = np.ones(len(table)) if weight is None else weight
+        counts = weight > 0
+        described = describe(table[counts], self.log_odds)
+        self.scales = [_scale(column, weight[counts]) for column in described.T]
+
+    def __call__(self, table: Floats) -> Floats:
+        """Scores of rows; beyond the held-out rows they are those of the first or the last of them."""
+        columns = describe(table, self.log_odds).T
+        scores = [_score(c, *scale) for c, scale in zip(columns, self.scales, strict=True)]
+        return np.column_stack(scores)
+
+
+def _scale(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Values of a column, ascending, and their normal scores: of a tie the middle one."""
+    furthest = ndtri((len(column) + 0.5) / (len(column) + 1))
+    scores = np.linspace(-furthest, furthest, N_KNOTS)
+    order = np.argsort(column, kind="stable")
+    reached = np.cumsum(weight[order])
+    places = np.searchsorted(reached, ndtr(scores) * reached[-1])
+    knots = column[order][np.minimum(places, len(column) - 1)]
+    values, first, counts = np.unique(knots, return_index=True, return_counts=True)
+    return values, (scores[first] + scores[first + counts - 1]) / 2
+
+
+def _score(column: Floats, values: Floats, scores: Floats) -> Floats:
+    """Scores of a column: of a value between two known ones, however near, the middle of theirs."""
+    below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
+    above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)
+    return np.asarray((scores[below] + scores[above]) / 2)
 
 
 def log_odds_places(columns: Any) -> list[int]:

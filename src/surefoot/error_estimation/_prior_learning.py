@@ -8,7 +8,7 @@ import numpy as np
 from surefoot._shrunk import curvature_of_logistic, fit_logistic, with_ones
 from surefoot._typing import Floats
 from surefoot.error_estimation._pretrained_logistic import PretrainedLogisticRegression
-from surefoot.error_estimation._prior import FURTHEST, ErrorPrior, describe, log_odds_places
+from surefoot.error_estimation._prior import ErrorPrior, NormalScores
 
 VERSION = 1
 ROUNDS = 8
@@ -43,10 +43,10 @@ class PriorCase(NamedTuple):
 def learn_prior(cases: Iterable[PriorCase], columns: Sequence[str]) -> ErrorPrior:
     """Prior from cases: models on tables, of which the errors on held-out and on fresh rows are known.
 
-    Each case is a logistic regression of its errors on its columns, standardised by its held-out rows, with weights
-    that are normal around a mean that all cases share. Mean and covariance are estimated in turns with the weights
-    (expectation and maximisation, with the normal approximation of each case's posterior), so that a case counts
-    as far as its errors tell its weights.
+    Each case is a logistic regression of its errors on its columns, as normal scores among its held-out rows, with
+    weights that are normal around a mean that all cases share. Mean and covariance are estimated in turns with the
+    weights (expectation and maximisation, with the normal approximation of each case's posterior), so that a case
+    counts as far as its errors tell its weights.
 
     Parameters
     ----------
@@ -65,8 +65,7 @@ def learn_prior(cases: Iterable[PriorCase], columns: Sequence[str]) -> ErrorPrio
         raise ValueError(
             f"A prior needs two cases with {LEAST_ERRORS} errors: there are {len(used)}."
         )
-    places = log_odds_places(columns)
-    data = [_standardised(case, places) for case in used]
+    data = [_as_scores(case, columns) for case in used]
     n_weights = data[0][0].shape[1] - 1
     mean, covariance = np.zeros(n_weights), FIRST_VARIANCE * np.eye(n_weights)
     for _ in range(ROUNDS):
@@ -75,14 +74,11 @@ def learn_prior(cases: Iterable[PriorCase], columns: Sequence[str]) -> ErrorPrio
     return ErrorPrior(VERSION, tuple(columns), mean, covariance, tables, len(used))
 
 
-def _standardised(case: PriorCase, places: list[int]) -> tuple[Floats, Floats]:
-    """Held-out and fresh rows of a case, standardised by the held-out ones, after a one; and which were wrong."""
-    held_out = describe(np.asarray(case.columns, dtype=np.float64), places)
-    rows = np.vstack([held_out, describe(np.asarray(case.fresh_columns, np.float64), places)])
-    scale = held_out.std(axis=0)
-    centred = (rows - held_out.mean(axis=0)) / np.where(scale > 1e-9, scale, 1.0)
-    wrong = np.concatenate([case.wrong, case.fresh_wrong]).astype(np.float64)
-    return with_ones(np.clip(centred, -FURTHEST, FURTHEST)), wrong
+def _as_scores(case: PriorCase, columns: Sequence[str]) -> tuple[Floats, Floats]:
+    """Held-out and fresh rows of a case as scores among the held-out ones, after a one; and which were wrong."""
+    held_out, fresh = (np.asarray(part, np.float64) for part in (case.columns, case.fresh_columns))
+    rows = NormalScores(held_out, columns)(np.vstack([held_out, fresh]))
+    return with_ones(rows), np.concatenate([case.wrong, case.fresh_wrong]).astype(np.float64)
 
 
 def _next_round(
