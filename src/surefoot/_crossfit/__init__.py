@@ -2,7 +2,7 @@
 
 from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
 from surefoot._crossfit._cross_fit import CrossFit
-from surefoot._crossfit._cross_fitter import CrossFitter, cross_fit
+from surefoot._crossfit._cross_fitter import MOST_LEARNED_ROWS, CrossFitter, cross_fit
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
 from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
@@ -10,6 +10,7 @@ from surefoot._crossfit._topic_models import TopicCrossFitter, TopicModels
 from surefoot._crossfit._topic_panel import TopicPanel
 
 __all__ = [
+    "MOST_LEARNED_ROWS",
     "CrossFit",
     "CrossFitter",
     "Panel",

@@ -7,6 +7,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._models import split_model
 from surefoot._typing import Floats, Mask
 from surefoot.report._assessment import Assessment
@@ -23,6 +24,7 @@ PENALTIES = np.logspace(0, 5, 6)
 # Names of the second opinions in sentences, for classes and for numbers.
 NAMES = {
     "trees": ("a forest", "a forest"),
+    "boosting": ("boosted trees", "boosted trees"),
     "linear": ("a logistic regression", "a linear regression"),
 }
 
@@ -61,20 +63,19 @@ class OtherModels:
         """Gain of choosing row by row between this model and the others, over the one that is best alone."""
         models = [self.assessment.losses, *self.losses.values()]
         gain = self._gain(self._best_elsewhere(models), self._best_on_each_row())
-        names = " and ".join(self._in_words(name) for name in self.losses)
+        names = ["it", *(self._in_words(name) for name in self.losses)]
         head = (
-            f"Choosing row by row between it, {names}, by what is known of each row, would make "
-            f"{amount(gain, self.assessment)} than the one that is best alone."
+            f"Choosing row by row between {', '.join(names[:-1])} and {names[-1]}, by what is known of each row, "
+            f"would make {amount(gain, self.assessment)} than the one that is best alone."
         )
         return measured(gain, head + self._note, at_full_size=not self._note)
 
     @property
     def _note(self) -> str:
         """Sentence that says how many rows the other models learned from, if not all; else empty."""
-        n_reference = len(self.assessment.error_estimator.reference_rows_)
-        if n_reference == len(self.assessment.y):
+        if len(self.assessment.y) <= MOST_LEARNED_ROWS:
             return ""
-        return f" The other model was fitted on {number(n_reference)} rows only."
+        return f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
 
     def _in_words(self, name: str) -> str:
         return NAMES[name][0 if self.assessment.is_classifier else 1]
@@ -131,6 +132,8 @@ def kind_of(predictor: Any) -> str:
     name, module = type(predictor).__name__, type(predictor).__module__
     if "Forest" in name or "ExtraTrees" in name:
         return "trees"
+    if "Boost" in name or name.startswith(("XGB", "LGBM")):
+        return "boosting"
     if "linear_model" in module or name.startswith("Linear"):
         return "linear"
     inner = getattr(predictor, "estimator", None)  # of a search, or a model around another
