@@ -105,6 +105,7 @@ class TopicPanel:
             "space": {"auto"},
             "response": {self._response},
             "metric": set(),
+            "window": set(),
         }
         for setting in settings:
             for name, value in setting.items():

@@ -43,6 +43,17 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
             return transformers, model
 
 
+def compares_series(model: Any) -> bool:
+    """Whether a model, fitted or not, compares its rows as series under DTW: its attribute `metric` is "dtw"."""
+    inner = split_model(model)[1]
+    while hasattr(inner, "estimator") and not hasattr(
+        inner, "metric"
+    ):  # a search that is not fitted yet
+        inner = split_model(inner.estimator)[1]
+    metric = getattr(inner, "metric", None)
+    return isinstance(metric, str) and metric == "dtw"
+
+
 class ModelInput:
     """Input of a model, unchanged; no samples between its rows can be made."""
 

@@ -1,7 +1,7 @@
 """Neighbour search for rows and series: metrics, number of neighbours, exact search, neighbour lists."""
 
 from surefoot._search._lists import complete_lists, drop_own, restrict_lists
-from surefoot._search._metric import Metric, canonical_metric
+from surefoot._search._metric import Metric, canonical_metric, check_neighbor_metric
 from surefoot._search._n_neighbors import log_n_neighbors, resolve_n_neighbors
 from surefoot._search._series import (
     UNBOUNDED,
@@ -26,6 +26,7 @@ __all__ = [
     "SparseNeighbors",
     "canonical",
     "canonical_metric",
+    "check_neighbor_metric",
     "check_path_exists",
     "check_same_channels",
     "check_series",

@@ -4,9 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
-from surefoot._search import canonical_metric
+from surefoot._search import check_neighbor_metric
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
@@ -28,8 +27,11 @@ class TrustScore(Indicator):
         model is used instead.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
+    metric : "auto", "dtw", str or callable, default="auto"
+        "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
+        dense rows. "dtw" compares each row as a time series.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows.
 
@@ -54,17 +56,18 @@ class TrustScore(Indicator):
         *,
         space: Any = "auto",
         metric: Any = "auto",
+        window: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.space = space
         self.metric = metric
+        self.window = window
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
-        if self.metric != "auto":
-            canonical_metric(self.metric)
+        check_neighbor_metric(self.metric, self.window)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """1, so that the index has a neighbour space; the nearest rows of each class are searched separately."""
@@ -80,7 +83,7 @@ class TrustScore(Indicator):
         if index.labels is None:
             raise ValueError("TrustScore needs labels: fit was called without y.")
         self._searches = [
-            (label, NearestNeighbors(n_neighbors=1, metric=index.metric).fit(rows))
+            (label, index.search_among(rows, 1))
             for label in np.unique(index.labels)
             if (rows := index.space.rows[index.labels == label]).shape[0]
         ]

@@ -103,6 +103,14 @@ class DTWNeighbors(BaseEstimator):
         self._stored = with_envelopes(self._batch, self._steps())
         return self
 
+    def is_fitted_on(self, X: Any) -> bool:
+        """Whether the training series are these, in this order; X is a 2-D array."""
+        others = check_series(X)
+        return bool(
+            np.array_equal(self._batch.lengths, others.lengths)
+            and np.array_equal(self._batch.values, others.values)
+        )
+
     def _steps(self) -> int:
         return UNBOUNDED if self.radius_ is None else self.radius_
 
