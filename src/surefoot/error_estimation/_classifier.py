@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
-from surefoot._models import margin
+from surefoot._models import compares_series, margin
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_sets
@@ -17,6 +17,7 @@ from surefoot.error_estimation._costs import check_costs, cost_factor, expected_
 from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
+from surefoot.error_estimation._series import series_indicators
 from surefoot.indicators import (
     Confidence,
     Indicator,
@@ -247,6 +248,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return effects * (self._cost_factor * (wrong - right))[:, None]
 
     def _auto_indicators(self) -> list[Indicator]:
+        if compares_series(self.estimator):
+            return series_indicators(self.random_state)
         return [
             Confidence(),
             LocalSensitivity(n_neighbors=10, space="scaled"),

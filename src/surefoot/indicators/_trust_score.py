@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._search import check_neighbor_metric
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Mask
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
 from surefoot.indicators._neighbor_distance import NO_DISTANCE
@@ -92,16 +92,26 @@ class TrustScore(Indicator):
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the ratio of the two distances."""
         predicted = predicted_labels(neighborhood)
-        own = np.full(len(neighborhood), np.nan)
-        other = np.full(len(neighborhood), np.nan)
-        for label, search in self._searches:
-            distance = search.kneighbors(neighborhood.rows)[0][:, 0]
-            is_predicted = predicted == label
-            own = np.where(is_predicted, distance, own)
-            other = np.where(is_predicted, other, np.fmin(other, distance))
+        is_own = neighborhood.labels == predicted[:, None]
+        own = _first(neighborhood.distances, is_own)
+        other = _first(neighborhood.distances, ~is_own)
+        # Only rows whose neighbours are all of one kind need another search.
+        rest = np.flatnonzero(np.isnan(own) | np.isnan(other))
+        if len(rest):
+            own[rest], other[rest] = self._search(neighborhood.rows[rest], predicted[rest])
         ratio = np.log(other + NO_DISTANCE) - np.log(own + NO_DISTANCE)
         # The ratio is 1 where the predicted class, or every other class, has no training row.
         return np.nan_to_num(ratio, nan=0.0)[:, None]
+
+    def _search(self, rows: Any, predicted: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Distances to the nearest row of the predicted class and of any other; NaN where there is none."""
+        own, other = np.full((2, len(predicted)), np.nan)
+        for label, search in self._searches:
+            distance = search.kneighbors(rows)[0][:, 0]
+            is_predicted = predicted == label
+            own = np.where(is_predicted, distance, own)
+            other = np.where(is_predicted, other, np.fmin(other, distance))
+        return own, other
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the ratio of the two distances."""
@@ -110,3 +120,9 @@ class TrustScore(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         return np.array(["log_trust"], dtype=object)
+
+
+def _first(distances: Floats, counts: Mask) -> Floats:
+    """Distance of the first neighbour that counts; NaN where none does."""
+    first = distances[np.arange(len(distances)), counts.argmax(axis=1)]
+    return np.where(counts.any(axis=1), first, np.nan)
