@@ -62,8 +62,11 @@ def own_series_search(model: Any, rows: Floats, window: Any) -> DTWNeighbors | N
     return search if fits and search.is_fitted_on(rows) else None
 
 
-def align(rows: Floats, reference: Floats, near: Ints, search: DTWNeighbors) -> Floats:
+def align(
+    rows: Floats, reference: Floats, near: Ints, distances: Floats, search: DTWNeighbors
+) -> Floats:
     """Neighbours of each row in the row's time, (n * k, length), by the best path within the window of the search."""
     radius = UNBOUNDED if search.radius_ is None else search.radius_
     rows, reference = np.ascontiguousarray(rows), np.ascontiguousarray(reference)
-    return aligned_neighbors(rows, reference, np.ascontiguousarray(near), radius)
+    near, distances = np.ascontiguousarray(near), np.ascontiguousarray(distances)
+    return aligned_neighbors(rows, reference, near, distances, radius)

@@ -23,6 +23,7 @@ class SampledRows(ABC):
     inputs: Any
     rows: Any
     indices: Ints
+    distances: Floats
     scores: Any
 
     # Values of `sampling`; see `sample_scores`.
@@ -66,7 +67,13 @@ class SampledRows(ABC):
             raise ValueError(
                 "Samples between series need metric='dtw' in the model's own input: space may be 'auto'."
             )
-        aligned = align(self.rows, index.space.rows, near, index.search)
+        aligned = align(
+            self.rows,
+            index.space.rows,
+            near,
+            self.distances[:, : near.shape[1]],
+            index.search,
+        )
         steps = np.full(near.shape, 0.5)
         if sampling != "midpoint":
             steps = voronoi_steps(self.rows, aligned.reshape(*near.shape, -1))
