@@ -1,10 +1,10 @@
 """Rank the errors of 1-NN-DTW and 5-NN-DTW on the UCR sets: surefoot against the model's own confidence.
 
 Every UCR set on disk (34 of them), train and test pooled, at most 250 series, fewer of long ones; no window, as in
-Buza et al. (2010). Ten folds: on nine the default error estimator is fitted around the classifier, on the tenth it ranks the
-errors; the ten parts are then put together. Own confidence is the share of the votes, and among equal shares the mean
-distance of the voters; the votes of one neighbour are always unanimous. The figure is AUGRC, divided by that of own
-confidence: below 1 is better.
+Buza et al. (2010). Ten folds: on nine the default error estimator is fitted around the classifier, on the tenth it
+ranks the errors; the ten parts are then put together. Own confidence is the share of the votes, and among equal
+shares the mean distance of the voters; the votes of one neighbour are always unanimous. The figure is AUGRC, divided by
+that of own confidence: below 1 is better.
 
 A case is written as soon as it is done, and a case in the file is not measured again:
 

@@ -255,7 +255,9 @@ class Neighborhood(SampledRows):
         self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         if index.n_neighbors > 0:
             self.rows = index.space(self.table, self.inputs)
-            self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
+            # The model's own search may know the names of columns, and then expects them.
+            searched = self._as_fitted if index.shares_lists else self.rows
+            self.distances, self.indices = index.search.kneighbors(searched, index.n_neighbors)
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
