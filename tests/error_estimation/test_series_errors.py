@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from surefoot import IndividualErrorClassifier
@@ -99,6 +100,19 @@ def test_one_search_for_all_folds_finds_what_a_search_in_each_fold_finds(model):
         assert_allclose(columns, other.held_out_.columns[name], err_msg=name)
     assert_array_equal(fitted.held_out_.scores, other.held_out_.scores)
     assert_allclose(fitted.held_out_.shift, other.held_out_.shift)
+
+
+def test_neighbours_of_a_frozen_classifier_are_searched_in_rows_that_it_never_saw():
+    X, y = shapes(120)
+    frozen = FrozenEstimator(KNeighborsDTWClassifier(window=0.2).fit(X[:60], y[:60]))
+    sure = IndividualErrorClassifier(frozen, max_reference_rows=30, random_state=0)
+    distances, rows = sure.fit(X[60:], y[60:]).kneighbors(X[:2], 1)
+    kept = X[60:][sure.reference_rows_]
+    assert len(kept) == 30
+    every = np.array([[dtw_distance(x, n, window=0.2) for n in kept] for x in X[:2]])
+    assert_allclose(distances[:, 0], every.min(axis=1))
+    assert_array_equal(rows[:, 0], sure.reference_rows_[every.argmin(axis=1)])
+    assert_array_equal(sure.judge(X[:2]).prediction, y[:2])
 
 
 def test_equal_series_are_each_others_neighbours():

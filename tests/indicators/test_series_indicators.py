@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -20,6 +21,7 @@ from surefoot.indicators import (
     NeighborError,
     TrustScore,
 )
+from surefoot.neighborhoods import DTWNeighbors
 from surefoot.time_series import (
     KNeighborsDTWClassifier,
     LocalKNeighborsDTWClassifier,
@@ -122,6 +124,8 @@ def test_a_dtw_classifier_is_known_in_a_pipeline_a_search_and_frozen():
         make_pipeline(StandardScaler(), classifier),
         GridSearchCV(classifier, {"n_neighbors": [1, 3]}, cv=3),
         FrozenEstimator(KNeighborsDTWClassifier(window=2).fit(X, y)),
+        CalibratedClassifierCV(classifier, cv=3),
+        KNeighborsDTWClassifier(neighbors=DTWNeighbors(window=2)),
     ]
     for model in models:
         index = NeighborDistance(model).fit(X, y).index_

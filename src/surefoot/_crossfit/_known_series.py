@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._models import compares_series, split_model
+from surefoot._models import series_model, series_window, split_model
 from surefoot._search import KnownLists, row_keys
 from surefoot._typing import Split
 from surefoot.indicators import Indicator
@@ -20,10 +20,9 @@ def known_series(
     estimator: Any, X: Any, indicators: Iterable[Indicator], splits: list[Split], n_jobs: Any
 ) -> KnownLists | None:
     """Nearest series of each row of X; None where the model compares no series, or gets them transformed."""
-    transformers, model = split_model(estimator)
-    search = getattr(model, "neighbors", None) or model
+    model = series_model(estimator)
     is_table = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64
-    if transformers or not (is_table and compares_series(model) and hasattr(search, "window")):
+    if model is None or not is_table or split_model(estimator)[0]:
         return None
     n_rows = len(X)
     if not np.isfinite(X).all() or len(set(row_keys(X))) < n_rows:
@@ -31,5 +30,5 @@ def known_series(
     needed = max((indicator.needed_neighbors(n_rows) for indicator in indicators), default=1)
     least = min(len(train) for train, _ in splits)
     length = min(n_rows, ceil(SPARE * needed * n_rows / least) + 1)
-    every = DTWNeighbors(length, window=search.window, n_jobs=n_jobs).fit(X)
+    every = DTWNeighbors(length, window=series_window(model), n_jobs=n_jobs).fit(X)
     return KnownLists(X, *every.kneighbors(X), every.radius_)

@@ -13,9 +13,10 @@ from surefoot._models._model_input import (
     MixedInput,
     ModelInput,
     NumericInput,
-    compares_series,
     model_input,
     preprocesses_inside,
+    series_model,
+    series_window,
     split_model,
 )
 from surefoot._models._response import Response, margin, top_class
@@ -31,7 +32,6 @@ __all__ = [
     "check_model",
     "clone_model",
     "clone_with_seed",
-    "compares_series",
     "default_vectorizer",
     "fit_model",
     "interpolate",
@@ -39,6 +39,8 @@ __all__ = [
     "model_input",
     "predict_labels",
     "preprocesses_inside",
+    "series_model",
+    "series_window",
     "share_of_columns",
     "smoothed_targets",
     "split_model",

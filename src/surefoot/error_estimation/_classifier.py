@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
-from surefoot._models import compares_series, margin
+from surefoot._models import margin, series_model
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_sets
@@ -109,6 +109,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     with a probability of at least `confidence`. With K folds it is CV+: the probability is at least
     2·confidence − 1, less a term that vanishes with many rows per fold; in practice it is near `confidence`. There
     is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
+
+    Around a classifier that compares its rows as series under DTW (attribute `metric` is "dtw"), `indicators="auto"`
+    searches neighbours as the classifier does; it learns from the votes with the distance of the nearest series,
+    `NeighborDisagreement`, `NeighborDistance`, `NeighborError`, `TrustScore` and `SecondOpinion`.
 
     References
     ----------
@@ -248,7 +252,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return effects * (self._cost_factor * (wrong - right))[:, None]
 
     def _auto_indicators(self) -> list[Indicator]:
-        if compares_series(self.estimator):
+        if series_model(self.estimator) is not None:
             return series_indicators(self.random_state)
         return [
             Confidence(),

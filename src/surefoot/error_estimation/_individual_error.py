@@ -20,7 +20,7 @@ from surefoot._crossfit import (
     named,
     with_fixed_seed,
 )
-from surefoot._models import check_model, compares_series, predict_labels
+from surefoot._models import check_model, predict_labels, series_model
 from surefoot._tables import input_form
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
@@ -106,7 +106,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self._learned, self._stability = list(learned), _stability_name(learned)
         not_learned: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
         if self._stability == STABILITY:
-            n_near = N_NEAR_SERIES if compares_series(self.estimator) else N_NEAR
+            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
             not_learned[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
         folds = CrossFitter(
             {**learned, **not_learned},

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from surefoot._kernels import aligned_neighbors
-from surefoot._models import MixedInput, ModelInput, compares_series
+from surefoot._models import MixedInput, ModelInput, series_model, series_window
 from surefoot._search import UNBOUNDED, Metric, canonical_metric, check_neighbor_metric
 from surefoot._search import neighbor_search as search_of_rows
 from surefoot._typing import Floats, Ints
@@ -15,7 +15,7 @@ from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._space import NeighborSpace
 
 
-def series_window(
+def resolve_series(
     model: Any, model_input: ModelInput, space: Any, metric: Metric, window: Any
 ) -> tuple[bool, Any]:
     """Whether rows are compared as series under DTW, and within which window.
@@ -31,10 +31,10 @@ def series_window(
             )
         return True, window
     is_own = isinstance(metric, str) and metric == "auto" and isinstance(space, str)
-    if not (is_own and takes_series and compares_series(model)):
+    inner = series_model(model)
+    if not (is_own and takes_series and inner is not None):
         return False, None
-    search = getattr(model, "neighbors_", None)
-    return True, getattr(search if isinstance(search, DTWNeighbors) else model, "window", None)
+    return True, series_window(inner)
 
 
 def resolve_metric(metric: Metric, model: Any, space: NeighborSpace) -> Metric:

@@ -27,7 +27,7 @@ from surefoot.neighborhoods._index_search import (
     neighbor_search,
     own_series_search,
     resolve_metric,
-    series_window,
+    resolve_series,
 )
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
 from surefoot.neighborhoods._sampled_rows import SampledRows
@@ -100,7 +100,7 @@ class NeighborhoodIndex:
     def _index_rows(
         self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric, window: Any
     ) -> None:
-        is_series, self.window = series_window(self.predictor, self.input, space, metric, window)
+        is_series, self.window = resolve_series(self.predictor, self.input, space, metric, window)
         # Points of a series are compared across time, so their columns keep one scale.
         keeps_scale = is_series and isinstance(space, str) and space == "scaled"
         self.space = NeighborSpace("auto" if keeps_scale else space, self.input, X, y)
