@@ -33,7 +33,7 @@ from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 STABILITY, NOVELTY = "stability", "novelty"
 
 # Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
-N_NEAR, N_NEAR_SERIES = 10, 5
+N_NEAR, N_NEAR_SERIES = 10, 3
 
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
