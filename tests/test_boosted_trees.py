@@ -64,3 +64,13 @@ def test_many_rows_are_drawn_from_and_the_seed_repeats_them():
     first, again, other = (model.predict_proba(X[:50])[:, 1] for model in models)
     assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0
+
+
+def test_a_column_with_few_values_beside_constant_ones():
+    X = np.column_stack([np.zeros(60), np.arange(60) % 3, np.full(60, 7.0)])
+    y = (X[:, 1] > 0).astype(int)
+    model = BoostedTrees(80).fit(X, y)
+    assert_array_equal(model.predict(X), y)
+    used = model.columns_ >= 0
+    assert_array_equal(model.columns_[used], 1)
+    assert set(model.thresholds_[used]) <= {0.5, 1.5}

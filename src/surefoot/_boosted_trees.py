@@ -121,18 +121,21 @@ def sum_of_leaves(rows: Floats, columns: Ints, thresholds: Floats, leaves: Float
 
 
 def bin_edges(column: Floats) -> Floats:
-    """Thresholds between the bins of a column, at most 31: half way between its values, or its quantiles."""
+    """Thresholds between the bins of a column, at most 31: half way between two values, near quantiles of many."""
     values = np.unique(column)
+    below = np.arange(len(values) - 1)
     if len(values) > N_BINS:
         shares = np.arange(1, N_BINS) / N_BINS
-        return np.unique(np.quantile(column, shares, method="lower"))
-    return (values[1:] + values[:-1]) / 2
+        quantiles = np.quantile(column, shares, method="lower")
+        below = np.unique(np.searchsorted(values[:-1], quantiles[quantiles < values[-1]]))
+    return values[below] / 2 + values[below + 1] / 2  # halves first: their sum is never too large
 
 
 def _thresholds(columns: Ints, cuts: Ints, edges: list[Floats]) -> Floats:
-    """Values of the splits: the upper edge of the bin that a split is at."""
+    """Values of the splits: the upper edge of the bin that a split is at; the last bin has none."""
+    limits = [np.append(edge, np.inf) for edge in edges]
     flat = [
-        edges[column][cut] if column >= 0 else np.inf
+        limits[column][cut] if column >= 0 else np.inf
         for column, cut in zip(columns.ravel(), cuts.ravel(), strict=True)
     ]
     return np.reshape(flat, columns.shape)

@@ -8,6 +8,9 @@ from surefoot._typing import Floats, Ints
 
 Bins = NDArray[np.uint8]
 
+# Gain that a split must have, relative to the slopes that it is made of: less is rounding.
+LEAST_GAIN = 1e-12
+
 
 @kernel
 def boost_symmetric_trees(
@@ -91,7 +94,7 @@ def _best_split(
     """Column and bin that lower the loss most if all nodes are split by them; (-1, 0) if none lowers it."""
     n_nodes, n_bins, n_sums = sums.shape
     totals = _sums_by_node(drawn, nodes, slopes, n_nodes)
-    best, best_column, best_cut = 1e-12, -1, 0
+    best, best_column, best_cut = LEAST_GAIN * (1 + (totals**2).sum()), -1, 0
     gains = np.empty(n_bins)
     for column in considered:
         sums[:] = 0

@@ -60,6 +60,8 @@ TRUSTED: dict[str, tuple[str, ...]] = {
         "surefoot.error_estimation._error_size.ErrorSize",
         "surefoot.error_estimation._error_size.LineThenTrees",
         "surefoot.error_estimation._judgement.HeldOut",
+        "surefoot.error_estimation._pretrained_logistic.PretrainedLogisticRegression",
+        "surefoot.error_estimation._prior.ErrorPrior",
         "surefoot.error_estimation._regressor.IndividualErrorRegressor",
         "surefoot.error_estimation._row.Row",
         "surefoot.error_estimation._shrunk_logistic.ShrunkLogisticRegression",

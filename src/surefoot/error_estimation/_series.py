@@ -1,6 +1,6 @@
 """What an error estimator around a classifier of time series learns from."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ class VoteConfidence(Confidence):
     Besides the columns of `Confidence` there is `log_distance`, the logarithm of the distance to the nearest training
     row: the votes of a single neighbour are always unanimous, and then the distance alone says how sure to be.
     """
+
+    directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
 
     def __init__(
         self,

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot._files import write_whole
 from surefoot.experiments._case_tables import table_task
 
-Arrays = dict[str, NDArray[Any]]
+# Values of a case by name; on disk each is an array.
+Arrays = dict[str, Any]
 
 
 class Case(NamedTuple):
@@ -35,7 +35,7 @@ def write_case(path: Path, arrays: Arrays) -> None:
     write_whole(path, content.getvalue())
 
 
-def read_case(path: Path) -> dict[str, Any]:
+def read_case(path: Path) -> Arrays:
     """Arrays of a case by name; what is one value (names, sizes) is a plain value."""
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}

@@ -111,7 +111,7 @@ def measure(case: Case) -> Arrays:
 
 def classified(sure: Any, judgement: Judgement, rows: Split) -> dict[str, Any]:
     """Columns, probabilities, estimates and truth of a classifier's held-out rows and test rows."""
-    held_out = sure.held_out_
+    held_out, probabilities = sure.held_out_, np.asarray(judgement.probabilities)
     return {
         "n_classes": len(sure.classes_),
         "columns": np.hstack(list(held_out.columns.values())),
@@ -121,8 +121,8 @@ def classified(sure: Any, judgement: Judgement, rows: Split) -> dict[str, Any]:
         "truth": np.searchsorted(sure.classes_, held_out.truth),
         "wrong": held_out.losses.astype(np.int64),
         "test_columns": np.hstack(list(judgement.columns.values())),
-        "test_probabilities": judgement.probabilities,
-        "test_confidence": judgement.probabilities.max(axis=1),
+        "test_probabilities": probabilities,
+        "test_confidence": probabilities.max(axis=1),
         "test_error": judgement.error,
         "test_prediction": np.searchsorted(sure.classes_, judgement.prediction),
         "test_truth": np.searchsorted(sure.classes_, rows.y_test),
@@ -146,7 +146,7 @@ def regressed(sure: Any, judgement: Judgement, rows: Split) -> dict[str, Any]:
     }
 
 
-def figures(case: dict[str, Any]) -> dict[str, Any]:
+def figures(case: Arrays) -> dict[str, Any]:
     """Line of the table of cases: sizes, errors, and how well the errors of the test rows are estimated."""
     line = {
         name: case[name]

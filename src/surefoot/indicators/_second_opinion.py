@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,8 @@ class SecondOpinion(Indicator):
     """
 
     doubt = "other models disagree"
+
+    directions: ClassVar[dict[str, int]] = {"log_odds": -1}
 
     learns = True
 

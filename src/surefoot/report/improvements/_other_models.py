@@ -23,6 +23,7 @@ PENALTIES = np.logspace(0, 5, 6)
 # Names of the second opinions in sentences, for classes and for numbers.
 NAMES = {
     "trees": ("a forest", "a forest"),
+    "boosting": ("boosted trees", "boosted trees"),
     "linear": ("a logistic regression", "a linear regression"),
 }
 
