@@ -12,10 +12,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit._cross_fit import CrossFit
+from surefoot._crossfit._known_series import known_series
 from surefoot._crossfit._panel import Panel, join, named
 from surefoot._crossfit._sharing import fold_of_each_row
 from surefoot._models import fit_model
 from surefoot._progress import counted
+from surefoot._search import KnownLists, knowing
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
@@ -292,8 +294,15 @@ class CrossFitter:
 
     def _run(self, tasks: Iterable[Any], kind: str) -> list[Any]:
         """Results of tasks that run in parallel, each counted as a step of this kind."""
-        results = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
-        return list(counted(results, kind))
+        with knowing(self._known):
+            results = Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks)
+            return list(counted(results, kind))
+
+    @cached_property
+    def _known(self) -> KnownLists | None:
+        """Neighbours of all training series, for a model that compares series."""
+        given = self.estimator, self.X, self.indicators.values(), self.splits, self.n_jobs
+        return known_series(*given)
 
     def _fit(self, parts: list[Ints]) -> None:
         """Fit the models of the parts that have none yet."""

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from surefoot._crossfit._panel import Panel, PanelOutput, attach_all
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
+from surefoot._models import series_model
 from surefoot._search import canonical_metric
 from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator
@@ -105,6 +106,7 @@ class TopicPanel:
             "space": {"auto"},
             "response": {self._response},
             "metric": set(),
+            "window": set(),
         }
         for setting in settings:
             for name, value in setting.items():
@@ -114,6 +116,8 @@ class TopicPanel:
         if not agree or not models or not may_share(models, X):
             return None
         metric = next((s["metric"] for s in settings if "metric" in s), "auto")
+        if metric == "dtw" or series_model(models[0]) is not None:
+            return None
         if metric != "auto":
             return canonical_metric(metric)
         if isinstance(models[0], KernelKNeighborsClassifier):

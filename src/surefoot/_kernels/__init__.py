@@ -2,6 +2,7 @@
 
 from surefoot._kernels._cells import cell_votes, points_between
 from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
+from surefoot._kernels._dtw_align import aligned_neighbors
 from surefoot._kernels._dtw_bounds import envelopes
 from surefoot._kernels._dtw_search import Stored, search
 from surefoot._kernels._dtw_simd import LANES
@@ -19,6 +20,7 @@ from surefoot._kernels._text_search import nearest_rows
 __all__ = [
     "LANES",
     "Stored",
+    "aligned_neighbors",
     "boost_symmetric_trees",
     "cell_votes",
     "dtw_cost",

@@ -61,7 +61,8 @@ def check_index(index: Any) -> None:
 def check_search(own: dict[str, Any], n_rows: int) -> None:
     """Refuse a search in other rows than those that neighbours are taken from."""
     search, reference, rows = own["search"], own["reference"], own["space"].rows
-    require(own["shares_search"] is False and is_numbers(reference), OTHER_ROWS)
+    require(own["shares_search"] is False and own["shares_lists"] is False, OTHER_ROWS)
+    require(is_numbers(reference), OTHER_ROWS)
     require(type(search).__name__ == "NearestNeighbors", OTHER_ROWS)
     shapes = {values.shape for values in (vars(search)["_fit_X"], reference, rows)}
     require(len(shapes) == 1 and len(reference) == n_rows, OTHER_ROWS)

@@ -15,6 +15,8 @@ from surefoot._models._model_input import (
     NumericInput,
     model_input,
     preprocesses_inside,
+    series_model,
+    series_window,
     split_model,
 )
 from surefoot._models._response import Response, margin, top_class
@@ -37,6 +39,8 @@ __all__ = [
     "model_input",
     "predict_labels",
     "preprocesses_inside",
+    "series_model",
+    "series_window",
     "share_of_columns",
     "smoothed_targets",
     "split_model",

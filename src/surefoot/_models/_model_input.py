@@ -43,6 +43,24 @@ def split_model(model: Any) -> tuple[list[Any], Any]:
             return transformers, model
 
 
+def series_model(model: Any) -> Any:
+    """The estimator in a model, fitted or not, that compares rows as series under DTW; None if none does.
+
+    It is recognised by its attribute `metric`, which is "dtw".
+    """
+    inner = split_model(model)[1]
+    while hasattr(inner, "estimator") and not hasattr(inner, "metric"):
+        inner = split_model(inner.estimator)[1]  # a search that is not fitted yet, a calibrator
+    metric = getattr(inner, "metric", None)
+    return inner if isinstance(metric, str) and metric == "dtw" else None
+
+
+def series_window(model: Any) -> Any:
+    """Window of an estimator that compares series: that of its neighbour search, or its own; None if it has none."""
+    search = getattr(model, "neighbors", None)
+    return getattr(model if search is None else search, "window", None)
+
+
 class ModelInput:
     """Input of a model, unchanged; no samples between its rows can be made."""
 

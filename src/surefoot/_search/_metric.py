@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from surefoot._search._series import window_radius
+
 Metric = str | Callable[[Any, Any], float]
 
 # Metrics that allow points between two rows, by all their names; p of "minkowski" is 2.
@@ -24,3 +26,12 @@ def canonical_metric(metric: Metric) -> Metric:
             f"metric={metric!r} is not known: it may be a function of two rows or one of {names}."
         )
     return METRICS[metric]
+
+
+def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
+    window_radius(window, 1)
+    if window is not None and not (isinstance(metric, str) and metric == "dtw"):
+        raise ValueError(f"window={window!r} needs metric='dtw': metric={metric!r} has no window.")
+    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+        canonical_metric(metric)

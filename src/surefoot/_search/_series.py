@@ -33,7 +33,7 @@ class SeriesBatch:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def part(self, rows: slice) -> "SeriesBatch":
+    def part(self, rows: slice | Ints) -> "SeriesBatch":
         """Batch of the series in `rows`; the values are not copied."""
         return SeriesBatch(self.values, self.starts[rows], self.lengths[rows], self.n_channels)
 

@@ -17,7 +17,7 @@ def as_table(X: Any) -> Any:
         return X if X.format == "csr" else csr_array(X)
     if is_frame(X):
         return X
-    table = X if isinstance(X, np.ndarray) else np.asarray(X)
+    table = X if isinstance(X, np.ndarray) else _as_array(X)
     if table.ndim != 2 and not (table.ndim == 1 and table.dtype.kind in "OSUT"):
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
@@ -27,6 +27,15 @@ def as_table(X: Any) -> Any:
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a text, NumPy makes the text "nan" of a NaN
     return table
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            "X has rows of different lengths: each row must have one value for each column."
+        ) from error
 
 
 def is_frame(X: Any) -> bool:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import pairwise_distances
 
-from surefoot._models import MixedInput, default_vectorizer
+from surefoot._models import MixedInput, default_vectorizer, series_model
 from surefoot._tables import as_numbers, count_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -35,7 +35,9 @@ class Coordinates:
         reference = np.random.RandomState(0).permutation(count_rows(X_pool))[:MOST_REFERENCE_ROWS]
         rows = take_rows(X_pool, reference)
         model, space = (NO_MODEL, own_space(rows)) if estimator is None else (estimator, "scaled")
-        self.index = NeighborhoodIndex(model, rows, n_neighbors=1, space=space)
+        # Clusters and gaps are those of points: rows that the model compares under DTW have none.
+        metric = "auto" if series_model(model) is None else "euclidean"
+        self.index = NeighborhoodIndex(model, rows, n_neighbors=1, space=space, metric=metric)
         self.metric = self.index.metric
 
     def __call__(self, table: Any) -> Any:

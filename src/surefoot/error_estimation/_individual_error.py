@@ -20,7 +20,7 @@ from surefoot._crossfit import (
     named,
     with_fixed_seed,
 )
-from surefoot._models import check_model, predict_labels
+from surefoot._models import check_model, predict_labels, series_model
 from surefoot._tables import input_form
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
@@ -31,6 +31,9 @@ from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 # Names of the indicators that the error estimator does not learn from: stability, unless `LocalSensitivity` is
 # among those it learns from, and the distance that makes a row novel.
 STABILITY, NOVELTY = "stability", "novelty"
+
+# Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
+N_NEAR, N_NEAR_SERIES = 10, 3
 
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
@@ -103,7 +106,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self._learned, self._stability = list(learned), _stability_name(learned)
         not_learned: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
         if self._stability == STABILITY:
-            not_learned[STABILITY] = LocalSensitivity(n_neighbors=10, space="scaled")
+            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
+            not_learned[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
         folds = CrossFitter(
             {**learned, **not_learned},
             self.estimator,

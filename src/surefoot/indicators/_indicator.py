@@ -19,7 +19,7 @@ from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-SETTINGS = ("space", "metric", "response")
+SETTINGS = ("space", "metric", "window", "response")
 
 
 class Indicator(TransformerMixin, BaseEstimator, ABC):

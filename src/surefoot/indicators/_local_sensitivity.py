@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin, top_class
-from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._search import check_neighbor_metric, resolve_n_neighbors
 from surefoot._typing import Floats
 from surefoot._validation import check_option
 from surefoot.indicators._confidence import class_column_names
@@ -47,8 +47,11 @@ class LocalSensitivity(Indicator):
         values dominate the distances: "scaled" divides each column by its standard deviation, or put a scaler
         before the model in a Pipeline, even before a forest. A transformer, for example a learned metric, is
         fitted on the training rows.
-    metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
+    metric : "auto", "dtw", str or callable, default="auto"
+        "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
+        dense rows. "dtw" compares each row as a time series.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     sampling : {"voronoi", "midpoint", "uniform", "axis"}, default="voronoi"
         Place of the samples: at the border of the cell; half way to the neighbour, inside the cell or not; at a
         random fraction of the way to the border; or one local standard deviation up and down in one column
@@ -103,6 +106,7 @@ class LocalSensitivity(Indicator):
         n_neighbors: int | str = "log",
         space: Any = "auto",
         metric: Any = "auto",
+        window: float | None = None,
         sampling: str = "voronoi",
         response: str = "auto",
         per_class: bool = False,
@@ -113,6 +117,7 @@ class LocalSensitivity(Indicator):
         self.n_neighbors = n_neighbors
         self.space = space
         self.metric = metric
+        self.window = window
         self.sampling = sampling
         self.response = response
         self.per_class = per_class
@@ -133,8 +138,7 @@ class LocalSensitivity(Indicator):
         """Raise an error for a wrong parameter, before a model is fitted."""
         check_option(self.sampling, "sampling", Neighborhood.SAMPLINGS)
         resolve_n_neighbors(self.n_neighbors, 2)
-        if self.metric != "auto":
-            canonical_metric(self.metric)
+        check_neighbor_metric(self.metric, self.window)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows."""

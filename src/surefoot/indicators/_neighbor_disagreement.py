@@ -31,8 +31,11 @@ class NeighborDisagreement(NeighborIndicator):
         Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
+    metric : "auto", "dtw", str or callable, default="auto"
+        "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
+        dense rows. "dtw" compares each row as a time series.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows.
 

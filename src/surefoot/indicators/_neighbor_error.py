@@ -39,8 +39,11 @@ class NeighborError(NeighborIndicator):
         Number of nearest training rows; "log" is 2⌈log2 n⌉ + 1 for n training rows.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
+    metric : "auto", "dtw", str or callable, default="auto"
+        "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
+        dense rows. "dtw" compares each row as a time series.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions, if the indicator is used alone. A number stands for shuffled folds.
     random_state : int, RandomState or None, default=0
@@ -75,12 +78,18 @@ class NeighborError(NeighborIndicator):
         n_neighbors: int | str | Sequence[int | str] = 10,
         space: Any = "auto",
         metric: Any = "auto",
+        window: float | None = None,
         cv: Any = 5,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
-            estimator, n_neighbors=n_neighbors, space=space, metric=metric, n_jobs=n_jobs
+            estimator,
+            n_neighbors=n_neighbors,
+            space=space,
+            metric=metric,
+            window=window,
+            n_jobs=n_jobs,
         )
         self.cv = cv
         self.random_state = random_state

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._search import check_neighbor_metric, resolve_n_neighbors
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
 
@@ -25,12 +25,14 @@ class NeighborIndicator(Indicator, ABC):
         n_neighbors: int | str | Sequence[int | str] = 10,
         space: Any = "auto",
         metric: Any = "auto",
+        window: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_neighbors = n_neighbors
         self.space = space
         self.metric = metric
+        self.window = window
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
@@ -38,8 +40,7 @@ class NeighborIndicator(Indicator, ABC):
         if not self.given_counts():
             raise ValueError("n_neighbors is empty: it may be a number, 'log', or several of them.")
         self.needed_neighbors(2)
-        if self.metric != "auto":
-            canonical_metric(self.metric)
+        check_neighbor_metric(self.metric, self.window)
 
     def given_counts(self) -> list[Any]:
         """Values of the parameter `n_neighbors`, as a list: ints or "log"."""

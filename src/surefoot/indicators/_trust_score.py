@@ -4,10 +4,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
-from surefoot._search import canonical_metric
-from surefoot._typing import Floats
+from surefoot._search import check_neighbor_metric
+from surefoot._typing import Floats, Mask
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_disagreement import predicted_labels
 from surefoot.indicators._neighbor_distance import NO_DISTANCE
@@ -28,8 +27,11 @@ class TrustScore(Indicator):
         model is used instead.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates in which distances are measured; see `LocalSensitivity`.
-    metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
+    metric : "auto", "dtw", str or callable, default="auto"
+        "auto" is that of a nearest-neighbour model of texts or series, else "cosine" for sparse and "euclidean" for
+        dense rows. "dtw" compares each row as a time series.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows.
 
@@ -56,17 +58,18 @@ class TrustScore(Indicator):
         *,
         space: Any = "auto",
         metric: Any = "auto",
+        window: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.space = space
         self.metric = metric
+        self.window = window
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
-        if self.metric != "auto":
-            canonical_metric(self.metric)
+        check_neighbor_metric(self.metric, self.window)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """1, so that the index has a neighbour space; the nearest rows of each class are searched separately."""
@@ -82,7 +85,7 @@ class TrustScore(Indicator):
         if index.labels is None:
             raise ValueError("TrustScore needs labels: fit was called without y.")
         self._searches = [
-            (label, NearestNeighbors(n_neighbors=1, metric=index.metric).fit(rows))
+            (label, index.search_among(rows, 1))
             for label in np.unique(index.labels)
             if (rows := index.space.rows[index.labels == label]).shape[0]
         ]
@@ -91,16 +94,26 @@ class TrustScore(Indicator):
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the ratio of the two distances."""
         predicted = predicted_labels(neighborhood)
-        own = np.full(len(neighborhood), np.nan)
-        other = np.full(len(neighborhood), np.nan)
-        for label, search in self._searches:
-            distance = search.kneighbors(neighborhood.rows)[0][:, 0]
-            is_predicted = predicted == label
-            own = np.where(is_predicted, distance, own)
-            other = np.where(is_predicted, other, np.fmin(other, distance))
+        is_own = neighborhood.labels == predicted[:, None]
+        own = _first(neighborhood.distances, is_own)
+        other = _first(neighborhood.distances, ~is_own)
+        # Only rows whose neighbours are all of one kind need another search.
+        rest = np.flatnonzero(np.isnan(own) | np.isnan(other))
+        if len(rest):
+            own[rest], other[rest] = self._search(neighborhood.rows[rest], predicted[rest])
         ratio = np.log(other + NO_DISTANCE) - np.log(own + NO_DISTANCE)
         # The ratio is 1 where the predicted class, or every other class, has no training row.
         return np.nan_to_num(ratio, nan=0.0)[:, None]
+
+    def _search(self, rows: Any, predicted: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Distances to the nearest row of the predicted class and of any other; NaN where there is none."""
+        own, other = np.full((2, len(predicted)), np.nan)
+        for label, search in self._searches:
+            distance = search.kneighbors(rows)[0][:, 0]
+            is_predicted = predicted == label
+            own = np.where(is_predicted, distance, own)
+            other = np.where(is_predicted, other, np.fmin(other, distance))
+        return own, other
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the ratio of the two distances."""
@@ -109,3 +122,9 @@ class TrustScore(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         return np.array(["log_trust"], dtype=object)
+
+
+def _first(distances: Floats, counts: Mask) -> Floats:
+    """Distance of the first neighbour that counts; NaN where none does."""
+    first = distances[np.arange(len(distances)), counts.argmax(axis=1)]
+    return np.where(counts.any(axis=1), first, np.nan)

@@ -18,6 +18,7 @@ from surefoot._search import (
     check_path_exists,
     check_same_channels,
     check_series,
+    known_part,
     window_radius,
 )
 from surefoot._typing import Floats, Ints
@@ -101,7 +102,21 @@ class DTWNeighbors(BaseEstimator):
         self.radius_ = window_radius(self.window, int(self._batch.lengths.max()))
         check_path_exists(self.radius_, self._batch.lengths, self._batch.lengths)
         self._stored = with_envelopes(self._batch, self._steps())
+        self._known = known_part(X, self.radius_)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State to save, without lists that only save time while a table is cross-fitted."""
+        state = super().__getstate__()
+        return {**state, "_known": None} if "_known" in state else state
+
+    def is_fitted_on(self, X: Any) -> bool:
+        """Whether the training series are these, in this order; X is a 2-D array."""
+        others = check_series(X)
+        return bool(
+            np.array_equal(self._batch.lengths, others.lengths)
+            and np.array_equal(self._batch.values, others.values)
+        )
 
     def _steps(self) -> int:
         return UNBOUNDED if self.radius_ is None else self.radius_
@@ -142,8 +157,19 @@ class DTWNeighbors(BaseEstimator):
         wanted = self._check_n_neighbors(n_neighbors, exclude_self=X is None)
         queries = self._batch if X is None else self._check_queries(X)
         own = np.arange(len(queries)) if X is None else np.full(len(queries), -1)
-        distances, indices = self._search(queries, own.astype(np.int64), wanted)
+        distances, indices = self._recall(X, queries, own, wanted)
         return (distances, indices) if return_distance else indices
+
+    def _recall(self, X: Any, queries: SeriesBatch, own: Ints, wanted: int) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest series: from known lists, as far as they reach, else by a search."""
+        known = None if self._known is None else self._known.nearest(X, wanted)
+        if known is None:
+            return self._search(queries, own, wanted)
+        distances, indices, short = known
+        if len(short):
+            again = self._search(queries.part(short), own[short], wanted)
+            distances[short], indices[short] = again
+        return distances, indices
 
     def _check_n_neighbors(self, n_neighbors: int | None, *, exclude_self: bool) -> int:
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors

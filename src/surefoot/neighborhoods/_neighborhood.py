@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.extmath import row_norms
 
@@ -16,19 +15,23 @@ from surefoot._models import (
     ModelInput,
     NumericInput,
     Response,
-    axis_samples,
     model_input,
     predict_labels,
     split_model,
 )
 from surefoot._parallel import row_batches
-from surefoot._search import Metric, SparseNeighbors, canonical_metric, neighbor_search
+from surefoot._search import Metric, SparseNeighbors
 from surefoot._tables import as_table, take_rows
-from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_option
+from surefoot._typing import Floats, Mask
+from surefoot.neighborhoods._index_search import (
+    neighbor_search,
+    own_series_search,
+    resolve_metric,
+    resolve_series,
+)
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
+from surefoot.neighborhoods._sampled_rows import SampledRows
 from surefoot.neighborhoods._space import NeighborSpace
-from surefoot.neighborhoods._voronoi import steps_towards, unscaled_steps
 
 T = TypeVar("T")
 
@@ -51,8 +54,11 @@ class NeighborhoodIndex:
         "auto" is the model's own input where that is numeric and complete, else a vectorised,
         imputed and scaled copy of it; "scaled" divides the columns of that input by their standard deviations.
         A transformer is fitted on X and y.
-    metric : "auto", str or callable, default="auto"
-        "auto" is that of a kernel nearest-neighbour model, else "cosine" for sparse and "euclidean" for dense rows.
+    metric : "auto", "dtw", str or callable, default="auto"
+        "auto" is that of a nearest-neighbour model, DTW with its window among them, else "cosine" for sparse and
+        "euclidean" for dense rows.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `DTWNeighbors`.
     response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
         Method of the model that the scores are made of.
     held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
@@ -72,6 +78,7 @@ class NeighborhoodIndex:
         n_neighbors: int,
         space: Any = "auto",
         metric: Metric = "auto",
+        window: float | None = None,
         response: str = "auto",
         held_out_scores: Floats | None = None,
         n_trained: int | None = None,
@@ -88,11 +95,16 @@ class NeighborhoodIndex:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
             self.input = model_input(self.predictor, self.transform(X))
-            self._index_rows(X, y, n_neighbors, space, metric)
+            self._index_rows(X, y, n_neighbors, space, metric, window)
 
-    def _index_rows(self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric) -> None:
-        self.space = NeighborSpace(space, self.input, X, y)
-        self.metric = self._resolve_metric(metric)
+    def _index_rows(
+        self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric, window: Any
+    ) -> None:
+        is_series, self.window = resolve_series(self.predictor, self.input, space, metric, window)
+        # Points of a series are compared across time, so their columns keep one scale.
+        keeps_scale = is_series and isinstance(space, str) and space == "scaled"
+        self.space = NeighborSpace("auto" if keeps_scale else space, self.input, X, y)
+        self.metric = "dtw" if is_series else resolve_metric(metric, self.predictor, self.space)
         # Whether the model itself votes by the neighbours of this search.
         self.shares_search = (
             isinstance(self.predictor, KernelKNeighborsClassifier)
@@ -100,26 +112,30 @@ class NeighborhoodIndex:
             and self.space.is_model_input
             and self.predictor.is_fitted_on(self.space.rows)
         )
+        own = self._own_series_search()
+        self.shares_lists = own is not None
         if self.shares_search:
             cached = self.predictor.sample_neighbors == "cached"
             n_neighbors = max(n_neighbors, self.predictor.n_neighbors_ * (2 if cached else 1))
+        elif self.shares_lists:
+            n_neighbors = max(n_neighbors, self.predictor.list_length)
         self.n_neighbors = min(n_neighbors, self.n_rows)
         self.lengths = row_norms(self.space.rows) if self.metric == "cosine" else None
-        self.search = (
-            self.predictor.search_
-            if self.shares_search
-            else neighbor_search(self.space.rows, self.metric, self.n_neighbors, self.n_jobs)
-        )
+        self.search = self.predictor.search_ if self.shares_search else own
+        if self.search is None:
+            self.search = self.search_among(self.space.rows, self.n_neighbors)
         # The sparse search has scaled its rows to length one already, if the metric is the cosine.
         is_sparse = isinstance(self.search, SparseNeighbors)
         self.reference = self.search.rows if is_sparse else self.space.rows
 
-    def _resolve_metric(self, metric: Metric) -> Metric:
-        if metric != "auto":
-            return canonical_metric(metric)
-        if isinstance(self.predictor, KernelKNeighborsClassifier) and self.space.is_model_input:
-            return self.predictor.metric
-        return "cosine" if issparse(self.space.rows) else "euclidean"
+    def _own_series_search(self) -> Any:
+        if not (self.metric == "dtw" and self.space.is_model_input):
+            return None
+        return own_series_search(self.predictor, self.space.rows, self.window)
+
+    def search_among(self, rows: Any, n_neighbors: int) -> Any:
+        """Search among some rows of the neighbour space, by the metric of this index."""
+        return neighbor_search(rows, self.metric, self.window, n_neighbors, self.n_jobs)
 
     def transform(self, X: Any) -> Any:
         """Rows after the transformers of the model's pipelines."""
@@ -189,7 +205,7 @@ class NeighborhoodIndex:
         return Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(apply)(b) for b in batches)
 
 
-class Neighborhood:
+class Neighborhood(SampledRows):
     """Neighbours of a batch of rows, and the model's outputs on the rows, on the neighbours and in between.
 
     Parameters
@@ -230,9 +246,6 @@ class Neighborhood:
     array([['no', 'no']], dtype='<U3')
     """
 
-    # Values of `sampling`; see `sample_scores`.
-    SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
-
     def __init__(
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
@@ -242,7 +255,9 @@ class Neighborhood:
         self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         if index.n_neighbors > 0:
             self.rows = index.space(self.table, self.inputs)
-            self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
+            # The model's own search may know the names of columns, and then expects them.
+            searched = self._as_fitted if index.shares_lists else self.rows
+            self.distances, self.indices = index.search.kneighbors(searched, index.n_neighbors)
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
@@ -287,7 +302,13 @@ class Neighborhood:
         """Class probabilities of the model for the rows."""
         if self.twin is not None:
             return self.twin.probabilities
+        if self._votes_by_lists:
+            return self.index.predictor.proba_of_lists(self.distances, self.indices)
         return self.index.response.probabilities(self._as_fitted)
+
+    @property
+    def _votes_by_lists(self) -> bool:
+        return self.index.n_neighbors > 0 and self.index.shares_lists
 
     def answer(self, method: str) -> NDArray[Any]:
         """Output of the model's `predict` or `predict_proba` for the rows."""
@@ -295,56 +316,6 @@ class Neighborhood:
             return self.probabilities
         if self.index.response.is_regression:  # computed already
             return self.scores[:, 0]
+        if self._votes_by_lists:
+            return np.asarray(self.index.predictor.classes_)[self.probabilities.argmax(axis=1)]
         return predict_labels(self.index.predictor, self._as_fitted)
-
-    def sample_scores(
-        self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
-    ) -> Floats:
-        """Scores at samples around each row, shape (n_rows, n_samples, 1 or n_classes).
-
-        `sampling` is the place of the samples: "voronoi" on the way to each of the nearest `n_neighbors`, at the border
-        of the row's cell; "midpoint" half way to the neighbour; "uniform" at the given fraction of the way to the
-        border, one for each neighbour; "axis" one local standard deviation up and down in one column at a time.
-        """
-        check_option(sampling, "sampling", self.SAMPLINGS)
-        index, near = self.index, self.indices[:, :n_neighbors]
-        if sampling == "axis":
-            return self._axis_scores(near)
-        if sampling == "voronoi" and self._may_use_cache():
-            n_cached = max(2 * index.predictor.n_neighbors_, near.shape[1])
-            cache = self.indices[:, :n_cached]
-            votes = index.predictor.cached_cell_scores(self.rows, cache, near.shape[1])
-            flat = votes.reshape(near.size, *votes.shape[2:])
-            return index.response.as_scores(flat).reshape(*near.shape, -1)
-        steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
-        if sampling == "uniform" and fractions is not None:
-            steps *= fractions[: near.shape[1]]
-        if index.is_affine:
-            start = self.scores[:, None, :]
-            return start + steps[:, :, None] * (index.scores[near] - start)
-        return index.input.score_between(index.response, self.inputs, near, steps)
-
-    def _may_use_cache(self) -> bool:
-        """Whether the votes at samples come from the neighbours of the row, without another search."""
-        return self.index.shares_search and self.index.predictor.sample_neighbors == "cached"
-
-    def _steps(self, near: Ints) -> Floats:
-        """Steps in the model's input towards each neighbour that end at the border of the row's cell."""
-        steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
-        if self.index.lengths is not None:
-            steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
-        return steps
-
-    def _axis_scores(self, near: Ints) -> Floats:
-        """Scores at samples that differ from the row in one column; the row's own where a column is constant."""
-        rows, table = self.inputs, self.index.input
-        if not isinstance(table, NumericInput):
-            raise ValueError(  # noqa: TRY004 - the value of a parameter is wrong, not its type
-                "sampling='axis' needs a model whose input is a table of numbers: for mixed columns it "
-                "may be 'voronoi', 'midpoint' or 'uniform'."
-            )
-        samples, at, place = axis_samples(rows, table.rows, near)
-        scores = np.repeat(self.scores[:, None, :], 2 * rows.shape[1], axis=1)
-        if samples.shape[0]:
-            scores[at, place] = table.score(self.index.response, samples)
-        return scores

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_scalar
 
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot.time_series._vote_classifier import SeriesVoteClassifier
 from surefoot.time_series._votes import Weights, check_weights, votes_by_size
 
@@ -85,11 +85,24 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         self._set_training_series(X, y)
         return self
 
+    @property
+    def list_length(self) -> int:
+        """Neighbours that `proba_of_lists` needs."""
+        return self.n_neighbors
+
     def _vote(self, X: Any) -> Floats:
-        lists = self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
+        return self.proba_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
+
+    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+        """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         no_occurrences = np.zeros((0, len(self.classes_)))
         sizes = np.array([self.n_neighbors])
         votes = votes_by_size(
-            lists, self._codes, no_occurrences, trust=np.inf, weights=self.weights, sizes=sizes
+            (distances, indices),
+            self._codes,
+            no_occurrences,
+            trust=np.inf,
+            weights=self.weights,
+            sizes=sizes,
         )
         return votes[:, 0]

@@ -229,8 +229,23 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         """Position in `n_neighbors_` of the number chosen for each series."""
         return least(estimates, last=self.tie_break == "largest")
 
+    @property
+    def list_length(self) -> int:
+        """Neighbours that `proba_of_lists` needs; 0 if errors are known of some training series only (`cv`)."""
+        knows_all = len(self._error_rows) == len(self._codes)
+        return max(int(self.n_neighbors_[-1]), self.error_neighbors) if knows_all else 0
+
+    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+        """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
+        nearby = indices[:, : self.error_neighbors]
+        estimates = shrunken_errors(self._errors, nearby, self.shrinkage)
+        return self._votes((distances, indices), estimates)
+
     def _vote(self, X: Any) -> Floats:
-        lists, estimates = self._estimate_errors(X)
+        return self._votes(*self._estimate_errors(X))
+
+    def _votes(self, lists: Lists, estimates: Floats) -> Floats:
+        """Votes of the number of neighbours with the lowest estimated error."""
         votes = votes_by_size(
             lists,
             self._codes,

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
+from surefoot.neighborhoods import DTWNeighbors
 from surefoot.time_series._neighbors import encode_labels, fit_neighbors
 
 
@@ -21,6 +22,34 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         """Set `classes_`, the labels' codes, and the search fitted to the series."""
         self.classes_, self._codes = encode_labels(self, y)
         self.neighbors_ = fit_neighbors(self, X, len(self._codes))
+
+    neighbors: Any
+
+    @property
+    def metric(self) -> str:
+        """Name of the distance, which indicators search neighbours by: "dtw", unless another search was given."""
+        own = self.neighbors is None or isinstance(self.neighbors, DTWNeighbors)
+        return "dtw" if own else type(self.neighbors).__name__
+
+    @property
+    @abstractmethod
+    def list_length(self) -> int:
+        """Neighbours that `proba_of_lists` needs; 0 if lists are not enough to vote."""
+
+    @abstractmethod
+    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+        """Share of the votes for each class, from neighbours that are known already; higher is more likely.
+
+        Parameters
+        ----------
+        distances, indices : ndarrays of shape (n_series, n_neighbors)
+            Distances and positions of the nearest training series, nearest first, at least `list_length` of them.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_classes)
+            Columns in the order of `classes_`; rows sum to 1.
+        """
 
     @abstractmethod
     def _vote(self, X: Any) -> Floats:
