@@ -14,18 +14,27 @@ def with_ones(rows: Floats) -> Floats:
 
 
 def fit_logistic(
-    rows: Floats, target: Floats, weight: Floats, penalty: Floats, prior: Floats, start: Floats
+    rows: Floats,
+    target: Floats,
+    weight: Floats,
+    penalty: Floats,
+    prior: Floats,
+    start: Floats,
+    offset: Floats | float = 0.0,
 ) -> Floats:
-    """Weights that minimise Σ w·logloss + ½ Σ penalty·(weights − prior)², by Newton's method with halved steps."""
+    """Weights that minimise Σ w·logloss + ½ Σ penalty·(weights − prior)², by Newton's method with halved steps.
+
+    The log-odds of a row are its `offset` plus the sum of its weighted columns.
+    """
 
     def loss(at: Floats) -> float:
-        log_odds = rows @ at
+        log_odds = offset + rows @ at
         ridge = 0.5 * penalty @ (at - prior) ** 2
         return float(weight @ (np.logaddexp(0, log_odds) - target * log_odds) + ridge)
 
     weights, now = start, loss(start)
     for _ in range(MOST_STEPS):
-        probability = expit(rows @ weights)
+        probability = expit(offset + rows @ weights)
         gradient = rows.T @ (weight * (probability - target)) + penalty * (weights - prior)
         curvature = weight * probability * (1 - probability)
         hessian = (rows.T * curvature) @ rows + np.diag(penalty)

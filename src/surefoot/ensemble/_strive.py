@@ -15,7 +15,7 @@ from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._backward_selection import SelectionStep, select_backward
-from surefoot.ensemble._combination import Combination, beside, combine
+from surefoot.ensemble._combination import Combination, beside, combine, combine_all
 from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_labels, name_blocks
 from surefoot.ensemble._strive_input import (
     check_metaclassifier,
@@ -205,6 +205,16 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     def _combine(self, chosen: Ints, topics: Ints) -> list[Combination]:
         """Fitted metaclassifiers of `topics`, on the columns at the positions `chosen`."""
         threshold = 0.0 if self._topics.kind == "multiclass" else self.threshold
+        if self.final_estimator is None and self._passed is None:
+            return combine_all(
+                self.held_out_.columns[:, topics][:, :, chosen],
+                self.held_out_.targets[:, topics],
+                int((chosen < len(self._blocks[SCORES])).sum()),
+                one_topic_each=self._topics.kind == "multiclass",
+                threshold=threshold,
+                units=self._units,
+                sample_weight=self._weight,
+            )
         return [
             combine(
                 self.final_estimator,

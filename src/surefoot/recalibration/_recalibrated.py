@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from surefoot._crossfit import CrossFit, Panel, with_fixed_seed
 from surefoot._models import fit_model
 from surefoot._typing import Floats
+from surefoot._validation import check_option
 from surefoot.indicators import Indicator
-from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
+from surefoot.recalibration._cross_fitted import CrossFittedClassifier, HeldOutRows
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
 
@@ -88,7 +89,9 @@ class RecalibratedClassifier(CrossFittedClassifier):
         self.n_jobs = n_jobs
 
     def _prepare(self) -> list[Indicator]:
-        if self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
+        if isinstance(self.calibrator, str):
+            check_option(self.calibrator, "calibrator", ["platt"], other="a classifier")
+        elif self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
             raise TypeError(
                 f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
             )
@@ -97,20 +100,20 @@ class RecalibratedClassifier(CrossFittedClassifier):
         ]
         return self._indicators
 
-    def _learn(
-        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
-    ) -> None:
-        calibrator = PlattCalibrator() if self.calibrator is None else self.calibrator
-        # Not every calibrator takes weights.
-        needed_weight = None if (weight == 1).all() else weight
-        self.calibrators_ = [
-            fit_model(calibrator, table, target, needed_weight)
-            for table, target in zip(
-                class_tables(held_out.scores, held_out.columns.values()), targets, strict=True
-            )
-        ]
+    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+        tables = class_tables(held_out.scores, held_out.columns.values())
+        if self.calibrator is None:
+            self.calibrators_ = rows.fit_steps(tables, slope=self._slope()).lines_
+        else:
+            calibrator = PlattCalibrator() if self.calibrator == "platt" else self.calibrator
+            # Not every calibrator takes weights.
+            weight = None if (rows.weight == 1).all() else rows.weight
+            self.calibrators_ = [
+                fit_model(calibrator, table, target, weight)
+                for table, target in zip(tables, rows.targets, strict=True)
+            ]
         self._panel = Panel(
-            self._indicators, self.estimator_, X, y, response=self.response, n_jobs=self.n_jobs
+            self._indicators, self.estimator_, X, y, response=self._response, n_jobs=self.n_jobs
         )
 
     def _probabilities(self, X: Any) -> Floats:
