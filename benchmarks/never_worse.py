@@ -1,9 +1,9 @@
 """Is an action ever worse than what it starts from? Its loss on test rows, paired with that of its start.
 
 The twelve development tables with classes and the six with numbers, small and larger training sets, several models
-and pools of models, two seeds. A case is worse if the mean difference of the losses of the test rows is above two of its
-standard errors; with no true difference one case in 44 would be. Results are appended to a CSV file case by case, and a
-later run goes on where this one stopped:
+and pools of models, two seeds. A case is worse if the mean difference of the losses of the test rows is above two of
+its standard errors; with no true difference one case in 44 would be. Results are appended to a CSV file case by case,
+and a later run goes on where this one stopped:
 
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/never_worse.py --out results
 """
@@ -173,7 +173,7 @@ def combine(table, name, n_rows, seed):
     return [*lines, *compare("STRIVE, from the stack", losses["Stack"], losses["STRIVE"])]
 
 
-def select(table, name, n_rows, seed):
+def select(table, _name, n_rows, seed):
     """Selection among regressors, against the one that is best out of fold."""
     X, X_test, y, y_test = split(table, n_rows, seed)
     pool = list(regressors(seed).items())

@@ -122,6 +122,11 @@ class SteppedLogistic:
                 self.held_out_[test, t] = learned.line(topic).decision_function(values)
         return self
 
+    @property
+    def is_start(self) -> bool:
+        """Whether every step was left out."""
+        return bool(np.isinf(self.penalties_).all())
+
     def _start(self, problem: "_Problem") -> Floats:
         """Weights of the start for each part and topic, intercept first."""
         rows = problem.learned

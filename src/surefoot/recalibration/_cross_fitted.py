@@ -59,6 +59,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
     n_jobs: int | None
     estimator_: Any
     classes_: NDArray[Any]
+    is_unchanged_: bool
 
     @abstractmethod
     def _prepare(self) -> list[Indicator]:
@@ -147,7 +148,8 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         probabilities : ndarray of shape (n_rows, n_classes)
             One column per class, in the order of `classes_`.
         """
-        return self._probabilities(check_rows(self, X))
+        X = check_rows(self, X)
+        return self.estimator_.predict_proba(X) if self.is_unchanged_ else self._probabilities(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row, after recalibration."""

@@ -116,10 +116,10 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         self._weight = rows.weight
         self._targets = np.column_stack([smoothed_targets(t, rows.weight) for t in rows.targets])
         scores = held_out.scores
-        lines = rows.fit_steps(
+        fitted = rows.fit_steps(
             [scores[:, [c]] for c in range(scores.shape[1])], slope=self._slope()
         )
-        self.global_weights_ = np.array([[line.intercept, line.coef[0]] for line in lines.lines_])
+        self.global_weights_ = np.array([[line.intercept, line.coef[0]] for line in fitted.lines_])
         scaler = StandardScaler().set_output(transform="default")
         scaler.fit(scores, sample_weight=rows.weight)
         self._center, self._scale = scaler.mean_, scaler.scale_
@@ -138,6 +138,8 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             n_jobs=self.n_jobs,
         )
         self.local_share_ = self._learn_share(take_rows(X, held_out.rows), scores, rows)
+        is_global = self.local_share_ == 0
+        self.is_unchanged_ = is_global and fitted.is_start and fitted.slope is not None
 
     def _learn_share(self, X: Any, scores: Floats, rows: HeldOutRows) -> float:
         """Share of the local weights, the global ones being the start, that pays on held-out rows."""

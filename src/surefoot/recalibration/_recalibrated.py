@@ -102,8 +102,11 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
         tables = class_tables(held_out.scores, held_out.columns.values())
+        self.is_unchanged_ = False
         if self.calibrator is None:
-            self.calibrators_ = rows.fit_steps(tables, slope=self._slope()).lines_
+            fitted = rows.fit_steps(tables, slope=self._slope())
+            self.is_unchanged_ = fitted.is_start and fitted.slope is not None
+            self.calibrators_: list[Any] = fitted.lines_
         else:
             calibrator = PlattCalibrator() if self.calibrator == "platt" else self.calibrator
             # Not every calibrator takes weights.
