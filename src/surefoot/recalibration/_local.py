@@ -34,6 +34,8 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     weights (equation 2) regress the true log-odds, which are unknown; here they come from a
     logistic regression of the neighbours' labels on their out-of-fold λ̂, weighted by a Gaussian kernel
     of the distance, as wide as half the distance to the furthest neighbour, with a ridge towards the global (b, a).
+    These are those of `RecalibratedClassifier`, and local weights replace them only as far as that pays on held-out
+    rows (`local_share_`).
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     metric : "auto", str or callable, default="auto"
         "auto" is "cosine" for sparse rows, else "euclidean".
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Method that λ̂ is computed from.
+        Method that λ̂ is computed from; "auto" is `predict_proba` if the model has it.
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
@@ -66,6 +68,11 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         The model, fitted on all rows.
     global_weights_ : ndarray of shape (n_calibrated, 2)
         b and a of the global recalibration a·λ̂ + b, of the positive class or of every class.
+    local_share_ : float
+        Share of the weights learned from the neighbours; the rest is that of the global weights. 0 if they save nothing
+        on held-out rows, or too little to be sure.
+    is_unchanged_ : bool
+        Whether the model's own probabilities are returned, because nothing else pays on held-out rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)

@@ -20,7 +20,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     The model's log-odds of held-out rows, and the columns of indicators if given, are the input of a
     calibrator that learns how probable each class is: Platt recalibration (Bennett 2007, equation 3),
-    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. With more than two classes each
+    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. The default calibrator starts from the model's
+    own probabilities and leaves them only as far as that pays on held-out rows. With more than two classes each
     class is calibrated against the rest, on its own columns, and the probabilities are normalised.
 
     Parameters
@@ -30,11 +31,15 @@ class RecalibratedClassifier(CrossFittedClassifier):
         the rows given to `fit`.
     indicators : indicator or sequence of indicators, default=None
         Indicators whose columns the calibrator gets besides the log-odds; they are used with `per_class=True`.
-    calibrator : classifier, default=None
-        Learns 0/1 targets from the columns; must have `predict_proba`. The default is logistic
-        regression on standardised columns with a negligible penalty and Platt's smoothed targets.
+    calibrator : "platt" or classifier, default=None
+        Learns 0/1 targets from the columns; must have `predict_proba`. The default is a logistic regression in
+        steps: the model's own probabilities, a line through their log-odds, all columns, each with a ridge
+        towards the step before that is chosen by out-of-fold Brier score; a step that saves less than its standard
+        error is left out. "platt" always fits all columns, with a negligible penalty and Platt's smoothed targets, as
+        in the paper.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Method that the log-odds are computed from; an indicator has a `response` of its own.
+        Method that the log-odds are computed from; "auto" is `predict_proba` if the model has it. An indicator has
+        a `response` of its own.
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
@@ -51,6 +56,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
         The model, fitted on all rows.
     calibrators_ : list of classifiers
         One for two classes, else one per class.
+    is_unchanged_ : bool
+        Whether the model's own probabilities are returned, because nothing else pays on held-out rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
