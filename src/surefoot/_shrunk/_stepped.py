@@ -144,7 +144,7 @@ class _LearnedRows:
 
     def __init__(self, columns: Floats, targets: Ints, weight: Floats, own: int) -> None:
         self.n_topics = targets.shape[1]
-        known = ~np.isnan(columns).any(axis=2)
+        known = np.asarray(~np.isnan(columns).any(axis=2))
         budget = MOST_ROWS // self.n_topics
         parts = [
             _kept_rows(columns[:, t, own], targets[:, t], known[:, t], budget)
@@ -237,13 +237,13 @@ class _Problem:
         rows, changes = self.learned, starts.copy()
         penalty = np.full(len(places), strength)
         penalty[0] = min(strength, LIGHT)
-        groups = [rows.topic == t for t in range(rows.n_topics)] if step.by_topic else [...]
+        everything = np.ones(len(rows.topic), dtype=bool)
+        by_topic = [rows.topic == t for t in range(rows.n_topics)]
+        groups = by_topic if step.by_topic else [everything]
         for part, mask in enumerate(self.parts):
             offset = self._log_odds(weights[part])
             for number, group in enumerate(groups):
-                chosen = (
-                    np.flatnonzero(mask[group]) if group is ... else np.flatnonzero(mask & group)
-                )
+                chosen = np.flatnonzero(mask & group)
                 change = fit_logistic(
                     self.ones[np.ix_(chosen, places)],
                     rows.target[chosen],

@@ -95,7 +95,7 @@ def steps_of(n_scores: int, n_columns: int, n_topics: int) -> list[Step]:
 
 def best_score(scores: Floats, truth: Ints, weight: Floats, *, one_topic_each: bool) -> int:
     """Number of the base model whose own decisions on held-out rows have the lowest error."""
-    known = ~np.isnan(scores).any(axis=2)
+    known = np.asarray(~np.isnan(scores).any(axis=2))
     if one_topic_each and scores.shape[1] > 1:
         top = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)
         assigned = top[:, None, :] == np.arange(scores.shape[1])[:, None]
