@@ -114,7 +114,11 @@ def test_sensitivity_lowers_the_error_of_nearest_neighbours():
         X, y = make_friedman_problem(1, 200, seed)
         X_test, y_test = make_friedman_problem(1, 2000, 100 + seed)
         knn = KernelKNeighborsClassifier(gamma=0.5)
-        models = [knn, RecalibratedClassifier(knn), RecalibratedClassifier(knn, LocalSensitivity())]
+        models = [
+            knn,
+            RecalibratedClassifier(knn, calibrator="platt"),
+            RecalibratedClassifier(knn, LocalSensitivity(), calibrator="platt"),
+        ]
         errors.append([1 - model.fit(X, y).score(X_test, y_test) for model in models])
     plain, recalibrated, sensitive = np.mean(errors, axis=0)
     assert sensitive < 0.7 * recalibrated < 0.7 * 1.05 * plain

@@ -13,7 +13,7 @@ from surefoot._shrunk._newton import fit_logistic
 from surefoot._typing import Floats, Ints, Mask, Split
 
 # Penalties of a step's change of the weights, strongest first; a row at even odds adds ¼ to the curvature.
-PENALTIES = (1e4, 1e3, 1e2, 1e1, 1e0)
+PENALTIES = (1e4, 1e3, 1e2, 1e1, 1e0, 1e-1)
 
 # Penalty of the first slope, and most of the intercept: hardly any, as every row informs them.
 LIGHT = 1.0

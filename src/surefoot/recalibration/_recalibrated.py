@@ -65,13 +65,15 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     Examples
     --------
+    As in the paper:
+
     >>> from surefoot import KernelKNeighborsClassifier, LocalSensitivity
     >>> from surefoot.datasets import make_friedman_problem
     >>> X, y = make_friedman_problem(1, n_samples=200, random_state=0)
     >>> X_test, y_test = make_friedman_problem(1, n_samples=2000, random_state=1)
     >>> neighbors = KernelKNeighborsClassifier()
-    >>> plain = RecalibratedClassifier(neighbors).fit(X, y)
-    >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity()).fit(X, y)
+    >>> plain = RecalibratedClassifier(neighbors, calibrator="platt").fit(X, y)
+    >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity(), calibrator="platt").fit(X, y)
     >>> [round(100 * (1 - m.score(X_test, y_test)), 2) for m in (plain, sensitive)]
     [1.35, 1.1]
     """
