@@ -207,10 +207,8 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         weights : ndarray of shape (n_rows, n_models)
             One column a model, in the order of `estimators_`.
         """
-        X = check_rows(self, X)
-        if self.vote_share_ == 0:
-            return self._mixed(np.zeros((X.shape[0], len(self.estimators_))), 0.0)
-        return self._mixed(self._trust_shares(self._estimate_errors(X)), self.vote_share_)
+        trust = self._trust_shares(self._estimate_errors(check_rows(self, X)))
+        return self._mixed(trust, self.vote_share_)
 
     def _trust_shares(self, estimated: Floats) -> Floats:
         """Shares of the models' votes by their estimated errors."""
