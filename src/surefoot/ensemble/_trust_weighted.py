@@ -189,9 +189,9 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class with the highest weighted probability for each row; with `vote_share_` 0, that of the best model."""
         X = check_rows(self, X)
-        if self.vote_share_ == 0:
-            return np.asarray(self.estimators_[self._best].predict(X))
         best = self.predict_proba(X).argmax(axis=1)
+        if self.vote_share_ == 0:  # its own prediction need not be its most probable class
+            return np.asarray(self.estimators_[self._best].predict(X))
         return self.classes_[best]
 
     def local_weights(self, X: Any) -> Floats:
