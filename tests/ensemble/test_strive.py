@@ -9,7 +9,7 @@ from sklearn.ensemble import StackingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
@@ -44,7 +44,7 @@ def two_classes(n_rows=300):
 
 
 def linear_svm():
-    """The default metaclassifier."""
+    """The metaclassifier of the paper."""
     svm = LinearSVC(C=0.1, dual=False, max_iter=10_000)
     return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)
 
@@ -53,7 +53,8 @@ def test_without_indicators_it_stacks_the_out_of_fold_scores():
     X, y = two_classes()
     base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
-    model = StriveClassifier(base, cv=folds, threshold=0.0).fit(X[:200], y[:200])
+    model = StriveClassifier(base, final_estimator=linear_svm(), cv=folds, threshold=0.0)
+    model.fit(X[:200], y[:200])
     table = np.column_stack(
         [
             cross_val_predict(m, X[:200], y[:200], cv=folds, method="decision_function")
@@ -83,7 +84,9 @@ def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the
     base, folds = [("line", LogisticRegression())], StratifiedKFold(5)
     monkeypatch.setattr("surefoot.ensemble._combination.FOLDS", folds)
     for objective in ("error", "f1"):
-        model = StriveClassifier(base, cv=4, threshold=objective).fit(X, y)
+        model = StriveClassifier(base, final_estimator=linear_svm(), cv=4, threshold=objective).fit(
+            X, y
+        )
         scores = cross_val_predict(
             linear_svm(), model.held_out_.columns[:, 0], y, cv=folds, method="decision_function"
         )
@@ -104,10 +107,10 @@ def test_a_given_threshold_is_subtracted():
 def test_topics_are_the_same_together_as_one_by_one():
     X, y = documents()
     cv = list(KFold(3).split(np.arange(100)))
-    together = StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=cv).fit(X[:100], y[:100])
-    scores = together.decision_function(X[100:])
+    own = StriveClassifier(TEXT_MODELS, SENSITIVITY, final_estimator=linear_svm(), cv=cv)
+    scores = own.fit(X[:100], y[:100]).decision_function(X[100:])
     for topic in range(3):
-        alone = StriveClassifier(TEXT_MODELS, SENSITIVITY, cv=cv).fit(X[:100], y[:100, topic])
+        alone = own.fit(X[:100], y[:100, topic])
         assert_allclose(scores[:, topic], alone.decision_function(X[100:]), atol=1e-8)
 
 
@@ -266,11 +269,49 @@ def test_backward_selection_over_some_topics_counts_these_only():
 
 def test_columns_beyond_what_was_held_out_are_cut_off():
     X, y = two_classes()
-    model = StriveClassifier([("line", LogisticRegression())], threshold=0.0).fit(X, y)
+    base = [("line", LogisticRegression())]
+    model = StriveClassifier(base, final_estimator=linear_svm(), threshold=0.0).fit(X, y)
     far = 1000 * np.sign(model.named_estimators_["line"][0].coef_)
     beyond, further = model.decision_function(np.vstack([far, 2 * far]))
     assert beyond == further
     assert beyond >= model.decision_function(X).max()
+
+
+def test_without_evidence_the_best_model_decides():
+    # Labels follow the first model's score; a tree of two leaves and indicators of worthless scores add nothing.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = (X[:, 0] + rng.logistic(scale=0.3, size=400) > 0).astype(int)
+    base = [("tree", DecisionTreeClassifier(max_depth=1)), ("line", LogisticRegression())]
+    model = StriveClassifier(base, [SENSITIVITY, Confidence()]).fit(X[:200], y[:200])
+    line = model.named_estimators_["line"][0]
+    order = np.argsort(line.decision_function(X))
+    scores = model.decision_function(X)[order]
+    assert (np.diff(scores) >= 0).all()
+    assert_array_equal(model.predict(X), line.predict(X))
+
+
+def test_a_topic_with_few_documents_starts_from_what_all_topics_taught():
+    X, y = documents(400, n_topics=4)
+    rare = np.flatnonzero(y[:200, 3])[3:]
+    y[rare, 3] = 0  # of the training documents three have it
+    together = StriveClassifier(TEXT_MODELS[1:], cv=4).fit(X[:200], y[:200])
+    alone = StriveClassifier(TEXT_MODELS[1:], cv=4).fit(X[:200], y[:200, 3])
+    svm = together.named_estimators_["svm"][3].decision_function(X[200:])
+    scores = together.decision_function(X[200:])[:, 3]
+    assert roc_auc_score(y[200:, 3], scores) > roc_auc_score(y[200:, 3], svm) - 0.02
+    assert not np.allclose(together.final_estimators_[3].coef, alone.final_estimators_[0].coef)
+
+
+def test_the_threshold_of_log_odds_is_zero_unless_another_saves_errors():
+    X, y = two_classes()
+    base = [("line", LogisticRegression())]
+    assert StriveClassifier(base).fit(X, y).thresholds_[0] == 0.0
+    given = StriveClassifier(base, threshold=0.7).fit(X, y)
+    assert given.thresholds_[0] == 0.7
+    for_f1 = StriveClassifier(base, threshold="f1").fit(X, y)
+    expected = learn_threshold(for_f1.held_out_scores_[:, 0], y, "f1")
+    assert for_f1.thresholds_[0] == pytest.approx(expected)
 
 
 def test_worthless_labels_teach_nothing():

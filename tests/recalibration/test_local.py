@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.datasets import load_iris
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
-from surefoot import KernelKNeighborsClassifier, LocallyRecalibratedClassifier
+from surefoot import (
+    KernelKNeighborsClassifier,
+    LocallyRecalibratedClassifier,
+    RecalibratedClassifier,
+)
 from surefoot._models import smoothed_targets
 from surefoot.recalibration._local import fit_lines, gaussian_weights
 
@@ -54,14 +59,34 @@ def test_a_heavy_ridge_is_the_global_recalibration():
     offset, slope = model.local_weights(X[:20])
     assert_allclose(offset, model.global_weights_[0, 0], atol=1e-5)
     assert_allclose(slope, model.global_weights_[0, 1], atol=1e-5)
-    held_out = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
-    targets = smoothed_targets(y, np.ones(300))
+    globally = RecalibratedClassifier(SVC(), cv=folds).fit(X, y).calibrators_[0]
+    assert_allclose(model.global_weights_[0], [globally.intercept, globally.coef[0]])
 
-    def loss(w):
-        logits = w[0] + w[1] * held_out
-        return (np.logaddexp(0, logits) - targets * logits).sum()
 
-    assert_allclose(model.global_weights_[0], minimize(loss, [0.0, 0.0], tol=1e-12).x, atol=1e-3)
+def test_the_local_share_is_that_of_the_largest_gain_on_held_out_rows():
+    X, y = two_regimes(150, 0)
+    folds = StratifiedKFold(5)
+    model = LocallyRecalibratedClassifier(SVC(), n_neighbors=40, cv=folds).fit(X, y)
+    scores = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
+    targets, (b, a) = smoothed_targets(y, np.ones(150)), model.global_weights_[0]
+    center, scale = scores.mean(), scores.std()
+    prior = np.array([b + a * center, a * scale])
+    lines = []
+    for row in range(150):
+        distances = np.linalg.norm(X - X[row], axis=1)
+        near = np.argsort(distances)[:40]  # the row itself, whose weight is 0, and 39 others
+        weight = gaussian_weights(distances[near][None])[0] * (near != row)
+        standard = (scores[near] - center) / scale
+        w0, w1 = fit_lines(standard[None], targets[near][None], weight[None], prior, 10.0)[0]
+        lines.append((w0 - w1 * center / scale, w1 / scale))
+    offset, slope = np.array(lines).T
+    start = (expit(b + a * scores) - y) ** 2
+    saved = {0.0: 0.0}
+    for share in (0.25, 0.5, 0.75, 1.0):
+        log_odds = (1 - share) * (b + a * scores) + share * (offset + slope * scores)
+        gain = start - (expit(log_odds) - y) ** 2
+        saved[share] = gain.sum() - np.sqrt((gain**2).sum())
+    assert model.local_share_ == max(saved, key=saved.get)
 
 
 def test_slopes_differ_where_the_scores_mean_different_things():

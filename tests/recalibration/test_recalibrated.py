@@ -72,8 +72,31 @@ def test_without_indicators_it_is_platts_recalibration_on_out_of_fold_scores():
     held_out = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
     calibrator = PlattCalibrator().fit(held_out[:, None], y)
     expected = calibrator.predict_proba(SVC().fit(X, y).decision_function(X)[:, None])
-    model = RecalibratedClassifier(SVC(), cv=folds).fit(X, y)
+    model = RecalibratedClassifier(SVC(), calibrator="platt", cv=folds).fit(X, y)
     assert_allclose(model.predict_proba(X), expected, atol=1e-6)
+
+
+def test_probabilities_that_are_right_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = (rng.random(400) < expit(2 * X[:, 0])).astype(int)
+    truth = FrozenEstimator(LogisticRegression(C=1e6).fit(np.vstack([X] * 3), np.tile(y, 3)))
+    X_new = rng.normal(size=(300, 2))
+    y_new = (rng.random(300) < expit(2 * X_new[:, 0])).astype(int)
+    for kind in (RecalibratedClassifier, LocallyRecalibratedClassifier):
+        model = kind(truth).fit(X_new, y_new)
+        assert model.is_unchanged_
+        assert_array_equal(model.predict_proba(X), truth.predict_proba(X))
+
+
+def test_right_probabilities_of_three_classes_stay_as_they_are_too():
+    X, y = load_iris(return_X_y=True)
+    truth = FrozenEstimator(LogisticRegression(C=0.1, max_iter=1000).fit(X, y))
+    draw = np.random.default_rng(0).random((150, 1))
+    drawn = (draw > truth.predict_proba(X).cumsum(axis=1)).sum(axis=1)
+    model = RecalibratedClassifier(truth, LocalSensitivity()).fit(X, drawn)
+    assert model.is_unchanged_
+    assert_array_equal(model.predict_proba(X), truth.predict_proba(X))
 
 
 def test_it_calibrates_as_well_as_scikit_learns():
@@ -91,7 +114,11 @@ def test_sensitivity_lowers_the_error_of_nearest_neighbours():
         X, y = make_friedman_problem(1, 200, seed)
         X_test, y_test = make_friedman_problem(1, 2000, 100 + seed)
         knn = KernelKNeighborsClassifier(gamma=0.5)
-        models = [knn, RecalibratedClassifier(knn), RecalibratedClassifier(knn, LocalSensitivity())]
+        models = [
+            knn,
+            RecalibratedClassifier(knn, calibrator="platt"),
+            RecalibratedClassifier(knn, LocalSensitivity(), calibrator="platt"),
+        ]
         errors.append([1 - model.fit(X, y).score(X_test, y_test) for model in models])
     plain, recalibrated, sensitive = np.mean(errors, axis=0)
     assert sensitive < 0.7 * recalibrated < 0.7 * 1.05 * plain
@@ -196,7 +223,10 @@ def test_indicators_of_two_responses_are_kept_apart_in_any_order():
 
     def probabilities(*indicators):
         model = LogisticRegression(max_iter=1000)
-        return RecalibratedClassifier(model, indicators, cv=3).fit(X, y).predict_proba(X)
+        recalibrated = RecalibratedClassifier(
+            model, indicators, calibrator="platt", response="decision_function", cv=3
+        )
+        return recalibrated.fit(X, y).predict_proba(X)
 
     both = probabilities(of_odds, of_values)
     assert_allclose(both, probabilities(of_values, of_odds), atol=1e-9)
@@ -259,6 +289,11 @@ def test_a_missing_value_that_the_pipeline_imputes():
             "is no classifier, and only those are recalibrated",
         ),
         (
+            RecalibratedClassifier(SVC(), calibrator="isotonic"),
+            ValueError,
+            "calibrator='isotonic' is not known: it may be 'platt'",
+        ),
+        (
             RecalibratedClassifier(SVC(), "all"),
             TypeError,
             "indicators='all' is no indicator: it may be",
@@ -298,7 +333,7 @@ class Density(Indicator):
 def test_an_indicator_must_speak_of_every_class():
     X, y = load_iris(return_X_y=True)
     two = RecalibratedClassifier(SVC(), Density()).fit(X[y > 0], y[y > 0])
-    assert two.calibrators_[0].scaler_.n_features_in_ == 2
+    assert len(two.calibrators_[0].coef) == 2
     with pytest.raises(ValueError, match="gave 1 columns for 3 calibrated classes"):
         RecalibratedClassifier(SVC(), Density()).fit(X, y)
 

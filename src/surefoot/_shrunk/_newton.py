@@ -23,17 +23,19 @@ def fit_logistic(
     penalty: Floats,
     prior: Floats,
     start: Floats,
+    offset: Floats | float = 0.0,
     signs: Floats | None = None,
 ) -> Floats:
     """Weights that minimise Σ w·logloss + ½ Σ penalty·(weights − prior)², by Newton's method with halved steps.
 
-    `signs` holds what sign each weight is expected to have, 0 for either: a weight of the other sign is penalised by
-    `AGAINST_SIGN` more, towards 0. That is about as much as ten errors tell, so that more of them can prevail.
+    The log-odds of a row are its `offset` plus the sum of its weighted columns. `signs` holds what sign each weight is
+    expected to have, 0 for either: a weight of the other sign is penalised by `AGAINST_SIGN` more, towards 0. That is
+    about as much as ten errors tell, so that more of them can prevail.
     """
     expected = np.zeros(len(prior)) if signs is None else signs
 
     def loss(at: Floats) -> float:
-        log_odds = rows @ at
+        log_odds = offset + rows @ at
         ridge = 0.5 * penalty @ (at - prior) ** 2 + 0.5 * against(at) @ at**2
         return float(weight @ (np.logaddexp(0, log_odds) - target * log_odds) + ridge)
 
@@ -42,10 +44,10 @@ def fit_logistic(
 
     weights, now = start, loss(start)
     for _ in range(MOST_STEPS):
-        probability = expit(rows @ weights)
+        probability = expit(offset + rows @ weights)
         gradient = rows.T @ (weight * (probability - target)) + penalty * (weights - prior)
         gradient += against(weights) * weights
-        curvature = curvature_of_logistic(rows, weight, penalty + against(weights), weights)
+        curvature = curvature_of_logistic(rows, weight, penalty + against(weights), probability)
         step = np.linalg.solve(curvature, gradient)
         for _ in range(20):
             trial = loss(weights - step)
@@ -58,8 +60,9 @@ def fit_logistic(
     return weights
 
 
-def curvature_of_logistic(rows: Floats, weight: Floats, penalty: Floats, weights: Floats) -> Floats:
-    """Second derivatives, at some weights, of what `fit_logistic` minimises."""
-    probability = expit(rows @ weights)
+def curvature_of_logistic(
+    rows: Floats, weight: Floats, penalty: Floats, probability: Floats
+) -> Floats:
+    """Second derivatives of what `fit_logistic` minimises, at weights that give the rows these probabilities."""
     curvature = weight * probability * (1 - probability)
     return np.asarray((rows.T * curvature) @ rows + np.diag(penalty))

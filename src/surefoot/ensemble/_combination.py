@@ -1,4 +1,4 @@
-"""Metaclassifier of one topic: its score from columns, and its threshold."""
+"""Metaclassifiers of topics: their scores from columns, and their thresholds."""
 
 from typing import Any, NamedTuple
 
@@ -11,13 +11,15 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 from surefoot._crossfit import CrossFitter, Panel
+from surefoot._shrunk import LogOddsLine, Step, SteppedLogistic, best_departure
+from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._threshold import learn_threshold
 
 # Folds for the out-of-fold scores on which the threshold is learned.
 FOLDS = 5
 
-# C of the default metaclassifier: small, because the columns of several models are correlated.
+# C of the linear support vector machine: small, because the columns of several models are correlated.
 PENALTY = 0.1
 
 # A best F1 below this is no better than chance, and its threshold would assign a rare topic to most rows.
@@ -38,9 +40,105 @@ class Combination(NamedTuple):
 
     def score(self, table: Any) -> Floats:
         """Scores of rows, before the threshold."""
+        if isinstance(self.model, LogOddsLine):
+            return self.model.decision_function(table)
         if self.panel is None:
             return np.full(table.shape[0], self.prior)
         return self.panel(table).scores[:, 0]
+
+
+def combine_all(
+    columns: Floats,
+    truth: Ints,
+    n_scores: int,
+    *,
+    one_topic_each: bool,
+    threshold: str | float,
+    units: NDArray[Any] | None,
+    sample_weight: Floats | None,
+) -> list[Combination]:
+    """Default metaclassifiers of all topics: they start from the best model's score, and share what they learn.
+
+    `columns` has shape (n_rows, n_topics, n_columns), of which the first `n_scores` are scores of base models.
+    """
+    counts = [_count_units(columns[:, t], truth[:, t], units) for t in range(truth.shape[1])]
+    learned = np.flatnonzero(np.array(counts) >= 2)
+    combinations = [_constant(column) for column in truth.T]
+    if len(learned) == 0:
+        return combinations
+    few, targets = columns[:, learned], truth[:, learned]
+    weight = np.ones(len(truth)) if sample_weight is None else sample_weight
+    n_scores = n_scores or columns.shape[2]
+    own = best_score(few[:, :, :n_scores], targets, weight, one_topic_each=one_topic_each)
+    meta = SteppedLogistic(own, steps_of(n_scores, columns.shape[2], len(learned)))
+    folds = list(learner_folds(len(truth), units, 0))
+    meta.fit(few, targets, folds, weight=weight, units=units)
+    for place, topic in enumerate(learned):
+        held_out = meta.held_out_[:, place]
+        line = cautious_threshold(held_out, truth[:, topic], threshold, weight, units)
+        combinations[topic] = combinations[topic]._replace(
+            model=meta.lines_[place], threshold=line, held_out=held_out
+        )
+    return combinations
+
+
+def steps_of(n_scores: int, n_columns: int, n_topics: int) -> list[Step]:
+    """Steps from the best model's score to all scores, then to all columns; the last is taken topic by topic."""
+    scores, everything = range(n_scores), range(n_columns)
+    steps = [Step(scores, by_topic=False)]
+    if n_topics > 1:
+        steps.append(Step(scores, by_topic=True))
+    if n_columns > n_scores:
+        steps.append(Step(everything, by_topic=n_topics > 1))
+    return steps
+
+
+def best_score(scores: Floats, truth: Ints, weight: Floats, *, one_topic_each: bool) -> int:
+    """Number of the base model whose own decisions on held-out rows have the lowest error."""
+    known = np.asarray(~np.isnan(scores).any(axis=2))
+    if one_topic_each and scores.shape[1] > 1:
+        top = np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)
+        assigned = top[:, None, :] == np.arange(scores.shape[1])[:, None]
+    else:
+        assigned = scores > 0
+    wrong = (assigned != (truth == 1)[:, :, None]) & known[:, :, None]
+    return int((wrong * weight[:, None, None]).sum(axis=(0, 1)).argmin())
+
+
+def cautious_threshold(
+    log_odds: Floats,
+    truth: Ints,
+    threshold: str | float,
+    weight: Floats,
+    units: NDArray[Any] | None,
+) -> float:
+    """Threshold of log-odds: the given one, that of the best F1, or for the least error 0 unless another pays."""
+    if not isinstance(threshold, str):
+        return float(threshold)
+    known = ~np.isnan(log_odds)
+    values, target, weight = log_odds[known], truth[known], weight[known]
+    learned = learn_threshold(values, target, threshold, sample_weight=weight, least_f1=LEAST_F1)
+    if threshold == "f1":
+        return learned
+    losses = (values[:, None] > np.array([0.0, learned])) != (target == 1)[:, None]
+    pays = best_departure(
+        losses.astype(np.float64), weight, None if units is None else units[known]
+    )
+    return learned if pays else 0.0
+
+
+def _constant(truth: Ints) -> Combination:
+    """Combination whose score is the prior for every row."""
+    prior = prior_log_odds(truth)
+    return Combination(None, None, prior, 0.0, np.full(len(truth), prior))
+
+
+def _count_units(columns: Floats, truth: Ints, units: NDArray[Any] | None) -> int:
+    """Units of held-out rows, with known columns, of the rarer of the two classes."""
+    # A fold whose training rows all lack the topic has no model of it, and NaN in its columns.
+    known = ~np.isnan(columns).any(axis=1)
+    rows = (np.arange(len(truth)) if units is None else units)[known]
+    return min(len(np.unique(rows[truth[known] == value])) for value in (0, 1))
 
 
 def combine(
@@ -54,12 +152,10 @@ def combine(
     sample_weight: Floats | None,
 ) -> Combination:
     """Fit a metaclassifier on the columns of held-out rows, unless there are too few rows for folds."""
-    # A fold whose training rows all lack the topic has no model of it, and NaN in its columns.
+    if _count_units(columns, truth, units) < 2:
+        return _constant(truth)
     known = ~np.isnan(columns).any(axis=1)
-    prior = prior_log_odds(truth)
     rows = (np.arange(len(truth)) if units is None else units)[known]
-    if min(len(np.unique(rows[truth[known] == value])) for value in (0, 1)) < 2:
-        return Combination(None, None, prior, 0.0, np.full(len(truth), prior))
     table = beside(columns, passed)[known]
     fitter = CrossFitter(
         [],
@@ -83,7 +179,7 @@ def combine(
             least_f1=LEAST_F1,
         )
     model = fitter.model(fitter.everything)
-    return Combination(model, fitter.panel(), prior, float(line), held_out)
+    return Combination(model, fitter.panel(), prior_log_odds(truth), float(line), held_out)
 
 
 def prior_log_odds(truth: Ints) -> float:
@@ -101,8 +197,9 @@ def beside(columns: Floats, passed: Any) -> Any:
 
 
 def default_final(table: Any) -> Any:
-    """Default metaclassifier: a linear support vector machine on standardised columns; sparse ones are not centred.
+    """Metaclassifier of scores and rows together: a linear support vector machine on standardised columns.
 
+    Sparse columns are not centred.
     Dense columns are clipped to the range of the held-out rows: a column that hardly varies there, for example
     one at a bound that depends on the number of rows, would otherwise get a very large value on a new row.
     """

@@ -15,7 +15,7 @@ from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._backward_selection import SelectionStep, select_backward
-from surefoot.ensemble._combination import Combination, beside, combine
+from surefoot.ensemble._combination import Combination, beside, combine, combine_all
 from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_labels, name_blocks
 from surefoot.ensemble._strive_input import (
     check_metaclassifier,
@@ -43,11 +43,12 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
 
     Stacking trains a metaclassifier on the out-of-fold scores of the base models, which are like
     log-odds. STRIVE adds the columns of reliability indicators: how far each model can be trusted on the row
-    (Bennett 2007, section 4.2). With the default metaclassifier, a linear support
-    vector machine, it is the paper's Stack-S without indicators and its STRIVE-S with them.
+    (Bennett 2007, section 4.2). The default metaclassifier starts from the score of the best base model. It goes on to
+    all scores, and then to all columns, only as far as that pays on held-out rows.
 
     Each topic (column) of an indicator matrix `y` has its own base models and metaclassifier, and so has
-    each of more than two classes; one neighbour search serves all of them.
+    each of more than two classes; one neighbour search serves all of them. The default metaclassifiers share what they
+    learn: a topic with few rows starts from the weights of all topics.
 
     Parameters
     ----------
@@ -57,8 +58,10 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         Indicators whose columns the metaclassifier gets besides the scores: of every model, or of the models
         named in the dict. `LocalSensitivity(per_class=True)` has the columns of the paper.
     final_estimator : classifier, default=None
-        The metaclassifier, cloned for each topic; the default is `LinearSVC(C=0.1)` on standardised
-        columns, cut off at the least and largest values of the held-out rows.
+        The metaclassifier, cloned for each topic. The default is a logistic regression in steps: the best base model's
+        score, all scores, all columns, each with a ridge towards the step before that is chosen by out-of-fold Brier
+        score; a step that saves less than its standard error is left out. The paper's is
+        `LinearSVC(C=0.1)` on standardised columns, which is the default with `passthrough`.
     cv : int, splitter or iterable of splits, default=5
         How rows are held out. A number stands for shuffled folds; for an indicator matrix, the rarest topics are
         spread over the folds first.
@@ -66,7 +69,8 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         Whether the metaclassifier also gets the columns of X.
     threshold : {"error", "f1"} or float, default="error"
         Score of the metaclassifier above which a topic is assigned: learned from held-out scores, topic by
-        topic, for the least error or the best F1, or given. With more than two classes in a
+        topic, for the least error or the best F1, or given. The default metaclassifier has log-odds: for the least
+        error 0 stays, unless another saves more than its standard error. With more than two classes in a
         one-dimensional `y` the highest score wins, and there is no threshold.
     random_state : int, RandomState or None, default=0
         Seed of the folds, and of indicators without one.
@@ -205,6 +209,16 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     def _combine(self, chosen: Ints, topics: Ints) -> list[Combination]:
         """Fitted metaclassifiers of `topics`, on the columns at the positions `chosen`."""
         threshold = 0.0 if self._topics.kind == "multiclass" else self.threshold
+        if self.final_estimator is None and self._passed is None:
+            return combine_all(
+                self.held_out_.columns[:, topics][:, :, chosen],
+                self.held_out_.targets[:, topics],
+                int((chosen < len(self._blocks[SCORES])).sum()),
+                one_topic_each=self._topics.kind == "multiclass",
+                threshold=threshold,
+                units=self._units,
+                sample_weight=self._weight,
+            )
         return [
             combine(
                 self.final_estimator,
@@ -220,11 +234,6 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
 
     def meta_columns(self, X: Any) -> Floats:
         """Columns of the metaclassifiers for each row, without the columns of X itself.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to classify.
 
         Returns
         -------
@@ -259,15 +268,7 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     def predict(self, X: Any) -> Any:
         """Topics whose score is above the threshold, or the class with the highest score.
 
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to classify.
-
-        Returns
-        -------
-        y : ndarray of shape (n_rows,), or ndarray or CSR of shape (n_rows, n_topics)
-            In the form that `fit` was given.
+        They are returned in the form that `fit` was given.
         """
         scores = self.decision_function(X)
         return self._topics.targets(scores[:, None] if scores.ndim == 1 else scores)

@@ -8,9 +8,13 @@ from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
 from surefoot._crossfit import check_rows
+from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
 from surefoot._validation import check_number, check_option
 from surefoot.error_estimation import JudgedEnsemble
+
+# Shares of the vote that are tried, from the best model alone to the vote alone.
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
@@ -18,7 +22,8 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
 
     Each model votes with its class probabilities, or with its class if it has none. The weight of its vote grows with
     its probability of being right on this row, which an `IndividualErrorClassifier` around it estimates;
-    a higher weight is more trust.
+    a higher weight is more trust. The start is the model that is best on average: the others vote only as far as that
+    saves errors on held-out rows, by more than their standard error (`vote_share_`).
 
     Parameters
     ----------
@@ -57,6 +62,11 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         Error estimator of each model.
     held_out_ : HeldOutErrors
         Predictions, errors and estimated errors of the training rows out of fold, one column for each model.
+    best_name_ : str
+        Name of the model that is best on average, out of fold.
+    vote_share_ : float
+        Share of the weighted vote of all models; the rest of every row's weight is that of the best model. 0 if the
+        vote saves no errors on held-out rows, or too few to be sure.
     max_errors_ : ndarray of shape (n_models,)
         Estimated error above which each model is doubtful; set with "abstain".
     n_features_in_ : int
@@ -125,13 +135,36 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         if self.max_error is not None:
             check_number(self.max_error, "max_error", min_val=0, max_val=1)
         weight = self._fit_error_estimators(X, y, sample_weight, groups)
-        errors = self.held_out_.losses
+        mean_errors = np.average(self.held_out_.losses, axis=0, weights=weight)
         self.max_errors_ = (
-            np.average(errors, axis=0, weights=weight)
+            mean_errors
             if self.max_error is None
-            else np.full(errors.shape[1], float(self.max_error))
+            else np.full(len(mean_errors), float(self.max_error))
         )
+        self._best = int(mean_errors.argmin())
+        self.best_name_ = list(self.named_estimators_)[self._best]
+        self.vote_share_ = self._learn_share(weight)
         return self
+
+    def _learn_share(self, weight: Floats) -> float:
+        """Share of the vote, the best model alone being the start, that pays on held-out rows."""
+        judged = [estimator.held_out_ for estimator in self.error_estimators_]
+        votes = np.stack([held_out_votes(each, self.classes_) for each in judged], axis=1)
+        trust = self._trust_shares(self.held_out_.error)
+        losses = []
+        for share in SHARES:
+            probabilities = np.einsum("rm,rmc->rc", self._mixed(trust, share), votes)
+            predicted = self.classes_[probabilities.argmax(axis=1)]
+            losses.append((predicted != judged[0].truth).astype(np.float64))
+        # The best model alone is its own prediction, which need not be its most probable class.
+        losses[0] = self.held_out_.losses[:, self._best]
+        units = self.held_out_.rows if judged[0].groups is None else judged[0].groups
+        return SHARES[best_departure(np.column_stack(losses), weight, units)]
+
+    def _mixed(self, trust: Floats, share: float) -> Floats:
+        """Weights of the vote mixed with those of the best model alone."""
+        alone = np.arange(trust.shape[1]) == self._best
+        return (1 - share) * alone + share * trust
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: the mean over the models, weighted for each row.
@@ -154,8 +187,11 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         return np.einsum("rm,rmc->rc", weights, votes)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the highest weighted probability for each row."""
+        """Class with the highest weighted probability for each row; with `vote_share_` 0, that of the best model."""
+        X = check_rows(self, X)
         best = self.predict_proba(X).argmax(axis=1)
+        if self.vote_share_ == 0:  # its own prediction need not be its most probable class
+            return np.asarray(self.estimators_[self._best].predict(X))
         return self.classes_[best]
 
     def local_weights(self, X: Any) -> Floats:
@@ -171,7 +207,11 @@ class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
         weights : ndarray of shape (n_rows, n_models)
             One column a model, in the order of `estimators_`.
         """
-        estimated = self._estimate_errors(check_rows(self, X))
+        trust = self._trust_shares(self._estimate_errors(check_rows(self, X)))
+        return self._mixed(trust, self.vote_share_)
+
+    def _trust_shares(self, estimated: Floats) -> Floats:
+        """Shares of the models' votes by their estimated errors."""
         if self.mode == "abstain":
             return as_shares((estimated <= self.max_errors_).astype(np.float64))
         # Clip estimates to what n rows can show: half a row from 0 and from 1.
@@ -187,6 +227,13 @@ def as_shares(weights: Floats) -> Floats:
     """Weights scaled to sum to one in each row; equal weights where none is above zero."""
     weights = np.where(weights.max(axis=1, keepdims=True) > 0, weights, 1.0)
     return weights / weights.sum(axis=1, keepdims=True)
+
+
+def held_out_votes(held_out: Any, classes: NDArray[Any]) -> Floats:
+    """Class probabilities of held-out rows; 1 for the predicted class if the model has none."""
+    if held_out.probabilities is not None:
+        return np.asarray(held_out.probabilities)
+    return (np.asarray(held_out.prediction)[:, None] == classes).astype(np.float64)
 
 
 def class_votes(model: Any, X: Any, classes: NDArray[Any]) -> Floats:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from surefoot._shrunk import curvature_of_logistic, fit_logistic, with_ones
 from surefoot._typing import Floats
@@ -94,7 +95,7 @@ def _next_round(
     for rows, wrong in data:
         turned_rows, weight = rows @ turned, np.ones(len(wrong))
         fitted = fit_logistic(turned_rows, wrong, weight, penalty, start, start)
-        curvature = curvature_of_logistic(turned_rows, weight, penalty, fitted)
+        curvature = curvature_of_logistic(turned_rows, weight, penalty, expit(turned_rows @ fitted))
         means.append(root @ fitted[1:])
         spread += root @ np.linalg.inv(curvature)[1:, 1:] @ root.T
     centred = np.array(means) - np.mean(means, axis=0)

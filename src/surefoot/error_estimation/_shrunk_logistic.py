@@ -140,6 +140,8 @@ class ShrunkLogisticRegression(ErrorLogisticRegression):
             penalty = np.where(self._is_free, LIGHT, strength * weight.sum())
             penalty[0] = LEVEL
             target = smoothed_targets(y, weight)
-            weights = fit_logistic(rows, target, weight, penalty, self._prior, weights, self._signs)
+            weights = fit_logistic(
+                rows, target, weight, penalty, self._prior, weights, signs=self._signs
+            )
             path.append(weights)
         return np.array(path)

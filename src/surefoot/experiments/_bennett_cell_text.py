@@ -14,7 +14,7 @@ from surefoot.experiments._csv_tables import write_table
 from surefoot.experiments._progress import Progress, silent
 from surefoot.experiments._text_corpora import Corpus, reuters_in_few_terms
 from surefoot.experiments._text_decisions import meta_scores
-from surefoot.experiments._text_models import MultinomialLogOdds
+from surefoot.experiments._text_models import MultinomialLogOdds, paper_metaclassifier
 from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
 
 # One column at a time makes two samples for each term: few terms and documents keep that feasible.
@@ -56,7 +56,9 @@ def run(out: Path, *, quick: bool = False, progress: Progress = silent) -> str:
     indicators = [
         LocalSensitivity(per_class=True, sampling=s, random_state=0) for s in Neighborhood.SAMPLINGS
     ]
-    strive = StriveClassifier(models(), indicators, cv=corpus.folds())
+    strive = StriveClassifier(
+        models(), indicators, final_estimator=paper_metaclassifier(), cv=corpus.folds()
+    )
     strive.fit(corpus.X_train, corpus.y_train)
     columns = strive.meta_columns(corpus.X_test)
     names = ("none", *Neighborhood.SAMPLINGS)

@@ -1,7 +1,8 @@
 """Base of recalibrated classifiers: a model, and its out-of-fold scores."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,38 @@ from sklearn.utils import get_tags
 
 from surefoot._crossfit import CrossFit, check_rows, check_training_rows, cross_fit, known_classes
 from surefoot._models import check_model, fit_model
-from surefoot._splits import resolve_cv
+from surefoot._shrunk import Step, SteppedLogistic
+from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator
 from surefoot.recalibration._platt import class_targets
 
-Targets = list[Ints]
+
+class HeldOutRows(NamedTuple):
+    """Targets (0 or 1) of held-out rows for each calibrated class, their weights, and the group or row of each."""
+
+    targets: list[Ints]
+    weight: Floats
+    units: NDArray[Any]
+
+    def fit_steps(self, tables: Sequence[Floats], *, slope: float | None) -> SteppedLogistic:
+        """Log-odds of each calibrated class from its table, whose first column is the model's score.
+
+        The start is the score itself (`slope` 1), or times a learned slope. The next steps change intercept and
+        slope for all classes alike, then class by class, and then the weights of all columns.
+        """
+        columns = np.stack(tables, axis=1)
+        n_classes, n_columns = columns.shape[1:]
+        steps = [Step([0], by_topic=False)]
+        if n_classes > 1:
+            steps.append(Step([0], by_topic=True))
+        if n_columns > 1:
+            steps.append(Step(range(n_columns), by_topic=True))
+        repeated = len(np.unique(self.units)) < len(self.units)
+        folds = list(learner_folds(len(columns), self.units if repeated else None, 0))
+        return SteppedLogistic(0, steps, slope=slope).fit(
+            columns, np.column_stack(self.targets), folds, weight=self.weight, units=self.units
+        )
 
 
 class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -32,16 +59,19 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
     n_jobs: int | None
     estimator_: Any
     classes_: NDArray[Any]
+    is_unchanged_: bool
 
     @abstractmethod
     def _prepare(self) -> list[Indicator]:
         """Check the parameters before any model is fitted, and return the indicators to use."""
 
     @abstractmethod
-    def _learn(
-        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
-    ) -> None:
-        """Learn from held-out rows, their 0/1 targets for each calibrated class, and their weights."""
+    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+        """Learn from the scores and columns of held-out rows."""
+
+    def _slope(self) -> float | None:
+        """Slope of the start: 1 for log-odds of probabilities, None for other scores, whose unit is not known."""
+        return 1.0 if self._response == "predict_proba" else None
 
     @abstractmethod
     def _probabilities(self, X: Any) -> Floats:
@@ -87,16 +117,23 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             cv=cv,
             groups=groups,
             sample_weight=sample_weight,
-            response=self.response,
+            response=self._response,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
         rows = held_out.rows
-        weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
         targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
         self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
-        self._learn(X, y, held_out, targets, weight)
+        units = rows if groups is None else np.asarray(groups)[rows]
+        weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
+        self._learn(X, y, held_out, HeldOutRows(targets, weight, units))
         return self
+
+    @property
+    def _response(self) -> str:
+        """Method that the scores are made of: probabilities where there are any, so that they can stay as they are."""
+        has_probabilities = hasattr(self.estimator, "predict_proba")
+        return "predict_proba" if self.response == "auto" and has_probabilities else self.response
 
     def predict_proba(self, X: Any) -> Floats:
         """Recalibrated class probabilities.
@@ -111,7 +148,8 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         probabilities : ndarray of shape (n_rows, n_classes)
             One column per class, in the order of `classes_`.
         """
-        return self._probabilities(check_rows(self, X))
+        X = check_rows(self, X)
+        return self.estimator_.predict_proba(X) if self.is_unchanged_ else self._probabilities(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row, after recalibration."""

@@ -1,21 +1,30 @@
 """Local recalibration: separate weights for every row (Bennett 2007, equations 1 and 2)."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.preprocessing import StandardScaler
 
 from surefoot._crossfit import CrossFit, check_rows
 from surefoot._models import smoothed_targets
 from surefoot._search import canonical_metric, resolve_n_neighbors
+from surefoot._shrunk import best_departure
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
 from surefoot._validation import check_number
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
-from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
+from surefoot.recalibration._cross_fitted import CrossFittedClassifier, HeldOutRows
+from surefoot.recalibration._platt import as_probabilities
+
+# Shares of the local weights that are tried, from the global weights alone to the local ones alone.
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+# Distances this small, relative to that of the furthest neighbour, are those of a row to itself.
+SAME = 1e-6
 
 
 class LocallyRecalibratedClassifier(CrossFittedClassifier):
@@ -25,6 +34,8 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     weights (equation 2) regress the true log-odds, which are unknown; here they come from a
     logistic regression of the neighbours' labels on their out-of-fold λ̂, weighted by a Gaussian kernel
     of the distance, as wide as half the distance to the furthest neighbour, with a ridge towards the global (b, a).
+    These are those of `RecalibratedClassifier`, and local weights replace them only as far as that pays on held-out
+    rows (`local_share_`).
 
     Parameters
     ----------
@@ -40,7 +51,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     metric : "auto", str or callable, default="auto"
         "auto" is "cosine" for sparse rows, else "euclidean".
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Method that λ̂ is computed from.
+        Method that λ̂ is computed from; "auto" is `predict_proba` if the model has it.
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
@@ -57,6 +68,11 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         The model, fitted on all rows.
     global_weights_ : ndarray of shape (n_calibrated, 2)
         b and a of the global recalibration a·λ̂ + b, of the positive class or of every class.
+    local_share_ : float
+        Share of the weights learned from the neighbours; the rest is that of the global weights. 0 if they save nothing
+        on held-out rows, or too little to be sure.
+    is_unchanged_ : bool
+        Whether the model's own probabilities are returned, because nothing else pays on held-out rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
@@ -103,23 +119,19 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             canonical_metric(self.metric)
         return []
 
-    def _learn(
-        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
-    ) -> None:
-        self._weight = weight
-        self._targets = np.column_stack([smoothed_targets(t, weight) for t in targets])
-        fitted = [
-            PlattCalibrator().fit(held_out.scores[:, [c]], target, weight)
-            for c, target in enumerate(targets)
-        ]
-        self._center = np.array([f.scaler_.mean_[0] for f in fitted])
-        self._scale = np.array([f.scaler_.scale_[0] for f in fitted])
-        self._prior = np.array(
-            [[f.logistic_.intercept_[0], f.logistic_.coef_[0, 0]] for f in fitted]
+    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+        self._weight = rows.weight
+        self._targets = np.column_stack([smoothed_targets(t, rows.weight) for t in rows.targets])
+        scores = held_out.scores
+        fitted = rows.fit_steps(
+            [scores[:, [c]] for c in range(scores.shape[1])], slope=self._slope()
         )
-        self.global_weights_ = np.column_stack(
-            self._on_scores(self._prior[:, 0], self._prior[:, 1])
-        )
+        self.global_weights_ = np.array([[line.intercept, line.coef[0]] for line in fitted.lines_])
+        scaler = StandardScaler().set_output(transform="default")
+        scaler.fit(scores, sample_weight=rows.weight)
+        self._center, self._scale = scaler.mean_, scaler.scale_
+        offset, slope = self.global_weights_.T
+        self._prior = np.column_stack([offset + slope * self._center, slope * self._scale])
         self._n_local = resolve_n_neighbors(self.n_neighbors, len(held_out.rows))
         self._index = NeighborhoodIndex(
             self.estimator_,
@@ -128,10 +140,28 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             n_neighbors=self._n_local,
             space=self.space,
             metric=self.metric,
-            response=self.response,
-            held_out_scores=held_out.scores,
+            response=self._response,
+            held_out_scores=scores,
             n_jobs=self.n_jobs,
         )
+        self.local_share_ = self._learn_share(take_rows(X, held_out.rows), scores, rows)
+        is_global = self.local_share_ == 0
+        self.is_unchanged_ = is_global and fitted.is_start and fitted.slope is not None
+
+    def _learn_share(self, X: Any, scores: Floats, rows: HeldOutRows) -> float:
+        """Share of the local weights, the global ones being the start, that pays on held-out rows."""
+        offset, slope, _ = self._local_lines(X, without_itself=True)
+        truth = np.column_stack(rows.targets)
+        losses = []
+        for share in SHARES:
+            w0, w1 = self._mixed(offset, slope, share)
+            losses.append(((expit(w0 + w1 * scores) - truth) ** 2).sum(axis=1))
+        return SHARES[best_departure(np.column_stack(losses), rows.weight, rows.units)]
+
+    def _mixed(self, offset: Floats, slope: Floats, share: float) -> tuple[Floats, Floats]:
+        """Local weights mixed with the global ones."""
+        b, a = self.global_weights_.T
+        return (1 - share) * b + share * offset, (1 - share) * a + share * slope
 
     def local_weights(self, X: Any) -> tuple[Floats, Floats]:
         """Offset W0(x) and slope W1(x) of each row's recalibration W0 + W1·λ̂.
@@ -155,14 +185,27 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
 
     def _weights_and_scores(self, X: Any) -> tuple[Floats, Floats, Floats]:
         """Offsets, slopes and scores of checked rows."""
-        parts = self._index.map(self._local_fits, X, n_samples=self._index.n_neighbors)
+        offset, slope, scores = self._local_lines(X)
+        return *self._mixed(offset, slope, self.local_share_), scores
+
+    def _local_lines(
+        self, X: Any, *, without_itself: bool = False
+    ) -> tuple[Floats, Floats, Floats]:
+        """Offsets and slopes learned from the neighbours alone, and scores of checked rows."""
+        function = partial(self._local_fits, without_itself=without_itself)
+        parts = self._index.map(function, X, n_samples=self._index.n_neighbors)
         offset, slope, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
         return offset, slope, scores
 
-    def _local_fits(self, near: Neighborhood) -> tuple[Floats, Floats, Floats]:
+    def _local_fits(
+        self, near: Neighborhood, *, without_itself: bool
+    ) -> tuple[Floats, Floats, Floats]:
         """Offsets, slopes and scores of the rows of a neighbourhood."""
         rows = near.indices[:, : self._n_local]  # the model itself may need more
-        weight = gaussian_weights(near.distances[:, : self._n_local]) * self._weight[rows]
+        distances = near.distances[:, : self._n_local]
+        weight = gaussian_weights(distances) * self._weight[rows]
+        if without_itself:  # neither the row nor copies of it
+            weight[distances <= SAME * distances.max(axis=1, keepdims=True)] = 0.0
         scores = near.neighbor_scores[:, : self._n_local]
         standard = (scores - self._center) / self._scale
         fits = [

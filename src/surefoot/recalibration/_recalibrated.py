@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from surefoot._crossfit import CrossFit, Panel, with_fixed_seed
 from surefoot._models import fit_model
 from surefoot._typing import Floats
+from surefoot._validation import check_option
 from surefoot.indicators import Indicator
-from surefoot.recalibration._cross_fitted import CrossFittedClassifier, Targets
+from surefoot.recalibration._cross_fitted import CrossFittedClassifier, HeldOutRows
 from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
 
 
@@ -19,7 +20,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     The model's log-odds of held-out rows, and the columns of indicators if given, are the input of a
     calibrator that learns how probable each class is: Platt recalibration (Bennett 2007, equation 3),
-    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. With more than two classes each
+    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. The default calibrator starts from the model's
+    own probabilities and leaves them only as far as that pays on held-out rows. With more than two classes each
     class is calibrated against the rest, on its own columns, and the probabilities are normalised.
 
     Parameters
@@ -29,11 +31,15 @@ class RecalibratedClassifier(CrossFittedClassifier):
         the rows given to `fit`.
     indicators : indicator or sequence of indicators, default=None
         Indicators whose columns the calibrator gets besides the log-odds; they are used with `per_class=True`.
-    calibrator : classifier, default=None
-        Learns 0/1 targets from the columns; must have `predict_proba`. The default is logistic
-        regression on standardised columns with a negligible penalty and Platt's smoothed targets.
+    calibrator : "platt" or classifier, default=None
+        Learns 0/1 targets from the columns; must have `predict_proba`. The default is a logistic regression in
+        steps: the model's own probabilities, a line through their log-odds, all columns, each with a ridge
+        towards the step before that is chosen by out-of-fold Brier score; a step that saves less than its standard
+        error is left out. "platt" always fits all columns, with a negligible penalty and Platt's smoothed targets, as
+        in the paper.
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Method that the log-odds are computed from; an indicator has a `response` of its own.
+        Method that the log-odds are computed from; "auto" is `predict_proba` if the model has it. An indicator has
+        a `response` of its own.
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
@@ -50,6 +56,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
         The model, fitted on all rows.
     calibrators_ : list of classifiers
         One for two classes, else one per class.
+    is_unchanged_ : bool
+        Whether the model's own probabilities are returned, because nothing else pays on held-out rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
@@ -57,13 +65,15 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     Examples
     --------
+    As in the paper:
+
     >>> from surefoot import KernelKNeighborsClassifier, LocalSensitivity
     >>> from surefoot.datasets import make_friedman_problem
     >>> X, y = make_friedman_problem(1, n_samples=200, random_state=0)
     >>> X_test, y_test = make_friedman_problem(1, n_samples=2000, random_state=1)
     >>> neighbors = KernelKNeighborsClassifier()
-    >>> plain = RecalibratedClassifier(neighbors).fit(X, y)
-    >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity()).fit(X, y)
+    >>> plain = RecalibratedClassifier(neighbors, calibrator="platt").fit(X, y)
+    >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity(), calibrator="platt").fit(X, y)
     >>> [round(100 * (1 - m.score(X_test, y_test)), 2) for m in (plain, sensitive)]
     [1.35, 1.1]
     """
@@ -88,7 +98,9 @@ class RecalibratedClassifier(CrossFittedClassifier):
         self.n_jobs = n_jobs
 
     def _prepare(self) -> list[Indicator]:
-        if self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
+        if isinstance(self.calibrator, str):
+            check_option(self.calibrator, "calibrator", ["platt"], other="a classifier")
+        elif self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
             raise TypeError(
                 f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
             )
@@ -97,20 +109,23 @@ class RecalibratedClassifier(CrossFittedClassifier):
         ]
         return self._indicators
 
-    def _learn(
-        self, X: Any, y: NDArray[Any], held_out: CrossFit, targets: Targets, weight: Floats
-    ) -> None:
-        calibrator = PlattCalibrator() if self.calibrator is None else self.calibrator
-        # Not every calibrator takes weights.
-        needed_weight = None if (weight == 1).all() else weight
-        self.calibrators_ = [
-            fit_model(calibrator, table, target, needed_weight)
-            for table, target in zip(
-                class_tables(held_out.scores, held_out.columns.values()), targets, strict=True
-            )
-        ]
+    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+        tables = class_tables(held_out.scores, held_out.columns.values())
+        self.is_unchanged_ = False
+        if self.calibrator is None:
+            fitted = rows.fit_steps(tables, slope=self._slope())
+            self.is_unchanged_ = fitted.is_start and fitted.slope is not None
+            self.calibrators_: list[Any] = fitted.lines_
+        else:
+            calibrator = PlattCalibrator() if self.calibrator == "platt" else self.calibrator
+            # Not every calibrator takes weights.
+            weight = None if (rows.weight == 1).all() else rows.weight
+            self.calibrators_ = [
+                fit_model(calibrator, table, target, weight)
+                for table, target in zip(tables, rows.targets, strict=True)
+            ]
         self._panel = Panel(
-            self._indicators, self.estimator_, X, y, response=self.response, n_jobs=self.n_jobs
+            self._indicators, self.estimator_, X, y, response=self._response, n_jobs=self.n_jobs
         )
 
     def _probabilities(self, X: Any) -> Floats:
