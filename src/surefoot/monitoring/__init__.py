@@ -1,3 +1,5 @@
-"""A model in use: is it still as good as it was when it was fitted?"""
+"""A model in use: whether it is still as good as it was when it was fitted."""
 
-__all__ = ()
+from surefoot.monitoring._audit import Audit, AuditResult, audit
+
+__all__ = ["Audit", "AuditResult", "audit"]
