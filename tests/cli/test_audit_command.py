@@ -218,7 +218,7 @@ def test_bad_options_are_refused(folder, run, asked, verdict, tmp_path):
 
 def test_a_table_without_the_columns_of_the_model_is_refused(folder, run, tmp_path):
     short = tmp_path / "short.csv"
-    short.write_text("age\n1\n2\n")
+    short.write_text("age,size\n1,2\n2,3\n")
     out = ("--out", tmp_path / "ask.csv")
     assert "short.csv lacks 'row'" in run("audit", folder / "kinds.skops", short, *out).sentence
     short.write_text("age,row\n")
