@@ -157,6 +157,22 @@ def test_answers_may_be_in_two_files(asked, verdict, tmp_path):
     assert verdict(parts).out == whole
 
 
+def test_what_the_labelling_page_writes_are_answers(asked, verdict, tmp_path):
+    full = asked()
+    table = pd.read_csv(full)
+    once = table[~table["row"].duplicated()]
+    lines = once[["row", "label"]].assign(
+        kind="label", person="ann", seconds=1.5, strategy="audit", error=None, audit=once["audit"]
+    )
+    labels = tmp_path / "labels.csv"
+    lines.to_csv(labels, index=False)
+    assert verdict(labels).out == verdict(full).out
+    lines.iloc[3, [1, 2]] = [None, "unsure"]
+    lines.to_csv(labels, index=False)
+    n_open = (table["row"] == once["row"].iloc[3]).sum()
+    assert json.loads(verdict(labels, "--json").out)["n_answered"] == 80 - n_open
+
+
 def test_a_regressor_is_audited_beyond_a_tolerance(folder, asked, verdict):
     full = asked("sizes", 60, "--tolerance", "1.5")
     result = verdict(full, model="sizes")
