@@ -12,10 +12,15 @@ import surefoot
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
     TABLE,
+    AuditAnswers,
+    AuditLabels,
+    AuditOut,
     Confidence,
     Cost,
     Estimator,
+    FailAbove,
     Groups,
+    IntervalConfidence,
     Jobs,
     Json,
     JsonRows,
@@ -27,6 +32,7 @@ from surefoot.cli._options import (
     Task,
     TaskOption,
     Time,
+    Tolerance,
 )
 from surefoot.cli._signals import stoppable
 
@@ -201,8 +207,13 @@ def score(
 def label(
     data: Table,
     target: Annotated[
-        str, typer.Option("--target", metavar="COLUMN", help="The column of the labels.")
-    ],
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="COLUMN",
+            help="The column of the labels; a file of surefoot audit needs none.",
+        ),
+    ] = None,
     classes: Annotated[
         str | None,
         typer.Option(metavar="A,B,C", help="Classes to choose from. Default: those in COLUMN."),
@@ -260,6 +271,32 @@ def label(
         answers=Answers(out, db),
         place=Place(host, port, allow_remote, lease),
     )
+
+
+@app.command()
+def audit(
+    model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
+    data: Table,
+    labels: AuditLabels = None,
+    out: AuditOut = None,
+    answers: AuditAnswers = None,
+    tolerance: Tolerance = None,
+    confidence: IntervalConfidence = 0.9,
+    fail_above: FailAbove = None,
+    as_json: Json = False,
+    random_state: RandomState = 0,
+) -> None:
+    """Draw the few rows whose labels tell how wrong a model is, and say so when they are labelled.
+
+    The interval is valid whatever the model is and whatever has changed.
+    """
+    with working("Starting"):
+        from surefoot.cli._audit import run_answers, run_draw  # noqa: PLC0415
+
+    if answers:
+        run_answers(model, data, answers, confidence, fail_above, as_json, (labels, out, tolerance))
+    else:
+        run_draw(model, data, labels, out, tolerance, random_state, as_json, fail_above)
 
 
 @app.command()
