@@ -47,7 +47,7 @@ def class_performance(
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     expected = expected_confusion(fitted.predict(new.wrong, predicted), shares, predicted)
     random = np.random.RandomState(0)
-    changed = fitted.predict_with(fitted.draw(N_DRAWS, random), new.wrong, predicted)
+    changed = fitted.draw(new.wrong, predicted, N_DRAWS, random)
     drawn = [
         figure(draw_confusion(row, shares, predicted, random), metric, costs) for row in changed
     ]
