@@ -148,7 +148,7 @@ def figure(confusion: Floats, metric: str, costs: Floats | None) -> float:
     accuracy = float(np.trace(confusion) / total)
     if metric in ("error", "accuracy"):
         return accuracy if metric == "accuracy" else 1 - accuracy
-    if metric == "cost":
+    if metric == "cost" and costs is not None:
         return float((confusion * costs).sum() / total)
     values = class_figures(confusion)[metric]
     if len(values) == 2:
