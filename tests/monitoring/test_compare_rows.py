@@ -7,9 +7,10 @@ from scipy.stats import chi2
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.indicators import Confidence
 from surefoot.monitoring import compare_rows, estimate_performance
 
 
@@ -117,3 +118,13 @@ def test_texts_are_compared_without_columns():
     assert comparison.columns == []
     assert not comparison.same
     assert estimate_performance(sure, texts[:100]).reason is None
+
+
+def test_constant_columns_tell_nothing_apart():
+    """A column that is constant, but for the rounding of its scaling, is the same in old and new rows."""
+    random = np.random.RandomState(0)
+    X = np.column_stack([random.normal(size=(400, 2)), np.full(400, 0.1), np.full(400, 1e6 / 3)])
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    sure = IndividualErrorClassifier(model, indicators=Confidence(), cv=2, random_state=0)
+    sure.fit(X[:200], X[:200, 0] + random.normal(size=200) > 0)
+    assert compare_rows(sure, X[200:]).auc < 0.6

@@ -50,7 +50,9 @@ def sample_inputs(
         draw = np.random.RandomState(random_state)
         places = np.sort(draw.choice(len(rows), most, replace=False))
     table = take_rows(X, rows[places])
-    at = coordinates(table)
-    return InputSample(
-        places, at if issparse(at) else np.asarray(at, dtype=np.float32), plain_columns(table)
-    )
+    return InputSample(places, single_precision(coordinates(table)), plain_columns(table))
+
+
+def single_precision(coordinates: Any) -> Any:
+    """Dense coordinates in 32 bits: rows are compared that are rounded alike, or a constant column tells them apart."""
+    return coordinates if issparse(coordinates) else np.asarray(coordinates, dtype=np.float32)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from surefoot._crossfit import check_rows
+from surefoot._crossfit import check_rows, single_precision
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Mask
 from surefoot.error_estimation import Judgement
@@ -92,7 +92,8 @@ class NewRows:
         if len(kept):
             table = take_rows(X, kept)
             columns = self.sure.input_sample_.read(table)
-            inputs = {"key": keys[kept], "coordinates": self.sure.coordinates(table)}
+            coordinates = single_precision(self.sure.coordinates(table))
+            inputs = {"key": keys[kept], "coordinates": coordinates}
             inputs |= {f"column {i}": column.values for i, column in enumerate(columns)}
             self._inputs = _smallest([*self._inputs, inputs], MOST_ROWS)
         return self
