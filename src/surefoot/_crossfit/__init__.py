@@ -4,6 +4,7 @@ from surefoot._crossfit._checks import check_rows, check_training_rows, known_cl
 from surefoot._crossfit._cross_fit import CrossFit
 from surefoot._crossfit._cross_fitter import MOST_LEARNED_ROWS, CrossFitter, cross_fit
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
+from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
 from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot._crossfit._topic_models import TopicCrossFitter, TopicModels
@@ -13,6 +14,7 @@ __all__ = [
     "MOST_LEARNED_ROWS",
     "CrossFit",
     "CrossFitter",
+    "InputSample",
     "Panel",
     "PanelOutput",
     "SharedNeighborhood",
@@ -29,5 +31,7 @@ __all__ = [
     "known_classes",
     "may_share",
     "named",
+    "sample_inputs",
+    "single_precision",
     "with_fixed_seed",
 ]
