@@ -1,0 +1,50 @@
+"""Section "What moved": columns whose values are distributed otherwise than in the held-out rows."""
+
+from typing import Any
+
+from surefoot._words import plural
+from surefoot.monitoring import RowComparison
+from surefoot.report._figures import number
+from surefoot.report.monitored._period_rows import plain
+
+
+def describe_moved(comparison: RowComparison, n_rows: int) -> dict[str, Any]:
+    """Columns with the effect and the p value of each, the largest effect first, and whether the rows differ at all."""
+    columns = [
+        {
+            "name": str(column.name),
+            "effect": float(column.effect),
+            "p_value": plain(column.p_value),
+            "moved": bool(column.moved),
+        }
+        for column in sorted(comparison.columns, key=lambda column: -column.effect)
+    ]
+    return {
+        "columns": columns,
+        "n_moved": sum(column["moved"] for column in columns),
+        "auc": plain(comparison.auc),
+        "p_value": plain(comparison.p_value),
+        "same": bool(comparison.same),
+        "sentence": _sentence(comparison, n_rows),
+    }
+
+
+def _sentence(comparison: RowComparison, n_rows: int) -> str:
+    n_columns, n_moved = len(comparison.columns), len(comparison.moved)
+    auc = number(plain(comparison.auc))
+    if comparison.same:
+        told = (
+            f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole from those that the model was fitted "
+            f"on: a classifier tells them apart with an AUC of {auc} (0.5 is chance)."
+        )
+    else:
+        told = (
+            f"The new rows differ from those that the model was fitted on: a classifier tells them apart with an AUC "
+            f"of {auc} (0.5 is chance)."
+        )
+    if not n_columns:
+        return told
+    if not n_moved:
+        return f"{told} No single column has moved measurably."
+    moved = "1 column has" if n_moved == 1 else f"{n_moved:,} columns have"
+    return f"{told} {moved} moved, of {n_columns:,}."
