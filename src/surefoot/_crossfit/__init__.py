@@ -4,6 +4,7 @@ from surefoot._crossfit._checks import check_rows, check_training_rows, known_cl
 from surefoot._crossfit._cross_fit import CrossFit
 from surefoot._crossfit._cross_fitter import CrossFitter, cross_fit
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
+from surefoot._crossfit._input_sample import InputSample, sample_inputs
 from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot._crossfit._topic_models import TopicCrossFitter, TopicModels
@@ -12,6 +13,7 @@ from surefoot._crossfit._topic_panel import TopicPanel
 __all__ = [
     "CrossFit",
     "CrossFitter",
+    "InputSample",
     "Panel",
     "PanelOutput",
     "SharedNeighborhood",
@@ -28,5 +30,6 @@ __all__ = [
     "known_classes",
     "may_share",
     "named",
+    "sample_inputs",
     "with_fixed_seed",
 ]

@@ -16,6 +16,7 @@ from surefoot._tables._columns import (
 )
 from surefoot._tables._forms import as_table, count_rows, is_frame, row_index, same_table
 from surefoot._tables._input_form import input_form
+from surefoot._tables._plain import PlainColumn, plain_columns
 from surefoot._tables._take import take_rows
 from surefoot._tables._values import (
     as_floats,
@@ -27,6 +28,7 @@ from surefoot._tables._values import (
 )
 
 __all__ = [
+    "PlainColumn",
     "as_floats",
     "as_numbers",
     "as_objects",
@@ -41,6 +43,7 @@ __all__ = [
     "is_numeric",
     "is_whole",
     "missing_mask",
+    "plain_columns",
     "row_index",
     "same_table",
     "split_columns",

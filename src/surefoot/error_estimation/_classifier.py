@@ -91,6 +91,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
         Logarithm of the distance beyond which `predict_novelty` flags a row.
+    input_sample_ : object
+        Uniform sample of the held-out rows' inputs, with which `surefoot.monitoring` compares new rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)
@@ -211,9 +213,11 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return ("predict", "predict_proba") if has_probabilities else ("predict",)
 
     def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        wrong = self._error(self._table(output.columns))
         return {
             "prediction": output.answers["predict"],
-            "error": self._estimated_error(output),
+            "error": self._as_loss(wrong, output),
+            "wrong": wrong,
             "classes": self.classes_,
             "probabilities": output.answers.get("predict_proba"),
         }
@@ -223,7 +227,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _estimated_error(self, output: PanelOutput) -> Floats:
         """Probability of a mistake, or its expected cost where there is a `loss`."""
-        wrong = self._error(self._table(output.columns))
+        return self._as_loss(self._error(self._table(output.columns)), output)
+
+    def _as_loss(self, wrong: Floats, output: PanelOutput) -> Floats:
+        """Probability of a mistake as it is, or as its expected cost where there is a `loss`."""
         if self.loss is None:
             return wrong
         codes = np.searchsorted(self.classes_, output.answers["predict"])

@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
+    InputSample,
     PanelOutput,
     check_rows,
     check_training_rows,
     named,
+    sample_inputs,
     with_fixed_seed,
 )
 from surefoot._models import check_model, predict_labels
@@ -125,8 +127,16 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self.novelty_threshold_ = float(
             np.quantile(held_out.columns[NOVELTY][:, 0], 1 - NOVEL_SHARE)
         )
+        self.input_sample_: InputSample = sample_inputs(
+            X, held_out.rows, self._index.coordinates, folds.seed
+        )
         self.held_out_ = self._learn(folds, held_out)
         return self
+
+    @property
+    def _index(self) -> Any:
+        """Index of the training rows in the neighbour space of the indicators."""
+        return self._panel.indicators[NOVELTY].index_
 
     def judge(self, X: Any, confidence: float = 0.9) -> Judgement:
         """Judge each row: the prediction, its estimated error, its stability and its novelty, from one pass.
@@ -252,7 +262,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         rows : ndarray of shape (n_rows, n_neighbors)
             Positions of the neighbours in the training table.
         """
-        X, index = check_rows(self, X), self._panel.indicators[NOVELTY].index_
+        X, index = check_rows(self, X), self._index
         check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1, max_val=index.n_neighbors)
         parts = index.map(lambda near: (near.distances, near.indices), X, 0)
         distances, near = (
@@ -262,7 +272,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def coordinates(self, X: Any) -> Any:
         """Coordinates of rows in the neighbour space of the indicators: numeric, complete, scaled; CSR for text."""
-        return self._panel.indicators[NOVELTY].index_.coordinates(check_rows(self, X))
+        return self._index.coordinates(check_rows(self, X))
 
     def get_indicator_names(self) -> NDArray[np.object_]:
         """Names of the indicators that the error estimator learns from, the keys of `Judgement.columns`."""

@@ -37,6 +37,8 @@ class Judgement:
         Conformal prediction interval of the true value; None for a classifier.
     residual : ndarray of shape (n_rows,), or None
         Estimated truth minus prediction of the model; None for a classifier.
+    wrong : ndarray of shape (n_rows,), or None
+        Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
     trust : ndarray of bool of shape (n_rows,), or None
         Whether the row is answered under a promise (selective prediction); None without a promise.
 
@@ -67,6 +69,7 @@ class Judgement:
     probabilities: Floats | None = None
     interval: Floats | None = None
     residual: Floats | None = None
+    wrong: Floats | None = None
     trust: Mask | None = None
 
     def __len__(self) -> int:
@@ -126,8 +129,6 @@ class HeldOut(Judgement):
         Group of each row, as given to `fit`.
     truth : ndarray of shape (n_held_out,)
         Target of each row.
-    wrong : ndarray of shape (n_held_out,), or None
-        Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
     costs : ndarray of shape (n_classes, n_classes), or None
         Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
     """
@@ -139,7 +140,6 @@ class HeldOut(Judgement):
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
-    wrong: Floats | None = None
     costs: Floats | None = None
 
     @property

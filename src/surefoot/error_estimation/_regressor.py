@@ -86,6 +86,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
         Logarithm of the distance beyond which `predict_novelty` flags a row.
+    input_sample_ : object
+        Uniform sample of the held-out rows' inputs, with which `surefoot.monitoring` compares new rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)

@@ -1,3 +1,14 @@
-"""A model in use: is it still as good as it was when it was fitted?"""
+"""Monitoring of a model in use: whether it is still as good as it was when it was fitted."""
 
-__all__ = ()
+from surefoot.monitoring._compare import RowComparison
+from surefoot.monitoring._estimate import PerformanceEstimate
+from surefoot.monitoring._new_rows import NewRows
+from surefoot.monitoring._performance import compare_rows, estimate_performance
+
+__all__ = [
+    "NewRows",
+    "PerformanceEstimate",
+    "RowComparison",
+    "compare_rows",
+    "estimate_performance",
+]
