@@ -1,0 +1,295 @@
+"""Audit: the mean loss of given rows from a few labels, valid whatever the model and whatever the shift."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._tables import count_rows
+from surefoot._typing import Floats, Ints
+from surefoot._validation import check_share
+from surefoot.monitoring._betting import Plan, lower_end, lower_ends, upper_end, upper_ends
+from surefoot.monitoring._losses import Loss, estimated_losses, loss_of
+
+# Share of the odds that is the same for every row; the rest follows the estimated error. No weight is then above
+# 4/3, so that an estimate that is worth nothing costs little.
+FLOOR = 0.75
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Rows to have labelled, and what their labels will be weighed with; `result` takes the labels.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_labels,)
+        Positions in `X_new`, in the order of the draws. A row may be drawn more than once: it needs one label, and
+        counts as often as it was drawn.
+    weights : ndarray of shape (n_labels,)
+        One over the odds of each drawn row, as multiples of even odds; at most 4/3.
+    predictions : ndarray of shape (n_labels,)
+        Prediction of each drawn row, which its label is compared with.
+    n_rows : int
+        Number of rows that the result is about.
+    loss : Loss
+        Loss that is measured, and its unit.
+    """
+
+    rows: Ints
+    weights: Floats
+    predictions: NDArray[Any]
+    n_rows: int
+    loss: Loss
+    _estimates: Floats
+    _mean: float
+    _range: tuple[float, float]
+    _variance: float
+
+    def result(self, y: Any, confidence: float = 0.9) -> "AuditResult":
+        """Mean loss of all rows, with an interval that is valid whatever the model and whatever the shift.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_answers,)
+            True targets of `rows`, in that order: all of them, or only the first ones. None or NaN stands for a target
+            that nobody knows; it counts as the worst case, wrong for the upper end and right for the lower one.
+        confidence : float, default=0.9
+            Probability that the interval contains the mean loss, over the draws of `rows`; also that no interval of
+            `sequence` misses it.
+
+        Returns
+        -------
+        result : AuditResult
+        """
+        check_share(confidence, "confidence")
+        losses = self._shared_by_row(self.loss.of(y, self.predictions))
+        plan = Plan(len(self.rows), *self._range, self._mean, self._variance, confidence)
+        return AuditResult(self, losses, plan)
+
+    def draws(self, losses: Floats) -> Floats:
+        """Independent numbers whose mean is the mean loss: weighted losses, with the estimate as control variate."""
+        n = len(losses)
+        return self._mean + self.weights[:n] * (losses - self._estimates[:n])
+
+    def _shared_by_row(self, losses: Floats) -> Floats:
+        """Losses with that of a row at each of its draws; a ValueError if a row has two."""
+        rows = self.rows[: len(losses)]
+        known = ~np.isnan(losses)
+        distinct, places = np.unique(rows, return_inverse=True)
+        least, most = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
+        np.minimum.at(least, places[known], losses[known])
+        np.maximum.at(most, places[known], losses[known])
+        if (strange := least < most).any():
+            raise ValueError(f"y has two different targets for row {distinct[strange][0]}.")
+        return np.where(np.isfinite(least), least, np.nan)[places]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """Mean loss of the audited rows, its interval, and whether a promise is broken.
+
+    Attributes
+    ----------
+    audit : Audit
+        Rows, and what their labels are weighed with.
+    losses : ndarray of shape (n_answers,)
+        Loss of each draw, scaled to [0, 1]; NaN if its row has no answer.
+    plan : Plan
+        Bets, as they were fixed beforehand.
+    estimate : float
+        Mean loss of all rows, estimated without bias from the answered draws; NaN without any.
+    interval : tuple of float
+        Lower and upper end. With probability `confidence` it contains the mean loss.
+    sequence : ndarray of shape (n_answers, 2)
+        Interval after each answer: with probability `confidence` they all contain the mean loss, so that labelling
+        may stop at any time for any reason.
+    false_alarm_rate : float
+        Highest probability that `is_broken` is true of a promise that is kept.
+    """
+
+    audit: Audit
+    losses: Floats
+    plan: Plan
+
+    @property
+    def confidence(self) -> float:
+        """Probability that the interval contains the mean loss."""
+        return self.plan.confidence
+
+    @property
+    def false_alarm_rate(self) -> float:
+        """Highest probability that `is_broken` is true of a promise that is kept."""
+        return (1 - self.confidence) / 2
+
+    @property
+    def n_answered(self) -> int:
+        """Number of draws whose row has an answer."""
+        return int(np.count_nonzero(~np.isnan(self.losses)))
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """Lower and upper end of the mean loss."""
+        right, wrong = self._worst_cases()
+        least, most = (each[-1] if len(each) else end for each, end in zip(self._facts(), (0, 1), strict=True))
+        ends = _within(lower_end(right, self.plan), upper_end(wrong, self.plan), least, most)
+        low, high = (float(self.audit.loss.unscaled(each)) for each in ends)
+        return low, high
+
+    @cached_property
+    def sequence(self) -> Floats:
+        """Interval after each answer."""
+        right, wrong = self._worst_cases()
+        ends = _within(lower_ends(right, self.plan), upper_ends(wrong, self.plan), *self._facts())
+        return np.column_stack([self.audit.loss.unscaled(each) for each in ends])
+
+    @property
+    def estimate(self) -> float:
+        """Mean loss of all rows, from the answered draws."""
+        known = ~np.isnan(self.losses)
+        if not known.any():
+            return float("nan")
+        mean = self.audit.loss.unscaled(float(self.audit.draws(self.losses)[known].mean()))
+        return float(np.clip(mean, *self.interval))
+
+    def is_broken(self, max_risk: float) -> bool:
+        """Whether the promise of a mean loss of at most `max_risk` is broken, as the lower end is above it.
+
+        If the promise is kept, this is true with a probability of at most `false_alarm_rate`.
+        """
+        return self.interval[0] > max_risk
+
+    def is_kept(self, max_risk: float) -> bool:
+        """Whether the promise of a mean loss of at most `max_risk` is kept, as the upper end is not above it.
+
+        If the promise is broken, this is true with a probability of at most `false_alarm_rate`.
+        """
+        return self.interval[1] <= max_risk
+
+    def _worst_cases(self) -> tuple[Floats, Floats]:
+        """Draws with every row that has no answer right, and with every such row wrong."""
+        right, wrong = (np.where(np.isnan(self.losses), value, self.losses) for value in (0.0, 1.0))
+        return self.audit.draws(right), self.audit.draws(wrong)
+
+    def _facts(self) -> tuple[Floats, Floats]:
+        """Least and largest mean loss that the labelled rows leave possible, after each answer."""
+        rows = self.audit.rows[: len(self.losses)]
+        is_new = np.zeros(len(rows), dtype=np.bool_)
+        is_new[np.unique(rows, return_index=True)[1]] = True
+        is_new &= ~np.isnan(self.losses)
+        wrong = np.cumsum(np.where(is_new, self.losses, 0.0)) / self.audit.n_rows
+        right = np.cumsum(np.where(is_new, 1 - self.losses, 0.0)) / self.audit.n_rows
+        return wrong, 1 - right
+
+
+def _within(low: Any, high: Any, least: Any, most: Any) -> tuple[Floats, Floats]:
+    """Ends within what is possible; 0 and 1 where no answer speaks against that."""
+    low = np.where(least > 0, np.clip(low, least, most), 0.0)
+    high = np.where(most < 1, np.clip(high, least, most), 1.0)
+    return np.minimum(low, high), np.maximum(low, high)
+
+
+def audit(
+    sure: Any,
+    X_new: Any,
+    n_labels: int,
+    *,
+    tolerance: float | None = None,
+    random_state: Any = None,
+) -> Audit:
+    """Draw the rows whose labels tell how wrong a model is on given rows; labels make a valid interval of them.
+
+    Rows that are probably wrong are drawn more often, and the labels are weighed accordingly; what the error
+    estimator knew already is subtracted. So the interval is narrower than from rows drawn evenly if the estimate is
+    good, and it is valid if the estimate is not.
+
+    Parameters
+    ----------
+    sure : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator.
+    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
+        Rows that the model is used on.
+    n_labels : int
+        Number of draws, with replacement.
+    tolerance : float, default=None
+        Size beyond which the error of a regressor counts as wrong. The default is the size that 10 % of the held-out
+        errors of `fit` are beyond.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws. It must not be chosen by what it draws.
+
+    Returns
+    -------
+    audit : Audit
+        Has `rows`, the positions to have labelled, and `result(y, confidence=0.9)`.
+
+    Notes
+    -----
+    The result is about the mean loss of the rows of `X_new`, and of no others: the share of wrong predictions; the
+    mean cost if `sure` has a cost matrix; for a regressor, the share of errors beyond `tolerance`. (Nothing valid can
+    be said about a mean of errors that have no largest one.)
+
+    With N rows, estimated losses f and draws with probabilities q = (3/4 + f / (4 mean f)) / N, each draw gives
+    mean f + (loss − f) / (N q): bounded, independent, and the mean loss on average (active inference, Zrnic and Candès
+    2024). Their mean is bounded by betting (Waudby-Smith and Ramdas 2023), with bets that depend on earlier draws only.
+
+    References
+    ----------
+    Zrnic and Candès, "Active statistical inference", 2024. Waudby-Smith and Ramdas, "Estimating means of bounded
+    random variables by betting", Journal of the Royal Statistical Society B 86, 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.monitoring import audit
+    >>> X, y = make_classification(3000, class_sep=0.5, random_state=0)
+    >>> sure = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X[:500], y[:500])
+    >>> drawn = audit(sure, X[500:], 200, random_state=0)
+    >>> result = drawn.result(y[500:][drawn.rows])
+    >>> low, high = result.interval
+    >>> bool(low < (sure.predict(X[500:]) != y[500:]).mean() < high)
+    True
+    >>> result.is_broken(0.05)
+    True
+    """
+    check_scalar(n_labels, "n_labels", Integral, min_val=1)
+    if not hasattr(sure, "predict_error"):
+        raise TypeError(
+            f"sure={sure!r} is no IndividualErrorClassifier or IndividualErrorRegressor."
+        )
+    check_is_fitted(sure)
+    if count_rows(X_new) == 0:
+        raise ValueError("X_new has no rows: there is nothing to audit.")
+    loss = loss_of(sure, tolerance)
+    estimates = estimated_losses(sure, X_new, loss)
+    return draw_rows(estimates, np.asarray(sure.predict(X_new)), n_labels, loss, random_state)
+
+
+def draw_rows(
+    estimates: Floats, predictions: NDArray[Any], n_labels: int, loss: Loss, random_state: Any
+) -> Audit:
+    """Draw rows with odds of a floor plus the estimated loss, and fix all that their labels are weighed with."""
+    n_rows, mean = len(estimates), float(estimates.mean())
+    odds = FLOOR + (1 - FLOOR) * estimates / mean if mean > 0 else np.ones(n_rows)
+    rows = check_random_state(random_state).choice(n_rows, size=n_labels, p=odds / odds.sum())
+    weights = 1 / odds
+    return Audit(
+        rows=rows.astype(np.int64),
+        weights=weights[rows],
+        predictions=predictions[rows],
+        n_rows=n_rows,
+        loss=loss,
+        _estimates=estimates[rows],
+        _mean=mean,
+        _range=(
+            mean - float((weights * estimates).max()),
+            mean + float((weights * (1 - estimates)).max()),
+        ),
+        # Of 0 and 1 with the estimated chances: sum of q w² f (1 − f), where q w is 1 / n_rows.
+        _variance=float((weights * estimates * (1 - estimates)).mean()),
+    )
