@@ -283,5 +283,4 @@ def reproduce(
         run_experiments(name, all_of_them, quick, jobs, out)
 
 
-
 app.command()(watch)

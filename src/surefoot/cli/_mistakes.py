@@ -26,7 +26,7 @@ def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
 
 @contextmanager
 def one_sentence_of(what: str) -> Iterator[None]:
-    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; a `Mistake` stays as it is."""
+    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; a `Mistake` stays."""
     try:
         yield
     except Mistake:

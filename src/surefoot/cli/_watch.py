@@ -1,4 +1,4 @@
-"""`surefoot watch`: is a model still as good as when it was fitted, by new rows without labels?"""
+"""`surefoot watch`: whether a model is still as good as when it was fitted, by new rows without labels."""
 
 import json
 from collections.abc import Sequence

@@ -135,7 +135,9 @@ class AuditResult:
     def interval(self) -> tuple[float, float]:
         """Lower and upper end of the mean loss."""
         right, wrong = self._worst_cases()
-        least, most = (each[-1] if len(each) else end for each, end in zip(self._facts(), (0, 1), strict=True))
+        least, most = (
+            each[-1] if len(each) else end for each, end in zip(self._facts(), (0, 1), strict=True)
+        )
         ends = _within(lower_end(right, self.plan), upper_end(wrong, self.plan), least, most)
         low, high = (float(self.audit.loss.unscaled(each)) for each in ends)
         return low, high

@@ -1,4 +1,4 @@
-"""Report on a model in use: is it still as good as when it was fitted?"""
+"""Report on a model in use: whether it is still as good as when it was fitted."""
 
 import time
 from dataclasses import fields, replace
@@ -22,9 +22,11 @@ from surefoot.report._written_page import WrittenPage
 from surefoot.report.monitored import (
     ALL_ROWS,
     PeriodRows,
+    describe_audit,
     describe_moved,
     describe_watching,
     give_watch_verdict,
+    sizes_for,
 )
 
 
@@ -131,8 +133,16 @@ class MonitoringReport(WrittenPage):
             rows, judged = X, judgement
             if len(places) < len(starts):
                 rows, judged = take_rows(X, places), judgement_of(judgement, places)
-            period = self._periods.setdefault(start, PeriodRows(self.sure, self.promise))
-            period.add(rows, judged)
+            self._period(start).add(rows, judged)
+
+    def _period(self, start: Any) -> PeriodRows:
+        """Rows of the period that starts on a day; the more periods there are, the fewer rows of each are kept."""
+        if start not in self._periods:
+            sizes = sizes_for(len(self._periods) + 1, int(getattr(self.sure, "n_features_in_", 1)))
+            for period in self._periods.values():
+                period.rows.shrink(**sizes)
+            self._periods[start] = PeriodRows(self.sure, self.promise, **sizes)
+        return self._periods[start]
 
     def summarize(self) -> dict[str, Any]:
         """Content of the page as a plain dict, which can be written as JSON.
@@ -156,7 +166,7 @@ class MonitoringReport(WrittenPage):
             for start, rows in sorted(self._periods.items())
         ]
         overall = self._all.describe(ALL_ROWS, None, self.confidence)
-        reference, audit = self._reference(), self._describe_audit()
+        reference, audit = self._reference(), describe_audit(self.audit, overall["n_rows"])
         verdict = give_watch_verdict(
             described, overall, reference, unit, limit=self.limit, audit=audit
         )
@@ -176,10 +186,16 @@ class MonitoringReport(WrittenPage):
             "reference": reference,
             "overall": overall,
             "periods": described,
-            "moved": describe_moved(self._all.rows.compare(), overall["n_rows"]),
+            "moved": self._describe_moved(described, overall),
             "audit": audit,
             "how": self._describe_how(overall["n_rows"], len(described)),
         }
+
+    def _describe_moved(
+        self, periods: list[dict[str, Any]], overall: dict[str, Any]
+    ) -> dict[str, Any]:
+        latest = self._periods[max(self._periods)].rows.compare() if len(periods) > 1 else None
+        return describe_moved(self._all.rows.compare(), overall["n_rows"], periods, latest)
 
     @property
     def _unit(self) -> str:
@@ -207,19 +223,6 @@ class MonitoringReport(WrittenPage):
             "promise_words": limits["words"],
             "promise_confidence": promise.confidence,
             "promise_kept": promise.kept,
-        }
-
-    def _describe_audit(self) -> dict[str, Any] | None:
-        if self.audit is None:
-            return None
-        low, high = self.audit.interval
-        return {
-            "name": "the audit",
-            "estimate": float(self.audit.estimate),
-            "low": float(low),
-            "high": float(high),
-            "confidence": float(self.audit.confidence),
-            "n_labels": int(self.audit.n_labels),
         }
 
     def _describe_how(self, n_rows: int, n_periods: int) -> dict[str, Any]:

@@ -39,7 +39,9 @@ def loss_interval(
     if units is None and are_shares:
         ends = wilson_interval(losses.sum(), len(losses), confidence)
         return float(ends[0]), float(ends[1])
-    low, high = mean_interval(losses, np.arange(len(losses)) if units is None else units, confidence)
+    low, high = mean_interval(
+        losses, np.arange(len(losses)) if units is None else units, confidence
+    )
     return max(0.0, float(low)), min(float(high), 1.0) if are_shares else float(high)
 
 

@@ -132,7 +132,9 @@ def check_time(table: Source, name: str) -> None:
     """Raise an error unless a column holds times, or texts that may be times."""
     column_type = table.schema([name], "which has the times").field(0).type
     kind = kind_in_words(column_type)
-    if kind == "times" and not (pa.types.is_timestamp(column_type) or pa.types.is_date(column_type)):
+    if kind == "times" and not (
+        pa.types.is_timestamp(column_type) or pa.types.is_date(column_type)
+    ):
         kind = "times without a day"
     if kind not in ("times", "texts", "no values"):
         raise TableFileError(

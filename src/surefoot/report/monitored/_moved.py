@@ -7,9 +7,20 @@ from surefoot.monitoring import RowComparison
 from surefoot.report._figures import number
 from surefoot.report.monitored._period_rows import plain
 
+# Columns that one sentence names.
+MOST_NAMED = 5
 
-def describe_moved(comparison: RowComparison, n_rows: int) -> dict[str, Any]:
-    """Columns with the effect and the p value of each, the largest effect first, and whether the rows differ at all."""
+
+def describe_moved(
+    comparison: RowComparison,
+    n_rows: int,
+    periods: list[dict[str, Any]],
+    latest: RowComparison | None,
+) -> dict[str, Any]:
+    """Columns with the effect and the p value of each, the largest effect first, and whether the rows differ at all.
+
+    `comparison` is that of all rows, `latest` that of the latest of several periods.
+    """
     columns = [
         {
             "name": str(column.name),
@@ -26,7 +37,26 @@ def describe_moved(comparison: RowComparison, n_rows: int) -> dict[str, Any]:
         "p_value": plain(comparison.p_value),
         "same": bool(comparison.same),
         "sentence": _sentence(comparison, n_rows),
+        "by_period": None if latest is None else _about_periods(periods, latest),
     }
+
+
+def _about_periods(periods: list[dict[str, Any]], latest: RowComparison) -> str:
+    """Sentence on the periods whose rows differ, and on what moved in the latest one."""
+    differing = [period for period in periods if period["shifted"]]
+    if differing:
+        most = max(differing, key=lambda period: period["auc"])
+        by_period = (
+            f"Period by period, rows differ in {len(differing):,} of {len(periods):,} (one in twenty would by "
+            f"chance), most in {most['name']}, with an AUC of {number(most['auc'])}."
+        )
+    else:
+        by_period = f"In none of {len(periods):,} periods alone do the rows differ measurably."
+    name, names = periods[-1]["name"], [f"“{column.name}”" for column in latest.moved]
+    if not names:
+        return f"{by_period} In {name}, no single column has moved measurably."
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{by_period} In {name}, these have moved: {', '.join(names[:MOST_NAMED])}{more}."
 
 
 def _sentence(comparison: RowComparison, n_rows: int) -> str:

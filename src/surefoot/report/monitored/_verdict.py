@@ -1,4 +1,4 @@
-"""Section "The verdict" of the page of `surefoot watch`: the estimate, the error at fit, and whether there is an alarm."""
+"""Section "The verdict" of the page of `surefoot watch`: the estimate, the error at fit, and alarms."""
 
 from typing import Any
 
@@ -15,8 +15,6 @@ ESTIMATED = {
     "cost": "Estimated mean cost {}",
     "size": "Estimated mean error {}",
 }
-MEASURED = {"share": "{} wrong", "cost": "a mean cost of {}", "size": "a mean error of {}"}
-
 UNSEEN = (
     "The estimate needs no labels, and assumes that rows with the same inputs still have the same targets (P(y|x) "
     "unchanged). It does not see a change of that kind: only labels show it."
@@ -24,11 +22,18 @@ UNSEEN = (
 
 
 def alarms_of(
-    periods: list[dict[str, Any]], audit: dict[str, Any] | None, level: float
+    periods: list[dict[str, Any]],
+    audit: dict[str, Any] | None,
+    reference: dict[str, Any],
+    limit: float | None,
 ) -> list[dict[str, Any]]:
-    """Periods, and the audit, whose lower end is above a level."""
-    known = [*periods, *([] if audit is None else [audit])]
-    return [each for each in known if each["low"] is not None and each["low"] > level]
+    """Periods, and the audit, whose lower end is above the limit; without one, above the error at fit."""
+    level = reference["error"] if limit is None else limit
+    alarms = [each for each in periods if each["low"] is not None and each["low"] > level]
+    if audit is None or (limit is not None and not audit["comparable"]):
+        return alarms
+    is_above = audit["low"] > (audit["when_fitted"] if limit is None else limit)
+    return [*alarms, audit] if is_above else alarms
 
 
 def give_watch_verdict(
@@ -41,9 +46,7 @@ def give_watch_verdict(
     audit: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Headline, sentences and figures; `alarms` names what is above the limit, or above the error at fit."""
-    shown = [*periods, overall]
-    level = reference["error"] if limit is None else limit
-    alarms = alarms_of(shown, audit, level)
+    alarms = alarms_of([*periods, overall], audit, reference, limit)
     latest = periods[-1] if periods else overall
     sentences = [
         _about_alarms(alarms, latest, unit, limit),
@@ -66,11 +69,8 @@ def _headline(
     if latest["estimate"] is None:
         alarm = " But there is an alarm." if alarms else ""
         return f"No figure can be given for {_rows_of(latest)}.{alarm} {latest['reason']}"
-    if not alarms:
-        state = "no alarm"
-    else:
-        state = "alarm" if latest in alarms else f"alarm, by {_named(alarms)}"
-    return f"{_estimated(latest, reference, unit)}: {state}."
+    elsewhere = "alarm" if latest in alarms else f"alarm, by {_named(alarms)}"
+    return f"{_estimated(latest, reference, unit)}: {elsewhere if alarms else 'no alarm'}."
 
 
 def _estimated(period: dict[str, Any], reference: dict[str, Any], unit: LossUnit) -> str:
@@ -138,22 +138,27 @@ def _about_audit(
     """Sentence that puts what labels show beside the estimate."""
     if audit is None:
         return None
-    measured = MEASURED[unit.name].format(unit.show(audit["estimate"]))
-    ends = f"{unit.show(audit['low'])} to {unit.show(audit['high'])}"
-    told = f"The audit with {plural(audit['n_labels'], 'label')} shows {measured} among all rows ({ends})"
+    if audit["estimate"] is None:
+        return "The audit has no answers yet."
+    texts, n_answered = audit["texts"], plural(audit["n_answered"], "answer")
+    shows = f"The audit with {n_answered} shows a {audit['what']} of {texts['estimate']} ({texts['interval']})"
+    if not audit["comparable"]:
+        return f"{shows}; it was {texts['when_fitted']} when the model was fitted."
     if overall["estimate"] is None:
-        return f"{told}, whatever has changed."
+        return f"{shows}, whatever has changed."
+    return f"{shows}, {_beside(audit, overall, unit.show(overall['estimate']))}."
+
+
+def _beside(audit: dict[str, Any], overall: dict[str, Any], estimated: str) -> str:
+    """Words that compare the audit with the estimate."""
+    changed = (
+        "the same inputs now have other targets than when the model was fitted (concept shift)"
+    )
     if audit["low"] > overall["high"]:
-        return (
-            f"{told}, more than the estimate of {unit.show(overall['estimate'])}: the same inputs now have other "
-            "targets than when the model was fitted (concept shift), which the estimate cannot see."
-        )
+        return f"more than the estimate of {estimated}: probably {changed}, which the estimate cannot see"
     if audit["high"] < overall["low"]:
-        return (
-            f"{told}, less than the estimate of {unit.show(overall['estimate'])}: the same inputs now have other "
-            "targets than when the model was fitted (concept shift), or the estimate is wrong."
-        )
-    return f"{told}, which agrees with the estimate of {unit.show(overall['estimate'])}."
+        return f"less than the estimate of {estimated}: probably {changed}"
+    return f"which does not contradict the estimate of {estimated}"
 
 
 def _figures(

@@ -45,6 +45,7 @@ def _errors(summary: dict[str, Any]) -> Chart:
         estimate=[period["estimate"] for period in periods],
         low=[period["low"] for period in periods],
         high=[period["high"] for period in periods],
+        alone=_alone([period["estimate"] is not None for period in periods]),
         about=[f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows],
     )
     tops = [period["high"] for period in periods if period["high"] is not None]
@@ -52,7 +53,9 @@ def _errors(summary: dict[str, Any]) -> Chart:
     y = axis("estimate", f"estimated {unit.region_name}", show, domain=[0, 1.08 * max(tops) or 1.0])
     low = {**y, "field": "low"}
     band = alt.Chart(points).mark_area(color="var(--surefoot)", opacity=0.18, clip=True)
-    bars = alt.Chart(points).mark_rule(color="var(--surefoot)", strokeWidth=2, opacity=0.35)
+    # A band has no width where a period has no neighbour.
+    bars = alt.Chart(points).mark_rule(color="var(--surefoot)", strokeWidth=3, opacity=0.35)
+    bars = bars.transform_filter("datum.alone")
     lines = alt.Chart(points).mark_line(**LINE)
     dots = alt.Chart(points).mark_point(
         filled=True, size=45, opacity=1, color="var(--surefoot)", clip=True
@@ -63,7 +66,10 @@ def _errors(summary: dict[str, Any]) -> Chart:
         _level(reference["error"], y, GUIDE),
     ]
     legend = [
-        {"class": "line surefoot", "label": f"estimated, with its {percent(summary['confidence'])} interval"},
+        {
+            "class": "line surefoot",
+            "label": f"estimated, with its {percent(summary['confidence'])} interval",
+        },
         {"class": "line best", "label": f"when it was fitted: {show(reference['error'])}"},
     ]
     if limit is not None:
@@ -75,16 +81,28 @@ def _errors(summary: dict[str, Any]) -> Chart:
     ]
     return figure(
         f"Estimated {unit.region_name}, by {summary['every']}",
-        f"The estimated {unit.region_name} of the rows of each {summary['every']} with its interval, beside that of the "
-        "held-out rows when the model was fitted. A gap means that no figure can be given.",
+        f"The estimated {unit.region_name} of the rows of each {summary['every']} with its interval, beside that of "
+        "the held-out rows when the model was fitted. A gap means that no figure can be given.",
         alt.layer(*layers),
         {
-            "head": [summary["every"].capitalize(), "Rows", "Estimated", "Interval", "No figure, because"],
+            "head": [
+                summary["every"].capitalize(),
+                "Rows",
+                "Estimated",
+                "Interval",
+                "No figure, because",
+            ],
             "rows": rows,
         },
         legend,
         height=300,
     )
+
+
+def _alone(known: list[bool]) -> list[bool]:
+    """Which periods have a figure, but neither the one before nor the one after has."""
+    around = zip([False, *known[:-1]], [*known[1:], False], strict=True)
+    return [has and not any(beside) for has, beside in zip(known, around, strict=True)]
 
 
 def _error_row(period: dict[str, Any], show: Show) -> list[str]:
@@ -103,29 +121,43 @@ def _shares(summary: dict[str, Any]) -> Chart:
         share=[period[name] for period in periods for name in names],
         by=[color for _ in periods for color in names.values()],
         about=[
-            f"{period['name']}: {percent(period[name])} {name}" for period in periods for name in names
+            f"{period['name']}: {percent(period[name])} {name}"
+            for period in periods
+            for name in names
         ],
     )
     y = axis("share", "share of rows", domain=[0, 1])
     colors = list(names.values())
-    by = alt.Color("by:N", scale=alt.Scale(domain=colors, range=[f"var(--{c})" for c in colors]), legend=None)
+    by = alt.Color(
+        "by:N", scale=alt.Scale(domain=colors, range=[f"var(--{c})" for c in colors]), legend=None
+    )
     dashes = alt.StrokeDash(
         "by:N", scale=alt.Scale(domain=colors, range=[DASHES[c] for c in colors]), legend=None
     )
-    lines = alt.Chart(points).mark_line(strokeWidth=2.5).encode(
-        x=_time(summary), y=alt.Y(**y), color=by, strokeDash=dashes
+    lines = (
+        alt.Chart(points)
+        .mark_line(strokeWidth=2.5)
+        .encode(x=_time(summary), y=alt.Y(**y), color=by, strokeDash=dashes)
     )
-    dots = alt.Chart(points).mark_point(filled=True, size=40, opacity=1).encode(
-        x=_time(summary), y=alt.Y(**y), color=by, tooltip="about:N"
+    dots = (
+        alt.Chart(points)
+        .mark_point(filled=True, size=40, opacity=1)
+        .encode(x=_time(summary), y=alt.Y(**y), color=by, tooltip="about:N")
     )
     return figure(
         f"Rows answered, and novel rows, by {summary['every']}",
-        f"The share of rows of each {summary['every']} that are answered at the promised risk, and the share that is novel.",
+        f"The share of rows of each {summary['every']} that are answered at the promised risk, and the "
+        "share that is novel.",
         alt.layer(_level(reference["coverage"], y, GUIDE), lines, dots),
         {
             "head": [summary["every"].capitalize(), "Rows", "Answered", "Novel"],
             "rows": [
-                [period["name"], number(period["n_rows"]), percent(period["answered"]), percent(period["novel"])]
+                [
+                    period["name"],
+                    number(period["n_rows"]),
+                    percent(period["answered"]),
+                    percent(period["novel"]),
+                ]
                 for period in periods
             ],
         },
@@ -145,7 +177,12 @@ def _moved(columns: list[dict[str, Any]]) -> Chart:
     """Draw how far each column has moved, the largest effect first."""
     shown = columns[:MOST_COLUMNS]
     rows = [
-        [column["name"], number(column["effect"]), _p_value(column["p_value"]), "yes" if column["moved"] else "no"]
+        [
+            column["name"],
+            number(column["effect"]),
+            _p_value(column["p_value"]),
+            "yes" if column["moved"] else "no",
+        ]
         for column in shown
     ]
     bars = alt.Chart(
@@ -163,7 +200,9 @@ def _moved(columns: list[dict[str, Any]]) -> Chart:
         color=alt.Color("by:N", scale=colors, legend=None),
         tooltip="about:N",
     )
-    more = f" The {MOST_COLUMNS} columns with the largest ones." if len(columns) > len(shown) else ""
+    more = (
+        f" The {MOST_COLUMNS} columns with the largest ones." if len(columns) > len(shown) else ""
+    )
     return figure(
         "How far each column has moved",
         f"The difference between a column's distribution in the new rows and in the held-out rows.{more}",
@@ -194,4 +233,6 @@ def _time(summary: dict[str, Any]) -> alt.X:
 
 def _level(level: float, y: dict[str, Any], look: dict[str, Any]) -> alt.Chart:
     """Draw a horizontal line at a level of the axis y."""
-    return alt.Chart(data(level=[level])).mark_rule(**look).encode(y=alt.Y(**{**y, "field": "level"}))
+    return (
+        alt.Chart(data(level=[level])).mark_rule(**look).encode(y=alt.Y(**{**y, "field": "level"}))
+    )
