@@ -1,5 +1,6 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -216,7 +217,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         wrong = self._error(self._table(output.columns))
         return {
             "prediction": output.answers["predict"],
-            "error": self._as_loss(wrong, output),
+            "error": self._estimated_error(output, wrong),
             "wrong": wrong,
             "classes": self.classes_,
             "probabilities": output.answers.get("predict_proba"),
@@ -225,12 +226,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     def _error(self, table: Floats) -> Floats:
         return self._error_probability.predict(table)
 
-    def _estimated_error(self, output: PanelOutput) -> Floats:
+    def _estimated_error(self, output: PanelOutput, wrong: Floats | None = None) -> Floats:
         """Probability of a mistake, or its expected cost where there is a `loss`."""
-        return self._as_loss(self._error(self._table(output.columns)), output)
-
-    def _as_loss(self, wrong: Floats, output: PanelOutput) -> Floats:
-        """Probability of a mistake as it is, or as its expected cost where there is a `loss`."""
+        wrong = self._error(self._table(output.columns)) if wrong is None else wrong
         if self.loss is None:
             return wrong
         codes = np.searchsorted(self.classes_, output.answers["predict"])
@@ -252,6 +250,14 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             for chance in (0.0, 1.0)
         )
         return effects * (self._cost_factor * (wrong - right))[:, None]
+
+    def refit_error(self, places: Ints, weight: Floats) -> ErrorProbability:
+        """Estimator of P(wrong), fitted again on held-out rows with weights, for rows of another distribution."""
+        held_out = self.held_out_
+        wrong = (held_out.prediction != held_out.truth).astype(np.int64)[places]
+        units = held_out.rows if held_out.groups is None else held_out.groups
+        table = self._table(held_out.columns)[places]
+        return copy(self._error_probability).fit(table, wrong, weight, units[places])
 
     def _auto_indicators(self) -> list[Indicator]:
         return [

@@ -9,6 +9,9 @@ from surefoot.monitoring._recalibration import Recalibration
 
 N_DRAWS = 200
 
+# Rows of a predicted class that the model's probabilities of the other classes count as.
+PRIOR_ROWS = 5.0
+
 
 class ClassPerformance(NamedTuple):
     """Figure of a classifier with its interval, its value on held-out rows, and the matrix that it comes from."""
@@ -20,49 +23,91 @@ class ClassPerformance(NamedTuple):
     per_class: dict[str, Floats]
 
 
+class OldRows(NamedTuple):
+    """True and predicted class of held-out rows as codes, the chance of a mistake, and the weight of each row."""
+
+    truth: Ints
+    predicted: Ints
+    chance: Floats
+    weight: Floats
+    probabilities: Floats | None
+
+
 def class_performance(
     sure: Any, new: Any, weight: Floats, metric: str, confidence: float
 ) -> ClassPerformance:
     """Estimate a figure of a classifier on new rows, from the held-out rows with their weights."""
-    held_out, places, classes = sure.held_out_, sure.input_sample_.places, sure.classes_
-    truth = np.searchsorted(classes, held_out.truth)
-    predicted = np.searchsorted(classes, held_out.prediction)
-    costs = held_out.costs
-    baseline = figure(count(truth, predicted, len(classes)), metric, costs)
-    truth, predicted = truth[places], predicted[places]
-    wrong = (truth != predicted).astype(float)
-    chances = held_out.wrong[places]
-    fitted = Recalibration(len(classes)).fit(chances, predicted, wrong, weight)
-    codes = np.searchsorted(classes, new.prediction)
-    shares = shares_if_wrong(new.probabilities, codes, len(classes))
-    chance = fitted.predict(new.wrong, codes)
-    scale = new.n_rows / len(codes)
-    confusion = scale * expected_confusion(chance, shares, codes)
+    n_classes, costs = len(sure.classes_), sure.held_out_.costs
+    old, chance = weighted_rows(sure, new, weight)
+    predicted = np.searchsorted(sure.classes_, new.prediction)
+    wrong = (old.truth != old.predicted).astype(float)
+    fitted = Recalibration(n_classes).fit(old.chance, old.predicted, wrong, old.weight)
+    shares = shares_if_wrong(new.probabilities, predicted, n_classes)
+    shares = shares * share_factors(old, n_classes)[predicted]
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    expected = expected_confusion(fitted.predict(chance, predicted), shares, predicted)
     random = np.random.RandomState(0)
-    changed = fitted.predict_with(fitted.draw(N_DRAWS, random), new.wrong, codes)
-    figures = [figure(draw_confusion(row, shares, codes, random), metric, costs) for row in changed]
-    tail = (1 - confidence) / 2
-    figures = [value for value in figures if np.isfinite(value)]
-    low, high = np.quantile(figures, [tail, 1 - tail]) if figures else (np.nan, np.nan)
-    estimate = figure(confusion, metric, costs)
+    changed = fitted.predict_with(fitted.draw(N_DRAWS, random), chance, predicted)
+    drawn = [
+        figure(draw_confusion(row, shares, predicted, random), metric, costs) for row in changed
+    ]
+    everything = count(*codes_of(sure), n_classes)
     return ClassPerformance(
-        estimate, (float(low), float(high)), baseline, confusion, class_figures(confusion)
+        figure(expected, metric, costs),
+        quantile_interval(drawn, confidence),
+        figure(everything, metric, costs),
+        expected * new.n_rows / len(predicted),
+        class_figures(expected),
     )
+
+
+def weighted_rows(sure: Any, new: Any, weight: Floats) -> tuple[OldRows, Floats]:
+    """Held-out rows with their weights, and the chance that each new prediction is wrong.
+
+    Where the weights differ, the error estimator is fitted again with them.
+    """
+    places, held_out = sure.input_sample_.places, sure.held_out_
+    truth, predicted = (codes[places] for codes in codes_of(sure))
+    chances, chance = held_out.wrong[places], new.wrong
+    if np.ptp(weight) > 0:
+        # The weights of a learner sum to its number of rows, so that its penalties mean the same.
+        refit = sure.refit_error(places, weight * len(weight) / weight.sum())
+        chances, chance = refit.held_out_, refit.predict(new.table)
+    probabilities = None if held_out.probabilities is None else held_out.probabilities[places]
+    return OldRows(truth, predicted, chances, weight, probabilities), chance
+
+
+def codes_of(sure: Any) -> tuple[Ints, Ints]:
+    """True and predicted class of all held-out rows, as positions in `classes_`."""
+    held_out, classes = sure.held_out_, sure.classes_
+    return np.searchsorted(classes, held_out.truth), np.searchsorted(classes, held_out.prediction)
 
 
 def shares_if_wrong(probabilities: Floats | None, predicted: Ints, n_classes: int) -> Floats:
     """Chance of each true class if the prediction is wrong: in proportion to the model's probabilities."""
-    if probabilities is None:
-        probabilities = np.ones((len(predicted), n_classes))
-    others = probabilities + 1e-12
+    others = np.ones((len(predicted), n_classes)) if probabilities is None else probabilities + 1e-6
+    others = others.copy()
     others[np.arange(len(others)), predicted] = 0.0
     return np.asarray(others / others.sum(axis=1, keepdims=True))
 
 
+def share_factors(old: OldRows, n_classes: int) -> Floats:
+    """Factor of each true class (columns) in the shares of a predicted class (rows), from the mistakes held out.
+
+    It is the number of mistakes over the number that the shares expect, with a few rows that agree added to both.
+    """
+    wrong = old.truth != old.predicted
+    predicted, weight = old.predicted[wrong], old.weight[wrong]
+    probabilities = None if old.probabilities is None else old.probabilities[wrong]
+    shares = shares_if_wrong(probabilities, predicted, n_classes) * weight[:, None]
+    is_predicted = np.eye(n_classes)[predicted]
+    observed = is_predicted.T @ (np.eye(n_classes)[old.truth[wrong]] * weight[:, None])
+    return np.asarray((observed + PRIOR_ROWS) / (is_predicted.T @ shares + PRIOR_ROWS))
+
+
 def expected_confusion(chance: Floats, shares: Floats, predicted: Ints) -> Floats:
     """Expected rows by true class (rows) and predicted class (columns)."""
-    n_classes = shares.shape[1]
-    is_class = np.eye(n_classes)[predicted]
+    is_class = np.eye(shares.shape[1])[predicted]
     confusion = (shares * chance[:, None]).T @ is_class
     return np.asarray(confusion + np.diag((1 - chance) @ is_class))
 
@@ -77,6 +122,14 @@ def draw_confusion(
     drawn = random.random_sample(int(wrong.sum()))
     truth[wrong] = np.minimum((levels < drawn[:, None]).sum(axis=1), shares.shape[1] - 1)
     return count(truth, predicted, shares.shape[1])
+
+
+def quantile_interval(drawn: list[float], confidence: float) -> tuple[float, float]:
+    """Central interval of drawn figures; NaN where a figure is undefined."""
+    known = [value for value in drawn if np.isfinite(value)]
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(known, [tail, 1 - tail]) if known else (np.nan, np.nan)
+    return float(low), float(high)
 
 
 def count(truth: Ints, predicted: Ints, n_classes: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Comparison of new rows with the held-out rows: which columns moved, which rows are novel, and whether all are alike."""
+"""Comparison of new rows with held-out rows: which columns moved, which rows are novel, whether all are alike."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, false_discovery_control, ks_2samp
 
-from surefoot._crossfit import InputSample
 from surefoot._tables import PlainColumn
 from surefoot._typing import Floats, Mask
-from surefoot.monitoring._shift import ALARM, density_ratio
+from surefoot.monitoring._shift import ALARM, Ratio
 
 # Least expected number of rows in a cell of a table of categories; rarer ones are counted together.
 LEAST_EXPECTED = 5
@@ -73,18 +72,9 @@ class RowComparison:
         return sorted(moved, key=lambda column: -column.effect)
 
 
-def compare_samples(
-    old: InputSample, coordinates: Any, columns: list[NDArray[Any]], novel: Mask
-) -> RowComparison:
-    """Comparison of a sample of held-out rows with new rows, given in the neighbour space and column by column."""
-    ratio = density_ratio(old.coordinates, coordinates)
-    return RowComparison(
-        compare_columns(old.columns, columns),
-        novel,
-        ratio.auc,
-        ratio.p_value,
-        ratio.p_value > ALARM,
-    )
+def make_comparison(columns: list[ColumnComparison], novel: Mask, ratio: Ratio) -> RowComparison:
+    """Comparison from the tests of columns, the novel rows, and the classifier of new against old."""
+    return RowComparison(columns, novel, ratio.auc, ratio.p_value, ratio.p_value > ALARM)
 
 
 def compare_columns(old: list[PlainColumn], new: list[NDArray[Any]]) -> list[ColumnComparison]:

@@ -1,6 +1,6 @@
 """Performance of a model on new rows without labels, corrected for a shift of the inputs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot._words import plural
 from surefoot.monitoring._classes import ClassPerformance, class_performance
-from surefoot.monitoring._shift import ALARM, Shift, density_ratio
+from surefoot.monitoring._shift import ALARM, Ratio, Shift
 from surefoot.monitoring._sizes import size_performance
 from surefoot.monitoring._sure import Sure
 from surefoot.monitoring._weights import make_weights
@@ -85,58 +85,52 @@ class PerformanceEstimate:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Judgements of a uniform sample of new rows, the coordinates of some of these, and how many rows there are."""
+    """Judgements of a uniform sample of new rows, how many rows there are, and how many of them are novel."""
 
     prediction: NDArray[Any]
     error: Floats
     table: Floats
-    coordinates: Any
     n_rows: int
     share_novel: float
     wrong: Floats | None = None
     probabilities: Floats | None = None
 
 
-def estimate_from(sure: Sure, new: Judged, metric: str, confidence: float) -> PerformanceEstimate:
-    """Estimate of a metric from the judgements of new rows."""
+def estimate_from(
+    sure: Sure, new: Judged, found: Ratio | None, metric: str, confidence: float
+) -> PerformanceEstimate:
+    """Estimate of a metric from the judgements of new rows; without a density ratio there is a reason only."""
     check_metric(sure, metric)
     check_share(confidence, "confidence")
-    if new.n_rows < LEAST_ROWS:
-        shift = Shift(np.nan, np.nan, False, new.share_novel, np.nan)
-        ratio = np.ones(len(sure.input_sample_.places))
-    else:
-        found = density_ratio(sure.input_sample_.coordinates, new.coordinates)
-        ratio = found.ratio
-    weights = make_weights(ratio)
-    if new.n_rows >= LEAST_ROWS:
-        shift = Shift(
-            found.auc,
-            found.p_value,
-            found.p_value <= ALARM,
-            new.share_novel,
-            weights.share_outside,
-        )
+    if found is None:
+        found = Ratio(np.ones(len(sure.input_sample_.places)), np.nan, np.nan)
+    weights = make_weights(found.ratio)
+    shift = Shift(
+        found.auc,
+        found.p_value,
+        found.p_value <= ALARM,
+        new.share_novel,
+        weights.share_outside,
+    )
     measure = class_performance if is_classifier(sure) else size_performance
     performance = measure(sure, new, weights.weight, metric, confidence)
-    reason = reason_against(new.n_rows, weights.effective_rows, shift)
-    common = {
-        "metric": metric,
-        "confidence": confidence,
-        "baseline": performance.baseline,
-        "n_rows": new.n_rows,
-        "effective_rows": weights.effective_rows,
-        "shift": shift,
-        "reason": reason,
-        "classes": getattr(sure, "classes_", None),
-    }
-    if reason is not None:
-        return PerformanceEstimate(estimate=np.nan, interval=(np.nan, np.nan), **common)
-    details = {}
-    if isinstance(performance, ClassPerformance):
-        details = {"confusion": performance.confusion, "per_class": performance.per_class}
-    return PerformanceEstimate(
-        estimate=performance.estimate, interval=performance.interval, **common, **details
+    result = PerformanceEstimate(
+        metric=metric,
+        estimate=performance.estimate,
+        interval=performance.interval,
+        confidence=confidence,
+        baseline=performance.baseline,
+        n_rows=new.n_rows,
+        effective_rows=weights.effective_rows,
+        shift=shift,
+        reason=reason_against(new.n_rows, weights.effective_rows, shift),
+        classes=getattr(sure, "classes_", None),
     )
+    if result.reason is not None:
+        return replace(result, estimate=np.nan, interval=(np.nan, np.nan))
+    if isinstance(performance, ClassPerformance):
+        return replace(result, confusion=performance.confusion, per_class=performance.per_class)
+    return result
 
 
 def check_metric(sure: Sure, metric: Any) -> None:

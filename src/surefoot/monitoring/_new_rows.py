@@ -10,8 +10,9 @@ from surefoot._crossfit import check_rows
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Mask
 from surefoot.error_estimation import Judgement
-from surefoot.monitoring._compare import RowComparison, compare_samples
-from surefoot.monitoring._estimate import Judged, PerformanceEstimate, estimate_from
+from surefoot.monitoring._compare import RowComparison, compare_columns, make_comparison
+from surefoot.monitoring._estimate import LEAST_ROWS, Judged, PerformanceEstimate, estimate_from
+from surefoot.monitoring._shift import Ratio, density_ratio
 from surefoot.monitoring._sure import Sure, check_monitored
 
 # Rows that are kept of all that were added, a uniform sample: their judgements, and the rows themselves.
@@ -63,6 +64,7 @@ class NewRows:
         self._judged: list[dict[str, NDArray[Any]]] = []
         self._inputs: list[dict[str, Any]] = []
         self._novel: list[Mask] = []
+        self._ratio: Ratio | None = None
 
     def add(self, X: Any, judgement: Judgement | None = None) -> Self:
         """Add a batch of rows; `judgement` is that of `sure.judge(X)`, if it was computed already.
@@ -80,6 +82,7 @@ class NewRows:
         """
         X = check_rows(self.sure, X)
         judgement = self.sure.judge(X) if judgement is None else judgement
+        self._ratio = None
         self.n_rows += len(judgement)
         self._novel.append(np.asarray(judgement.novel))
         keys = self._random.random_sample(len(judgement))
@@ -98,18 +101,25 @@ class NewRows:
         """Estimated performance on the rows added so far; see `estimate_performance`."""
         self._check_any()
         judged = {name: part for name, part in _joined(self._judged).items() if name != "key"}
-        coordinates = _joined(self._inputs)["coordinates"]
         share_novel = float(np.concatenate(self._novel).mean())
-        new = Judged(**judged, coordinates=coordinates, n_rows=self.n_rows, share_novel=share_novel)
-        return estimate_from(self.sure, new, metric, confidence)
+        new = Judged(**judged, n_rows=self.n_rows, share_novel=share_novel)
+        ratio = self._density_ratio() if self.n_rows >= LEAST_ROWS else None
+        return estimate_from(self.sure, new, ratio, metric, confidence)
 
     def compare(self) -> RowComparison:
         """Comparison of the rows added so far with the held-out rows; see `compare_rows`."""
         self._check_any()
         inputs = _joined(self._inputs)
-        columns = [inputs[f"column {i}"] for i in range(len(self.sure.input_sample_.columns))]
-        novel = np.concatenate(self._novel)
-        return compare_samples(self.sure.input_sample_, inputs["coordinates"], columns, novel)
+        old = self.sure.input_sample_.columns
+        columns = compare_columns(old, [inputs[f"column {i}"] for i in range(len(old))])
+        return make_comparison(columns, np.concatenate(self._novel), self._density_ratio())
+
+    def _density_ratio(self) -> Ratio:
+        """Density ratio at the held-out rows, computed once for all rows added so far."""
+        if self._ratio is None:
+            coordinates = _joined(self._inputs)["coordinates"]
+            self._ratio = density_ratio(self.sure.input_sample_.coordinates, coordinates)
+        return self._ratio
 
     def _check_any(self) -> None:
         if self.n_rows == 0:

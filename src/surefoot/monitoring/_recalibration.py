@@ -17,8 +17,9 @@ LEAST_CHANCE = 1e-6
 class Recalibration:
     """Correction of estimated chances of a mistake: a level, a slope, and a level for each predicted class.
 
-    It is fitted by logistic regression on the held-out rows with the weights of the new ones, and shrunk towards no
-    correction (the positive part of James and Stein): a correction that chance explains is none.
+    It is fitted by logistic regression on the held-out rows with the weights of the new ones. The level, and then the
+    others together, are shrunk towards no correction: a change of d numbers with the size t², in units of its
+    covariance, is multiplied by 1 − d/t² (the positive part of James and Stein). What chance explains changes nothing.
     """
 
     def __init__(self, n_classes: int) -> None:
@@ -29,23 +30,12 @@ class Recalibration:
         log_odds = _log_odds(chances)
         self.center_ = float(np.average(log_odds, weights=weight))
         rows = self._rows(log_odds, predicted)
-        penalty = np.full(rows.shape[1], PRIOR_WIDTH**-2)
-        change = np.zeros(rows.shape[1])
-        for _ in range(MOST_STEPS):
-            chance = expit(log_odds + rows @ change)
-            gradient = rows.T @ (weight * (chance - wrong)) + penalty * change
-            hessian = (rows.T * (weight * chance * (1 - chance))) @ rows + np.diag(penalty)
-            step = np.linalg.solve(hessian, gradient)
-            change = change - step
-            if np.abs(step).max() < 1e-6:
-                break
-        inverse = np.linalg.inv(hessian)
-        scores = (rows.T * (weight * (wrong - chance))).T
-        # The noise of the fitted change, whatever the variance of the residuals is, and what the prior leaves open.
-        self.covariance_ = inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse
-        size = float(change @ np.linalg.solve(self.covariance_, change))
-        kept = max(0.0, 1 - rows.shape[1] / size) if size > 0 else 0.0
-        self.change_ = kept * change
+        level = shrink(*fit_change(rows[:, :1], log_odds, wrong, weight))
+        others, noise = fit_change(rows[:, 1:], log_odds + level, wrong, weight)
+        self.change_ = np.concatenate([level, shrink(others, noise)])
+        # The levels of the classes leave open what the common level leaves open.
+        self.covariance_ = np.zeros((rows.shape[1], rows.shape[1]))
+        self.covariance_[1:, 1:] = noise
         return self
 
     def predict(self, chances: Floats, predicted: Ints) -> Floats:
@@ -64,6 +54,32 @@ class Recalibration:
     def _rows(self, log_odds: Floats, predicted: Ints) -> Floats:
         is_class = np.eye(self.n_classes)[predicted]
         return np.column_stack([np.ones(len(log_odds)), log_odds - self.center_, is_class])
+
+
+def fit_change(
+    rows: Floats, log_odds: Floats, wrong: Floats, weight: Floats
+) -> tuple[Floats, Floats]:
+    """Weights of the columns of `rows` that are added to the log-odds, and the covariance of these weights."""
+    penalty = np.full(rows.shape[1], PRIOR_WIDTH**-2)
+    change = np.zeros(rows.shape[1])
+    for _ in range(MOST_STEPS):
+        chance = expit(log_odds + rows @ change)
+        gradient = rows.T @ (weight * (chance - wrong)) + penalty * change
+        hessian = (rows.T * (weight * chance * (1 - chance))) @ rows + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
+        change = change - step
+        if np.abs(step).max() < 1e-6:
+            break
+    inverse = np.linalg.inv(hessian)
+    scores = (weight * (wrong - chance))[:, None] * rows
+    # Noise of the fit, whatever the variance of the residuals is, and what the prior leaves open.
+    return change, inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse
+
+
+def shrink(change: Floats, covariance: Floats) -> Floats:
+    """Change multiplied by 1 − d/t², or by 0."""
+    size = float(change @ np.linalg.solve(covariance, change))
+    return change * max(0.0, 1 - len(change) / size) if size > 0 else change
 
 
 def _log_odds(chances: Floats) -> Floats:
