@@ -202,8 +202,13 @@ def score(
 def label(
     data: Table,
     target: Annotated[
-        str, typer.Option("--target", metavar="COLUMN", help="The column of the labels.")
-    ],
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="COLUMN",
+            help="The column of the labels; a file of surefoot audit needs none.",
+        ),
+    ] = None,
     classes: Annotated[
         str | None,
         typer.Option(metavar="A,B,C", help="Classes to choose from. Default: those in COLUMN."),
@@ -261,6 +266,62 @@ def label(
         answers=Answers(out, db),
         place=Place(host, port, allow_remote, lease),
     )
+
+
+@app.command()
+def audit(
+    model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
+    data: Table,
+    labels: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Number of rows to draw for labelling. Default: 100."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the rows to label, .csv.")
+    ] = None,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="That file with its column label filled in, or what surefoot label wrote; may be repeated.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Regression: error beyond which a prediction counts as wrong. Default: what 10 % of the errors "
+            "were beyond when the model was fitted.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Probability that the interval holds the truth."),
+    ] = 0.9,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RISK",
+            help="Share of wrong predictions (with costs: mean cost) that was promised: exit code 3 if the whole "
+            "interval is above it.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    random_state: RandomState = 0,
+) -> None:
+    """Draw the few rows whose labels tell how wrong a model is, and say so when they are labelled.
+
+    The interval is valid whatever the model is and whatever has changed.
+    """
+    with working("Starting"):
+        from surefoot.cli._audit import run_answers, run_draw  # noqa: PLC0415
+
+    if answers:
+        run_answers(model, data, answers, confidence, fail_above, as_json, (labels, out, tolerance))
+    else:
+        run_draw(model, data, labels, out, tolerance, random_state, as_json, fail_above)
 
 
 @app.command()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot._optional import needed_for
+from surefoot._table_files import is_audit_file
 from surefoot._words import listed
 from surefoot.cli._columns import leave_out_useless
 from surefoot.cli._console import remark, working
@@ -39,7 +40,7 @@ class Answers(NamedTuple):
 
 def run_label(
     data: Path,
-    target: str,
+    target: str | None,
     classes: str | None,
     *,
     allow_new_classes: bool,
@@ -61,6 +62,7 @@ def run_label(
 
         table = read_table(data)
         name = table_name(data)
+        target = target or target_of_audit(table, name)
         if (
             target not in table.columns
             and classes is None
@@ -68,7 +70,7 @@ def run_label(
             and not allow_new_classes
         ):
             raise unknown_column(target, table.columns, name)
-        settings = learning(table, target, model, name)
+        settings = settings_of_audit(table, model) or learning(table, target, model, name)
     try:
         page = serve(
             table,
@@ -90,6 +92,26 @@ def run_label(
         page.wait()
     finally:
         stop(page, answers.out)
+
+
+def target_of_audit(table: Any, name: str) -> str:
+    """Column of the answers of a file of `surefoot audit`; a `Mistake` for any other table."""
+    if is_audit_file(table.columns):
+        return "label"
+    raise Mistake(
+        f"Pass --target with the column of the labels: {name} has {listed(table.columns)}."
+    )
+
+
+def settings_of_audit(table: Any, model: Path | None) -> dict[str, Any]:
+    """Settings of the page for a file of `surefoot audit`, from which nothing is learned; none for any other table."""
+    if not is_audit_file(table.columns):
+        return {}
+    if model is not None:
+        raise Mistake(
+            "The rows of an audit are asked about in the order of their draws: leave out --model."
+        )
+    return {"estimator": None}
 
 
 def learning(table: Any, target: str, model: Path | None, name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from surefoot._table_files import GAPS, is_score_column
 from surefoot._words import listed, plural
+from surefoot.labeling._audit_file import ANSWERED_IN_ORDER, AuditFile
 from surefoot.labeling._queue import Question
 
 # Most classes that a person can choose between, and most characters of the name of one.
@@ -46,7 +47,9 @@ class Pool:
     classes : list of str
         Classes to choose from at the start.
     first : list of Question
-        Rows to ask about first, as the model that scored the table would not answer them.
+        Rows to ask about first, as the model that scored the table would not answer them, or all rows of an audit.
+    audit : AuditFile or None
+        What the rows were drawn for, if by `surefoot audit`.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Pool:
     labels: dict[int, str]
     classes: list[str]
     first: list[Question] = field(default_factory=list)
+    audit: AuditFile | None = None
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -92,6 +96,7 @@ def make_pool(
     inputs: Sequence[str] | None = None,
     name: str = "pool",
     may_grow: bool = False,
+    audit: AuditFile | None = None,
 ) -> Pool:
     """Pool from a table; a ValueError in one sentence if there is nothing to ask about it."""
     if len(table) == 0:
@@ -112,6 +117,9 @@ def make_pool(
     learned = list(cells.columns) if inputs is None else [each for each in inputs if each in cells]
     if not learned:
         raise ValueError(f"{name} has no column that a model could learn from.")
+    if audit is not None:
+        first = [Question(row, "audit", ANSWERED_IN_ORDER) for row in range(len(cells))]
+        return Pool(name, target, cells, learned, labels, known, first, audit)
     return Pool(name, target, cells, learned, labels, known, _not_answered(table, labels))
 
 

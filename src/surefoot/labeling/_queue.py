@@ -51,12 +51,21 @@ class Queue:
         Seed of the random order; the same after a restart.
     seconds : float
         Time after which a row that was not answered may go to somebody else.
+    with_random : bool
+        Whether one question in five is drawn at random; else all are asked in the order of the ranking.
     """
 
     def __init__(
-        self, store: Store, open_rows: Sequence[int], seed: int, seconds: float = 300.0
+        self,
+        store: Store,
+        open_rows: Sequence[int],
+        seed: int,
+        seconds: float = 300.0,
+        *,
+        with_random: bool = True,
     ) -> None:
         self.store, self.seconds, self.seed = store, seconds, seed
+        self.with_random = with_random
         self.order = [int(row) for row in open_rows]
         random.Random(seed).shuffle(self.order)  # noqa: S311 - no secret
         self.ranking: Sequence[Question] = ()
@@ -113,7 +122,7 @@ class Queue:
         n_dealt = database.execute("SELECT coalesce(max(rowid), 0) FROM leases").fetchone()[0]
         block, position = divmod(n_dealt, RANDOM_EVERY)
         slot = random.Random(f"{self.seed} {block}").randrange(RANDOM_EVERY)  # noqa: S311
-        if position == slot:
+        if position == slot and self.with_random:
             question = self._draw(database, who) or self._ranked(database, who)
         else:
             question = self._ranked(database, who) or self._draw(database, who)

@@ -14,6 +14,7 @@ import uvicorn
 
 from surefoot._words import reason
 from surefoot.labeling._access import Access, is_loopback
+from surefoot.labeling._audit_file import is_audit, take_audit
 from surefoot.labeling._errors import Refusal
 from surefoot.labeling._pool import as_text, make_pool
 from surefoot.labeling._server import make_app
@@ -116,7 +117,8 @@ def serve(
     Parameters
     ----------
     pool : DataFrame
-        Rows to label; rows that have the target already are the start.
+        Rows to label; rows that have the target already are the start. A file of `surefoot audit` is asked about in
+        its order, each row once, and no model learns.
     target : str
         Column of the labels; it need not be there yet.
     classes : sequence of str, default=None
@@ -174,10 +176,21 @@ def serve(
     model, sure = _models(estimator)
     frame = pd.DataFrame(pool)
     frame.columns = [as_text(column) for column in frame.columns]
+    audit = None
+    if is_audit(frame):
+        _check_audit(name, strategy, estimator, allow_new_classes=allow_new_classes)
+        frame, audit = take_audit(frame, target, name)
+        classes = audit.classes if classes is None else classes
     if classes is None and sure is not None:
         classes = [str(label) for label in sure.classes_]
     rows = make_pool(
-        frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
+        frame,
+        target,
+        classes=classes,
+        inputs=inputs,
+        name=name,
+        may_grow=allow_new_classes,
+        audit=audit,
     )
     settings = {
         "estimator": model,
@@ -222,6 +235,17 @@ def _check_strategy(strategy: str | None) -> None:
         from surefoot.active_learning import STRATEGIES  # noqa: PLC0415
 
         check_option(strategy, "strategy", list(STRATEGIES))
+
+
+def _check_audit(
+    name: str, strategy: str | None, estimator: Any, *, allow_new_classes: bool
+) -> None:
+    """Raise a ValueError if something is asked for that would change which rows of an audit are asked about."""
+    if strategy is not None or estimator is not None or allow_new_classes:
+        raise ValueError(
+            f"{name} is a file of surefoot audit, whose rows are all asked about in their order and with its classes: "
+            "leave out the strategy, the model and new classes."
+        )
 
 
 def _check_host(host: str, *, allow_remote: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot._files import write_whole
+from surefoot.labeling._audit_file import ANSWERED_IN_ORDER, AuditFile
 from surefoot.labeling._errors import Refusal
 from surefoot.labeling._export import as_csv
 from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
@@ -72,12 +73,19 @@ class Session:
         self.pool, self.store, self.out = pool, store, out
         self.strategy, self.allow_new_classes = strategy, allow_new_classes
         facts = check_database(pool, store, random_state)
-        check_file(out, store)
+        check_file(out, store, pool.audit)
         self.random_state = int(facts["random_state"])
         store.add_classes(pool.classes)
-        self.queue = Queue(store, pool.open_rows, self.random_state, lease_seconds)
+        self.queue = Queue(
+            store,
+            pool.open_rows,
+            self.random_state,
+            lease_seconds,
+            with_random=pool.audit is None,
+        )
         self.queue.ranking = pool.first
-        verdict = json.loads(facts.get("verdict", "{}")) or {"stop_reason": NOT_YET}
+        reason = NOT_YET if pool.audit is None else ANSWERED_IN_ORDER
+        verdict = json.loads(facts.get("verdict", "{}")) or {"stop_reason": reason}
         self.first, self.latest = pool.first, Round([], **verdict)
         self.failure: str | None = None
         self._sure, self._seen, self._n_rounds = sure, -1, 0
@@ -180,13 +188,14 @@ class Session:
             "training": self.trainer.is_learning,
             "n_learned": self._n_learned,
             "failure": self.failure,
+            "audit": self.pool.audit is not None,
             "round": self._n_rounds,
         }
 
     def frame(self) -> pd.DataFrame:
         """Answers in force, with times."""
         return pd.read_csv(
-            io.StringIO(as_csv(self.store.answers())),
+            io.StringIO(as_csv(self.store.answers(), self.pool.audit)),
             dtype={"label": str, "person": str, "strategy": str},
             parse_dates=["time"],
             keep_default_na=False,
@@ -196,13 +205,15 @@ class Session:
     def labels_csv(self) -> str:
         """One line a labelled row."""
         self.write_labels()
-        return as_csv([each for each in self.store.answers() if each.kind == "label"])
+        labels = [each for each in self.store.answers() if each.kind == "label"]
+        return as_csv(labels, self.pool.audit)
 
     def write_labels(self) -> None:
         """Write all answers in force to the file of labels, whole or not at all."""
         if self.out is not None:
             with self._file:
-                write_whole(self.out, as_csv(self.store.answers()).encode())
+                text = as_csv(self.store.answers(), self.pool.audit)
+                write_whole(self.out, text.encode())
 
     def _item(self, lease: Lease, *, guess: bool = False) -> dict[str, Any]:
         """Row as a person sees it; the model's guess only if it was asked for."""
@@ -244,7 +255,9 @@ class Session:
         return {name: _shortened(value, longest) for name, value in cells.items()}
 
     def _next_work(self) -> Work | None:
-        """What the model learns next; None if there are too few new answers."""
+        """What the model learns next; None if there are too few new answers, or if they are for an audit."""
+        if self.pool.audit is not None:
+            return None
         if self._sure is not None:
             sure, self._sure = self._sure, None
             return partial(ask_model, sure=sure, open_rows=self.pool.open_rows)
@@ -313,11 +326,11 @@ def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str
     return facts
 
 
-def check_file(path: Path | None, store: Store) -> None:
+def check_file(path: Path | None, store: Store, audit: AuditFile | None = None) -> None:
     """Refuse to replace a file that has anything else than answers of the database."""
     if path is None or not path.exists():
         return
-    known = set(as_csv(store.history()).splitlines())
+    known = set(as_csv(store.history(), audit).splitlines())
     with path.open("rb") as file:
         if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
             raise Refusal(

@@ -69,7 +69,8 @@ function drawBar({ n_rows: rows, left, n_labels: labels, n_unsure: unsure }) {
   find("count").textContent = `${counted(labels, "label")}${doubt}. ${counted(left, "row")} of ${rows.toLocaleString("en-US")} left.`;
 }
 
-function accuracyText({ accuracy }) {
+function accuracyText({ accuracy, audit }) {
+  if (audit) return "No model learns here: the command surefoot audit takes the answers.";
   if (!accuracy) return "The accuracy is not known yet.";
   const { estimate, low, high, n_random: count } = accuracy;
   return `About ${percent(estimate)} of the model’s predictions are right (between ${percent(low)} and ${percent(high)}), measured on ${counted(count, "row")} drawn at random.`;
