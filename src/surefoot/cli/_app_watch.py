@@ -9,6 +9,7 @@ import typer
 from surefoot._periods import EVERY
 from surefoot.cli._as_typed import as_typed
 from surefoot.cli._console import working
+from surefoot.cli._mistakes import Mistake
 from surefoot.cli._options import Json, MaxRisk
 
 Every = StrEnum("Every", [(name, name) for name in EVERY])
@@ -46,10 +47,11 @@ def watch(
         ),
     ] = None,
     answers: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Answers to the questions of surefoot audit about these rows: the page shows what they tell.",
+            help="Answers to an audit of these rows, as for surefoot audit: what they tell is shown beside the "
+            "estimate. May be repeated.",
         ),
     ] = None,
     max_risk: MaxRisk = None,
@@ -62,9 +64,9 @@ def watch(
         from surefoot.cli._watch import Watched, run_watch  # noqa: PLC0415 - --help is fast
 
     if every is not None and time is None:
-        raise typer.BadParameter("--every needs --time COLUMN.")
+        raise Mistake("--every needs --time COLUMN.")
     run_watch(
-        Watched(model, data, time, str(every or Every["week"]), answers),
+        Watched(model, data, time, str(every or Every["week"]), answers or []),
         out,
         as_json=as_json,
         limit=fail_above,

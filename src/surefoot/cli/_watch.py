@@ -11,6 +11,7 @@ import typer
 from sklearn.base import is_classifier
 
 from surefoot._words import plural
+from surefoot.cli._audit import audit_result
 from surefoot.cli._console import remark, working
 from surefoot.cli._mistakes import Mistake, mistakes_of_tables, one_sentence_of
 from surefoot.cli._output import check_output, check_outputs, write_output
@@ -30,7 +31,7 @@ class Watched(NamedTuple):
     data: Path
     time: str | None
     every: str
-    answers: Path | None
+    answers: Sequence[Path]
 
 
 def run_watch(
@@ -48,9 +49,10 @@ def run_watch(
     if data == STDIN:
         raise Mistake("Standard input is not read as a stream: name a table.")
     check_output(out, ".html")
-    check_outputs([out], [model, data, watched.answers])
+    check_outputs([out], [model, data, *watched.answers])
     sure, promise, _ = prepare(model, max_risk, confidence)
     check_limit(limit, sure)
+    audit = audit_result(model, data, watched.answers, confidence) if watched.answers else None
     with one_sentence_of(f"{model} cannot watch {table_name(data)}"):
         report = MonitoringReport(
             sure,
@@ -58,6 +60,7 @@ def run_watch(
             promise=promise,
             limit=limit,
             confidence=confidence,
+            audit=audit,
             name=table_name(data),
             command=command,
         )

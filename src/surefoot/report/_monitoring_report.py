@@ -160,19 +160,18 @@ class MonitoringReport(WrittenPage):
         return self._summary
 
     def _describe(self) -> dict[str, Any]:
-        unit = UNITS[self._unit]
         described = [
-            (rows.describe(period_name(start, self.every), str(start), self.confidence))
+            rows.describe(period_name(start, self.every), str(start), self.confidence)
             for start, rows in sorted(self._periods.items())
         ]
         overall = self._all.describe(ALL_ROWS, None, self.confidence)
         reference, audit = self._reference(), describe_audit(self.audit, overall["n_rows"])
         verdict = give_watch_verdict(
-            described, overall, reference, unit, limit=self.limit, audit=audit
+            described, overall, reference, self._unit, limit=self.limit, audit=audit
         )
         return {
             "task": "classification" if is_classifier(self.sure) else "regression",
-            "unit": unit.name,
+            "unit": self._unit,
             "model": model_name(self.sure.estimator),
             "confidence": self.confidence,
             "limit": self.limit,

@@ -4,7 +4,7 @@ from typing import Any
 
 from surefoot._words import plural
 from surefoot.report._figures import number, percent
-from surefoot.report._loss_units import LossUnit
+from surefoot.report._loss_units import UNITS, LossUnit
 
 # Periods that one sentence names.
 MOST_NAMED = 4
@@ -40,12 +40,13 @@ def give_watch_verdict(
     periods: list[dict[str, Any]],
     overall: dict[str, Any],
     reference: dict[str, Any],
-    unit: LossUnit,
+    unit_name: str,
     *,
     limit: float | None,
     audit: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Headline, sentences and figures; `alarms` names what is above the limit, or above the error at fit."""
+    unit = UNITS[unit_name]
     alarms = alarms_of([*periods, overall], audit, reference, limit)
     latest = periods[-1] if periods else overall
     sentences = [
