@@ -71,7 +71,7 @@ def test_gaps_and_dates_are_read(sure, table, tmp_path):
 )
 def test_what_is_no_time_is_one_sentence(sure, table, tmp_path, days, sentence):
     path = tmp_path / "new.parquet"
-    with pytest.raises(ValueError) as raised:
+    with pytest.raises(ValueError, match="day") as raised:
         judged(sure, table.assign(day=list(days)), path, time="day")
     assert str(raised.value) == sentence.format(path)
 

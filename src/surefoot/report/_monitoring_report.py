@@ -15,6 +15,7 @@ from surefoot._typing import Ints
 from surefoot._validation import check_share
 from surefoot.abstention import Promise, promise_for
 from surefoot.error_estimation import Judgement
+from surefoot.monitoring import RowComparison
 from surefoot.report._loss_units import UNITS
 from surefoot.report._report import model_name
 from surefoot.report._shares import loss_interval
@@ -28,6 +29,9 @@ from surefoot.report.monitored import (
     give_watch_verdict,
     sizes_for,
 )
+
+# Fewest rows that are compared with the held-out rows.
+LEAST_COMPARED = 20
 
 
 class MonitoringReport(WrittenPage):
@@ -193,8 +197,8 @@ class MonitoringReport(WrittenPage):
     def _describe_moved(
         self, periods: list[dict[str, Any]], overall: dict[str, Any]
     ) -> dict[str, Any]:
-        latest = self._periods[max(self._periods)].rows.compare() if len(periods) > 1 else None
-        return describe_moved(self._all.rows.compare(), overall["n_rows"], periods, latest)
+        latest = compared(self._periods[max(self._periods)]) if len(periods) > 1 else None
+        return describe_moved(compared(self._all), overall["n_rows"], periods, latest)
 
     @property
     def _unit(self) -> str:
@@ -240,6 +244,11 @@ class MonitoringReport(WrittenPage):
             from surefoot.report.page import render_watch  # noqa: PLC0415 - a summary needs no page
 
         return render_watch(self.summarize())
+
+
+def compared(period: PeriodRows) -> RowComparison | None:
+    """Comparison of the rows of a period with the held-out rows; None if they are too few for it."""
+    return period.rows.compare() if period.rows.n_rows >= LEAST_COMPARED else None
 
 
 def judgement_of(judgement: Judgement, places: Ints) -> Judgement:

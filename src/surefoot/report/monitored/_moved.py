@@ -12,15 +12,25 @@ MOST_NAMED = 5
 
 
 def describe_moved(
-    comparison: RowComparison,
+    comparison: RowComparison | None,
     n_rows: int,
     periods: list[dict[str, Any]],
     latest: RowComparison | None,
 ) -> dict[str, Any]:
     """Columns with the effect and the p value of each, the largest effect first, and whether the rows differ at all.
 
-    `comparison` is that of all rows, `latest` that of the latest of several periods.
+    `comparison` is that of all rows, `latest` that of the latest of several periods; None if there are too few rows.
     """
+    if comparison is None:
+        return {
+            "columns": [],
+            "n_moved": 0,
+            "auc": None,
+            "p_value": None,
+            "same": None,
+            "sentence": f"There are too few new rows to tell whether inputs have moved: {number(n_rows)}.",
+            "by_period": None,
+        }
     columns = [
         {
             "name": str(column.name),
@@ -37,11 +47,11 @@ def describe_moved(
         "p_value": plain(comparison.p_value),
         "same": bool(comparison.same),
         "sentence": _sentence(comparison, n_rows),
-        "by_period": None if latest is None else _about_periods(periods, latest),
+        "by_period": _about_periods(periods, latest) if len(periods) > 1 else None,
     }
 
 
-def _about_periods(periods: list[dict[str, Any]], latest: RowComparison) -> str:
+def _about_periods(periods: list[dict[str, Any]], latest: RowComparison | None) -> str:
     """Sentence on the periods whose rows differ, and on what moved in the latest one."""
     differing = [period for period in periods if period["shifted"]]
     if differing:
@@ -52,6 +62,8 @@ def _about_periods(periods: list[dict[str, Any]], latest: RowComparison) -> str:
         )
     else:
         by_period = f"In none of {len(periods):,} periods alone do the rows differ measurably."
+    if latest is None:
+        return f"{by_period} {periods[-1]['name'].capitalize()} has too few rows to tell what moved in it."
     name, names = periods[-1]["name"], [f"“{column.name}”" for column in latest.moved]
     if not names:
         return f"{by_period} In {name}, no single column has moved measurably."
