@@ -118,6 +118,26 @@ def test_a_table_in_place_of_the_groups_of_held_out_rows(refusal, forge, classif
     assert refusal(forged.content()) == OTHER
 
 
+@pytest.mark.parametrize("name", ["places", "coordinates"])
+def test_a_sample_of_inputs_with_too_few_rows(refusal, forge, classifier, name):
+    forged = forge(classifier)
+    part = forged.attributes("InputSample")[name]
+    assert refusal(forged.change(part, lambda values: values[:3]).content()) == OTHER
+
+
+@pytest.mark.parametrize("shift", [-1, 1])
+def test_a_sample_of_rows_that_were_not_held_out(refusal, forge, classifier, shift):
+    forged = forge(classifier)
+    places = forged.attributes("InputSample")["places"]
+    assert refusal(forged.change(places, lambda values: values + shift).content()) == OTHER
+
+
+def test_something_else_in_place_of_a_sample_of_inputs(refusal, forge, classifier):
+    forged = forge(classifier)
+    forged.set("IndividualErrorClassifier", input_sample_=forged.attributes("HeldOut")["error"])
+    assert refusal(forged.content()) == OTHER
+
+
 @pytest.mark.parametrize(
     ("name", "value", "what"),
     [

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from surefoot._model_files._refusal import Refusal, require
 
 HELD_OUT = "surefoot.error_estimation._judgement.HeldOut"
+INPUT_SAMPLE = "surefoot._crossfit._input_sample.InputSample"
 # Fields of held-out rows that are no arrays with one entry per row.
 NOT_BY_ROW = ("classes", "columns", "opinions", "costs")
 
@@ -28,6 +29,23 @@ def check_root(model: Any) -> None:
         raise Refusal(f"it holds an unfitted {name}")
     kind = type(vars(model)["held_out_"])
     require(f"{kind.__module__}.{kind.__name__}" == HELD_OUT, OTHER_ROWS)
+    sample = vars(model).get("input_sample_")
+    require(sample is None or sampled_of(sample, len(vars(model)["held_out_"].error)), OTHER_ROWS)
+
+
+def sampled_of(sample: Any, n_rows: int) -> bool:
+    """Whether this is a sample of so many held-out rows: places among them, and the inputs of each."""
+    kind = type(sample)
+    if f"{kind.__module__}.{kind.__name__}" != INPUT_SAMPLE:
+        return False
+    places, coordinates, columns = (
+        vars(sample).get(name) for name in ("places", "coordinates", "columns")
+    )
+    if not (is_array(places) and places.ndim == 1 and places.dtype.kind == "i" and len(places) > 0):
+        return False
+    blocks = [coordinates, *(getattr(column, "values", None) for column in columns or ())]
+    fits = all(is_array(block) and len(block) == len(places) for block in blocks)
+    return bool(fits and coordinates.ndim == 2 and places.min() >= 0 and places.max() < n_rows)
 
 
 def check_usable(model: Any) -> None:

@@ -1,6 +1,5 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -250,14 +249,6 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             for chance in (0.0, 1.0)
         )
         return effects * (self._cost_factor * (wrong - right))[:, None]
-
-    def refit_error(self, places: Ints, weight: Floats) -> ErrorProbability:
-        """Estimator of P(wrong), fitted again on held-out rows with weights, for rows of another distribution."""
-        held_out = self.held_out_
-        wrong = (held_out.prediction != held_out.truth).astype(np.int64)[places]
-        units = held_out.rows if held_out.groups is None else held_out.groups
-        table = self._table(held_out.columns)[places]
-        return copy(self._error_probability).fit(table, wrong, weight, units[places])
 
     def _auto_indicators(self) -> list[Indicator]:
         return [

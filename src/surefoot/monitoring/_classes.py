@@ -38,16 +38,16 @@ def class_performance(
 ) -> ClassPerformance:
     """Estimate a figure of a classifier on new rows, from the held-out rows with their weights."""
     n_classes, costs = len(sure.classes_), sure.held_out_.costs
-    old, chance = weighted_rows(sure, new, weight)
+    old = weighted_rows(sure, weight)
     predicted = np.searchsorted(sure.classes_, new.prediction)
     wrong = (old.truth != old.predicted).astype(float)
     fitted = Recalibration(n_classes).fit(old.chance, old.predicted, wrong, old.weight)
     shares = shares_if_wrong(new.probabilities, predicted, n_classes)
     shares = shares * share_factors(old, n_classes)[predicted]
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
-    expected = expected_confusion(fitted.predict(chance, predicted), shares, predicted)
+    expected = expected_confusion(fitted.predict(new.wrong, predicted), shares, predicted)
     random = np.random.RandomState(0)
-    changed = fitted.predict_with(fitted.draw(N_DRAWS, random), chance, predicted)
+    changed = fitted.predict_with(fitted.draw(N_DRAWS, random), new.wrong, predicted)
     drawn = [
         figure(draw_confusion(row, shares, predicted, random), metric, costs) for row in changed
     ]
@@ -61,20 +61,12 @@ def class_performance(
     )
 
 
-def weighted_rows(sure: Any, new: Any, weight: Floats) -> tuple[OldRows, Floats]:
-    """Held-out rows with their weights, and the chance that each new prediction is wrong.
-
-    Where the weights differ, the error estimator is fitted again with them.
-    """
+def weighted_rows(sure: Any, weight: Floats) -> OldRows:
+    """Sampled held-out rows with their weights."""
     places, held_out = sure.input_sample_.places, sure.held_out_
-    truth, predicted = (codes[places] for codes in codes_of(sure))
-    chances, chance = held_out.wrong[places], new.wrong
-    if np.ptp(weight) > 0:
-        # The weights of a learner sum to its number of rows, so that its penalties mean the same.
-        refit = sure.refit_error(places, weight * len(weight) / weight.sum())
-        chances, chance = refit.held_out_, refit.predict(new.table)
     probabilities = None if held_out.probabilities is None else held_out.probabilities[places]
-    return OldRows(truth, predicted, chances, weight, probabilities), chance
+    truth, predicted = (codes[places] for codes in codes_of(sure))
+    return OldRows(truth, predicted, held_out.wrong[places], weight, probabilities)
 
 
 def codes_of(sure: Any) -> tuple[Ints, Ints]:

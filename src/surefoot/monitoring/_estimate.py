@@ -89,7 +89,6 @@ class Judged:
 
     prediction: NDArray[Any]
     error: Floats
-    table: Floats
     n_rows: int
     share_novel: float
     wrong: Floats | None = None

@@ -147,7 +147,6 @@ def _parts(judgement: Judgement, keys: Floats, kept: NDArray[Any]) -> dict[str, 
         "key": keys,
         "prediction": np.asarray(judgement.prediction),
         "error": judgement.error,
-        "table": np.hstack(list(judgement.columns.values())),
     }
     optional = {"wrong": judgement.wrong, "probabilities": judgement.probabilities}
     parts |= {name: values for name, values in optional.items() if values is not None}
