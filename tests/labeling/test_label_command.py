@@ -368,3 +368,24 @@ def test_python_gets_a_value_error_of_one_sentence(serve_pool):
             serve_pool(pool, **options)
     with pytest.raises(TypeError, match="is no classifier"):
         serve_pool(3, estimator=LinearRegression())
+
+
+def test_a_target_is_needed_unless_the_file_is_an_audit(folder, refused):
+    assert "Pass --target with the column of the labels: pool.csv has 'x', 'word' and" in refused(
+        "pool.csv"
+    )
+    audit = pd.DataFrame(
+        {
+            "draw": [0],
+            "row": [3],
+            "audit": ["audit 1 0 none ab"],
+            "answers": ['["a", "b"]'],
+            "label": [None],
+            "x": [1],
+        }
+    )
+    audit.to_csv(folder / "ask.csv", index=False)
+    assert "in the order of their draws: leave out --model" in refused(
+        "ask.csv", "--model", "m.skops"
+    )
+    assert "leave out the strategy" in refused("ask.csv", "--strategy", "margin")
