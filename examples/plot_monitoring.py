@@ -22,7 +22,7 @@ rng = np.random.default_rng(0)
 
 def make_rows(n_rows, heat=0.0, changed=False):
     """Rows whose labels are noisy where the first column is high."""
-    X = rng.normal(size=(n_rows, 4)) + [heat, 0, 0, 0]
+    X = rng.normal([heat, 0, 0, 0], size=(n_rows, 4))
     truth = X[:, 1] + (0.1 if changed else 1.0) * X[:, 2] > 0
     is_noisy = rng.random(n_rows) < 0.45 * expit(4 * (X[:, 0] - 1))
     return X, (truth ^ is_noisy).astype(int)
