@@ -75,7 +75,7 @@ november = range(43, 48)
 X_new = np.vstack([weeks[number][0] for number in november])
 y_new = np.concatenate([weeks[number][1] for number in november])
 times = np.repeat(starts[november], 300)
-drawn = audit(sure, X_new, 150, random_state=0)
+drawn = audit(sure, X_new, 200, random_state=0)
 report = MonitoringReport(sure, audit=drawn.result(y_new[drawn.rows])).add(X_new, times)
 verdict = report.summarize()["verdict"]
 print(verdict["headline"], *verdict["sentences"], sep="\n")

@@ -57,7 +57,7 @@ def test_json_has_every_period_and_a_reason_where_there_is_no_figure(run, folder
     assert [period["name"] for period in summary["periods"]] == [
         f"week {week} of 2026" for week in (45, 46, 47)
     ]
-    assert [period["n_rows"] for period in summary["periods"]] == [101, 99, 3]
+    assert [period["n_rows"] for period in summary["periods"]] == [102, 98, 3]
     first, _, last = summary["periods"]
     assert first["low"] < first["estimate"] < first["high"]
     assert (last["estimate"], last["low"]) == (None, None)
@@ -74,9 +74,9 @@ def test_json_has_every_period_and_a_reason_where_there_is_no_figure(run, folder
 
 def test_the_exit_code_is_3_where_a_lower_end_is_above_the_limit(run, folder):
     command = ["watch", folder / "wrong.skops", folder / "new.parquet", "--json", "--fail-above"]
-    low = json.loads(run(*command, 0.9).out)["overall"]["low"]
-    assert run(*command, low + 0.001).code == 0
-    above = run(*command, low - 0.001)
+    low = json.loads(run(*command, "0.9").out)["overall"]["low"]
+    assert run(*command, str(low + 0.001)).code == 0
+    above = run(*command, str(low - 0.001))
     assert above.code == 3
     assert json.loads(above.out)["verdict"]["alarms"] == ["all rows"]
 
@@ -94,7 +94,7 @@ def test_a_regressor_is_told_in_units_of_the_target(run, folder):
 def test_rows_unlike_any_seen_get_a_reason_and_no_figure(run, folder, write):
     far = make_rows(60, 2).assign(a=100.0)
     path = write(far.to_csv(index=False), "far.csv")
-    result = run("watch", folder / "wrong.skops", path, "--fail-above", 0.1)
+    result = run("watch", folder / "wrong.skops", path, "--fail-above", "0.1")
     assert result.code == 0
     assert result.out.startswith("No figure can be given for 60 rows. About ")
 
@@ -102,12 +102,12 @@ def test_rows_unlike_any_seen_get_a_reason_and_no_figure(run, folder, write):
 def test_answers_to_an_audit_stand_beside_the_estimate(run, folder, tmp_path):
     ask, page = tmp_path / "ask.csv", tmp_path / "watch.html"
     both = [folder / "wrong.skops", folder / "new.parquet"]
-    assert run("audit", *both, "--labels", 40, "--out", ask).code == 0
+    assert run("audit", *both, "--labels", "40", "--out", ask).code == 0
     asked = pd.read_csv(ask)
     truth = make_rows(203, 1)["wrong"]
     asked["label"] = truth[asked["row"]].to_numpy()
     asked.to_csv(ask, index=False)
-    audit = json.loads(run("audit", *both, "--answers", ask, "--confidence", 0.95, "--json").out)
+    audit = json.loads(run("audit", *both, "--answers", ask, "--confidence", "0.95", "--json").out)
     result = run("watch", *both, "--answers", ask, "--out", page, "--json")
     shown = json.loads(result.out)["audit"]
     assert [shown[name] for name in ("estimate", "low", "high")] == [

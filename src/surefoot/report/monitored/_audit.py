@@ -9,9 +9,9 @@ from surefoot.report.monitored._period_rows import plain
 
 # What the audit of each unit measures; `{}` stands for the size beyond which a regressor is wrong.
 NAMES = {
-    "share": "error rate",
-    "cost": "mean cost",
-    "beyond": "share of rows that are off by more than {}",
+    "share": "an error rate",
+    "cost": "a mean cost",
+    "beyond": "a share of rows that are off by more than {}",
 }
 
 

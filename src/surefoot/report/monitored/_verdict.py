@@ -142,7 +142,7 @@ def _about_audit(
     if audit["estimate"] is None:
         return "The audit has no answers yet."
     texts, n_answered = audit["texts"], plural(audit["n_answered"], "answer")
-    shows = f"The audit with {n_answered} shows a {audit['what']} of {texts['estimate']} ({texts['interval']})"
+    shows = f"The audit with {n_answered} shows {audit['what']} of {texts['estimate']} ({texts['interval']})"
     if not audit["comparable"]:
         return f"{shows}; it was {texts['when_fitted']} when the model was fitted."
     if overall["estimate"] is None:

@@ -40,12 +40,13 @@ def _errors(summary: dict[str, Any]) -> Chart:
     unit, reference, limit = UNITS[summary["unit"]], summary["reference"], summary["limit"]
     show, periods = unit.show, summary["periods"]
     rows = [_error_row(period, show) for period in periods]
+    alone = _alone([period["estimate"] is not None for period in periods])
     points = data(
         start=[period["start"] for period in periods],
         estimate=[period["estimate"] for period in periods],
         low=[period["low"] for period in periods],
         high=[period["high"] for period in periods],
-        alone=_alone([period["estimate"] is not None for period in periods]),
+        alone=alone,
         about=[f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows],
     )
     tops = [period["high"] for period in periods if period["high"] is not None]
@@ -53,16 +54,12 @@ def _errors(summary: dict[str, Any]) -> Chart:
     y = axis("estimate", f"estimated {unit.region_name}", show, domain=[0, 1.08 * max(tops) or 1.0])
     low = {**y, "field": "low"}
     band = alt.Chart(points).mark_area(color="var(--surefoot)", opacity=0.18, clip=True)
-    # A band has no width where a period has no neighbour.
-    bars = alt.Chart(points).mark_rule(color="var(--surefoot)", strokeWidth=3, opacity=0.35)
-    bars = bars.transform_filter("datum.alone")
     lines = alt.Chart(points).mark_line(**LINE)
     dots = alt.Chart(points).mark_point(
         filled=True, size=45, opacity=1, color="var(--surefoot)", clip=True
     )
     layers: list[Drawing] = [
         band.encode(x=_time(summary), y=alt.Y(**low), y2="high:Q"),
-        bars.encode(x=_time(summary), y=alt.Y(**low), y2="high:Q"),
         _level(reference["error"], y, GUIDE),
     ]
     legend = [
@@ -72,6 +69,10 @@ def _errors(summary: dict[str, Any]) -> Chart:
         },
         {"class": "line best", "label": f"when it was fitted: {show(reference['error'])}"},
     ]
+    if any(alone):  # a band has no width where a period has no neighbour
+        bars = alt.Chart(points).transform_filter("datum.alone")
+        bars = bars.mark_rule(color="var(--surefoot)", strokeWidth=3, opacity=0.35)
+        layers.append(bars.encode(x=_time(summary), y=alt.Y(**low), y2="high:Q"))
     if limit is not None:
         layers.append(_level(limit, y, LIMIT))
         legend.append({"class": "line own", "label": f"limit: {unit.show_risk(limit)}"})
