@@ -21,7 +21,6 @@ from surefoot.report.page._drawing import (
 # Columns that are drawn and listed, those with the largest effect.
 MOST_COLUMNS = 15
 
-LINE: dict[str, Any] = {"color": "var(--surefoot)", "strokeWidth": 2.5, "clip": True}
 LIMIT: dict[str, Any] = {"color": "var(--own)", "strokeDash": DASHES["own"], "strokeWidth": 1.5}
 
 
@@ -38,66 +37,59 @@ def watch_charts(summary: dict[str, Any]) -> dict[str, Chart]:
 def _errors(summary: dict[str, Any]) -> Chart:
     """Draw the estimated error by period with its band, the error at fit and the limit."""
     unit, reference, limit = UNITS[summary["unit"]], summary["reference"], summary["limit"]
-    show, periods = unit.show, summary["periods"]
-    rows = [_error_row(period, show) for period in periods]
-    alone = _alone([period["estimate"] is not None for period in periods])
-    points = data(
-        start=[period["start"] for period in periods],
-        estimate=[period["estimate"] for period in periods],
-        low=[period["low"] for period in periods],
-        high=[period["high"] for period in periods],
-        alone=alone,
-        about=[f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows],
-    )
-    tops = [period["high"] for period in periods if period["high"] is not None]
-    tops += [reference["error"]] + ([] if limit is None else [limit])
-    y = axis("estimate", f"estimated {unit.region_name}", show, domain=[0, 1.08 * max(tops) or 1.0])
-    low = {**y, "field": "low"}
-    band = alt.Chart(points).mark_area(color="var(--surefoot)", opacity=0.18, clip=True)
-    lines = alt.Chart(points).mark_line(**LINE)
-    dots = alt.Chart(points).mark_point(
-        filled=True, size=45, opacity=1, color="var(--surefoot)", clip=True
-    )
-    layers: list[Drawing] = [
-        band.encode(x=_time(summary), y=alt.Y(**low), y2="high:Q"),
-        _level(reference["error"], y, GUIDE),
-    ]
+    rows = [_error_row(period, unit.show) for period in summary["periods"]]
+    every, confidence = summary["every"], percent(summary["confidence"])
     legend = [
-        {
-            "class": "line surefoot",
-            "label": f"estimated, with its {percent(summary['confidence'])} interval",
-        },
-        {"class": "line best", "label": f"when it was fitted: {show(reference['error'])}"},
+        {"class": "line surefoot", "label": f"estimated, with its {confidence} interval"},
+        {"class": "line best", "label": f"when it was fitted: {unit.show(reference['error'])}"},
     ]
-    if any(alone):  # a band has no width where a period has no neighbour
-        bars = alt.Chart(points).transform_filter("datum.alone")
-        bars = bars.mark_rule(color="var(--surefoot)", strokeWidth=3, opacity=0.35)
-        layers.append(bars.encode(x=_time(summary), y=alt.Y(**low), y2="high:Q"))
     if limit is not None:
-        layers.append(_level(limit, y, LIMIT))
         legend.append({"class": "line own", "label": f"limit: {unit.show_risk(limit)}"})
-    layers += [
-        lines.encode(x=_time(summary), y=alt.Y(**y)),
-        dots.encode(x=_time(summary), y=alt.Y(**y), tooltip="about:N"),
-    ]
     return figure(
-        f"Estimated {unit.region_name}, by {summary['every']}",
-        f"The estimated {unit.region_name} of the rows of each {summary['every']} with its interval, beside that of "
-        "the held-out rows when the model was fitted. A gap means that no figure can be given.",
-        alt.layer(*layers),
+        f"Estimated {unit.region_name}, by {every}",
+        f"The estimated {unit.region_name} of the rows of each {every} with its interval, beside that of the held-out "
+        "rows when the model was fitted. A gap means that no figure can be given.",
+        alt.layer(*_error_layers(summary, [f"{r[0]}: {r[2]} ({r[3]}), {r[1]} rows" for r in rows])),
         {
-            "head": [
-                summary["every"].capitalize(),
-                "Rows",
-                "Estimated",
-                "Interval",
-                "No figure, because",
-            ],
+            "head": [every.capitalize(), "Rows", "Estimated", "Interval", "No figure, because"],
             "rows": rows,
         },
         legend,
         height=300,
     )
+
+
+def _error_layers(summary: dict[str, Any], about: list[str]) -> list[Drawing]:
+    """Draw band, levels, line and points, one above the other."""
+    unit, periods, limit = UNITS[summary["unit"]], summary["periods"], summary["limit"]
+    columns = {
+        name: [each[name] for each in periods] for name in ("start", "estimate", "low", "high")
+    }
+    alone = _alone([value is not None for value in columns["estimate"]])
+    points = alt.Chart(data(**columns, alone=alone, about=about))
+    level = summary["reference"]["error"]
+    tops = [value for value in (*columns["high"], level, limit) if value is not None]
+    y = axis(
+        "estimate", f"estimated {unit.region_name}", unit.show, domain=[0, 1.08 * max(tops) or 1.0]
+    )
+    x, color = _time(summary), "var(--surefoot)"
+    ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
+    layers: list[Drawing] = [points.mark_area(color=color, opacity=0.18, clip=True).encode(**ends)]
+    if any(alone):  # a band has no width where a period has no neighbour
+        bars = points.transform_filter("datum.alone").mark_rule(
+            color=color, strokeWidth=3, opacity=0.35
+        )
+        layers.append(bars.encode(**ends))
+    layers.append(_level(level, y, GUIDE))
+    if limit is not None:
+        layers.append(_level(limit, y, LIMIT))
+    dots = points.mark_point(filled=True, size=45, opacity=1, color=color, clip=True)
+    lines = points.mark_line(color=color, strokeWidth=2.5, clip=True)
+    return [
+        *layers,
+        lines.encode(x=x, y=alt.Y(**y)),
+        dots.encode(x=x, y=alt.Y(**y), tooltip="about:N"),
+    ]
 
 
 def _alone(known: list[bool]) -> list[bool]:
