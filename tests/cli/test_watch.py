@@ -115,7 +115,9 @@ def test_answers_to_an_audit_stand_beside_the_estimate(run, folder, tmp_path):
     ]
     assert 'data-test="audit"' in page.read_text()
     asked.assign(label="perhaps").to_csv(ask, index=False)
-    assert "'perhaps'" in run("watch", *both, "--answers", ask).sentence
+    strange = run("watch", *both, "--answers", ask)
+    assert (strange.code, strange.out) == (2, "")
+    assert "'perhaps', but the model knows only 'no' and 'yes'" in strange.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
