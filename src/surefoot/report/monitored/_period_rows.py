@@ -11,7 +11,7 @@ from surefoot.error_estimation import Judgement
 from surefoot.monitoring import NewRows
 
 # Judgements, and cells of inputs, that are kept of all periods together, and the least and the most for each.
-ALL_JUDGED, ALL_CELLS = 500_000, 2_000_000
+ALL_JUDGED, ALL_CELLS = 250_000, 1_000_000
 LEAST_JUDGED, LEAST_INPUTS = 2_000, 500
 MOST_JUDGED, MOST_INPUTS = 20_000, 5_000
 
