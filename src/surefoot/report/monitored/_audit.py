@@ -11,7 +11,7 @@ from surefoot.report.monitored._period_rows import plain
 NAMES = {
     "share": "an error rate",
     "cost": "a mean cost",
-    "beyond": "a share of rows that are off by more than {}",
+    "beyond": "are off by more than {}",
 }
 
 

@@ -50,7 +50,7 @@ def give_watch_verdict(
     alarms = alarms_of([*periods, overall], audit, reference, limit)
     latest = periods[-1] if periods else overall
     sentences = [
-        _about_alarms(alarms, latest, unit, limit),
+        _about_alarms(alarms, [*periods, overall], latest, unit, limit),
         _about_last_known(periods, latest, reference, unit),
         _about_unknown(periods, latest),
         _about_audit(audit, overall, unit),
@@ -94,12 +94,18 @@ def _named(periods: list[dict[str, Any]]) -> str:
 
 
 def _about_alarms(
-    alarms: list[dict[str, Any]], latest: dict[str, Any], unit: LossUnit, limit: float | None
+    alarms: list[dict[str, Any]],
+    periods: list[dict[str, Any]],
+    latest: dict[str, Any],
+    unit: LossUnit,
+    limit: float | None,
 ) -> str | None:
-    """Sentence that says what an alarm means, and what is above the limit."""
+    """Sentence that says what an alarm means, and what is above the limit; None if nothing has an interval."""
     against = (
         "the error when it was fitted" if limit is None else f"the limit of {unit.show_risk(limit)}"
     )
+    if not alarms and all(period["low"] is None for period in periods):
+        return None
     if not alarms:
         return f"No lower end of an interval is above {against}."
     noun = "Its lower end is" if alarms == [latest] else f"The lower end is, for {_named(alarms)},"
@@ -142,9 +148,12 @@ def _about_audit(
     if audit["estimate"] is None:
         return "The audit has no answers yet."
     texts, n_answered = audit["texts"], plural(audit["n_answered"], "answer")
-    shows = f"The audit with {n_answered} shows {audit['what']} of {texts['estimate']} ({texts['interval']})"
     if not audit["comparable"]:
-        return f"{shows}; it was {texts['when_fitted']} when the model was fitted."
+        return (
+            f"The audit with {n_answered} shows that {texts['estimate']} of the rows ({texts['interval']}) "
+            f"{audit['what']}; {texts['when_fitted']} were when the model was fitted."
+        )
+    shows = f"The audit with {n_answered} shows {audit['what']} of {texts['estimate']} ({texts['interval']})"
     if overall["estimate"] is None:
         return f"{shows}, whatever has changed."
     return f"{shows}, {_beside(audit, overall, unit.show(overall['estimate']))}."
@@ -165,7 +174,7 @@ def _beside(audit: dict[str, Any], overall: dict[str, Any], estimated: str) -> s
 def _figures(
     latest: dict[str, Any], reference: dict[str, Any], unit: LossUnit
 ) -> list[dict[str, str]]:
-    where = f"in {_rows_of(latest)}"
+    where = "" if latest["start"] is None else f" in {latest['name']}"
     if latest["estimate"] is None:
         about = "No figure can be given."
     else:
@@ -177,17 +186,17 @@ def _figures(
     return [
         {
             "value": unit.show(latest["estimate"]),
-            "label": f"estimated {unit.region_name} {where}",
+            "label": f"estimated {unit.region_name}{where}",
             "about": about,
         },
         {
             "value": percent(latest["answered"]),
-            "label": f"of the rows answered {where}",
+            "label": f"of the rows answered{where}",
             "about": f"{percent(reference['coverage'])} when it was fitted, for {reference['promise']}",
         },
         {
             "value": percent(latest["novel"]),
-            "label": f"of the rows novel {where}",
+            "label": f"of the rows novel{where}",
             "about": f"{number(latest['n_novel'])} of {number(latest['n_rows'])} rows; about "
             f"{percent(reference['novel'])} of the held-out rows were",
         },

@@ -21,6 +21,9 @@ from surefoot.report.page._drawing import (
 # Columns that are drawn and listed, those with the largest effect.
 MOST_COLUMNS = 15
 
+# Periods up to this number have a tick each.
+MOST_TICKS = 8
+
 LIMIT: dict[str, Any] = {"color": "var(--own)", "strokeDash": DASHES["own"], "strokeWidth": 1.5}
 
 
@@ -83,8 +86,8 @@ def _error_layers(summary: dict[str, Any], about: list[str]) -> list[Drawing]:
     layers.append(_level(level, y, GUIDE))
     if limit is not None:
         layers.append(_level(limit, y, LIMIT))
-    dots = points.mark_point(filled=True, size=45, opacity=1, color=color, clip=True)
-    lines = points.mark_line(color=color, strokeWidth=2.5, clip=True)
+    dots = points.mark_point(filled=True, size=45, opacity=1, color=color)
+    lines = points.mark_line(color=color, strokeWidth=2.5)
     return [
         *layers,
         lines.encode(x=x, y=alt.Y(**y)),
@@ -188,7 +191,7 @@ def _moved(columns: list[dict[str, Any]]) -> Chart:
     ).mark_bar(height={"band": 0.7})
     colors = alt.Scale(domain=["own", "best"], range=["var(--own)", "var(--best)"])
     spec = bars.encode(
-        x=alt.X(**axis("effect", "difference between the distributions, from 0 to 1", number)),
+        x=alt.X(**axis("effect", "difference, from 0 to 1", number)),
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=130)),
         color=alt.Color("by:N", scale=colors, legend=None),
         tooltip="about:N",
@@ -216,12 +219,21 @@ def _p_value(value: float | None) -> str:
 def _time(summary: dict[str, Any]) -> alt.X:
     """Axis of the first days of the periods; few labels, which a narrow page has room for."""
     form = {"year": "%Y", "quarter": "%b %Y", "month": "%b %Y"}.get(summary["every"], "%-d %b")
+    starts = [period["start"] for period in summary["periods"]]
+    ticks: dict[str, Any] = {"tickCount": 6}
+    if len(starts) <= MOST_TICKS:  # Vega's own weeks begin on Sunday
+        ticks = {"values": [alt.DateTime(**_date(start)) for start in starts]}
     return alt.X(
         "start:T",
         title=None,
         scale=alt.Scale(type="utc"),
-        axis=alt.Axis(format=form, labelOverlap=True, tickCount=6, grid=False),
+        axis=alt.Axis(format=form, labelOverlap=True, grid=False, **ticks),
     )
+
+
+def _date(text: str) -> dict[str, Any]:
+    year, month, day = map(int, text.split("-"))
+    return {"year": year, "month": month, "date": day, "utc": True}
 
 
 def _level(level: float, y: dict[str, Any], look: dict[str, Any]) -> alt.Chart:
