@@ -8,6 +8,9 @@ batch is known. Each model is fitted and its pool judged once, which is kept in 
 them. Stopped, it goes on where it was:
 
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/monitoring.py --out results
+
+With `--same` it counts instead how often `compare_rows` takes batches of the same distribution for others: six splits
+of each of twenty tables, five batches each.
 """
 
 import argparse
@@ -42,7 +45,8 @@ from surefoot.datasets import (
     list_tabular,
 )
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.monitoring import NewRows
+from surefoot.indicators import Confidence
+from surefoot.monitoring import NewRows, compare_rows
 
 MOST_ROWS = 1500
 POOL = 4000
@@ -57,7 +61,7 @@ DIRECTIONS = 2
 LEFT = 0.1
 # How far rows are moved that leave what was seen, beyond the range of the rows along the direction.
 BEYOND = 1.0
-WITHIN = ("none", "mild", "strong", "rare category")
+SAME_TABLES = ("banana", "led7", "ring", "titanic", "twonorm", "waveform_21", "sleep", "krkopt")
 
 
 def tables(task):
@@ -352,6 +356,41 @@ def measure_case(case, base):
         yield from measure(case["sure"], *batch, case["peers"], {**base, "shift": shift})
 
 
+def compare_same(name, split):
+    """Lines for batches of the same distribution: p value, and the number of columns that are said to have moved."""
+    X, y = (fetch_tabular if name in list_tabular() else fetch_pmlb)(name, return_X_y=True)
+    y = np.asarray(y)
+    order = np.random.RandomState(split).permutation(len(y))
+    size = min(1000, len(y) // 2)
+    learned, others = order[:size], order[size : size + 5 * BATCH]
+    model = encoded(LogisticRegression(max_iter=2000), X)
+    sure = IndividualErrorClassifier(model, indicators=Confidence(), cv=2, random_state=0)
+    sure.fit(take(X, learned), y[learned])
+    for rows in np.array_split(others, 5):
+        comparison = compare_rows(sure, take(X, rows))
+        yield {
+            "table": name,
+            "split": split,
+            "n": len(rows),
+            "p_value": comparison.p_value,
+            "moved": len(comparison.moved),
+        }
+
+
+def measure_same(out):
+    """Share of false alarms, for splits that were not measured yet and all others."""
+    for split in range(6):
+        for name in [*list_tabular("classification"), *SAME_TABLES]:
+            file = out / f"same-{name}-{split}.csv"
+            if not file.exists():
+                pd.DataFrame(compare_same(name, split)).to_csv(file, index=False)
+    lines = pd.concat([pd.read_csv(file) for file in sorted(out.glob("same-*.csv"))])
+    print(f"{len(lines)} batches of the same distribution")
+    print(
+        f"other rows: {(lines.p_value <= 0.05).mean():.3f}; a column: {(lines.moved > 0).mean():.3f}"
+    )
+
+
 def summary(lines):
     """Table of the excess over noise of each estimate, and of how often intervals hold and reasons are given."""
     rows = []
@@ -394,8 +433,12 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--fit-only", action="store_true")
+    parser.add_argument("--same", action="store_true")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.same:
+        measure_same(options.out)
+        return
     measured = []
     for task, name, model_name, model in all_cases(options.tables):
         fitted = options.out / f"{name}-{model_name}.joblib"

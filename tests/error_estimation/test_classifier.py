@@ -431,9 +431,9 @@ def test_a_threshold_of_the_models_own():
 # Few errors, and none
 
 
-def test_without_an_error_own_confidence_ranks():
+def test_without_an_error_and_a_prior_own_confidence_ranks():
     X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
-    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    model = IndividualErrorClassifier(LogisticRegression(), prior=None, random_state=0).fit(X, y)
     assert model.held_out_.losses.sum() == 0
     way = np.column_stack([np.linspace(-3, 3, 50), np.zeros(50)])
     error, own = model.predict_error(way), -np.abs(model.decision_function(way))

@@ -148,3 +148,18 @@ def test_groups_that_share_a_label_are_not_recognised():
 
     shares = np.mean([draw(seed)[0] for seed in range(5)], axis=0)
     assert_allclose(shares, 0.5, atol=0.06)  # 250 groups count: 0.032 a seed, 0.014 for five
+
+
+@pytest.mark.parametrize(
+    "model", [GaussianNB(), KNeighborsClassifier(3)], ids=["bayes", "neighbours"]
+)
+def test_the_estimate_that_starts_from_the_prior_is_worthless_too(model):
+    def draw(seed):
+        sure = IndividualErrorClassifier(model, random_state=seed).fit(*random_labels(seed))
+        assert sure.prior_ is not None
+        held_out, prior = sure.held_out_, sure.prior_
+        columns = np.hstack(list(held_out.columns.values()))
+        from_prior = (columns - columns.mean(axis=0)) / columns.std(axis=0) @ prior.mean[:-2]
+        return np.column_stack([columns, from_prior, held_out.wrong]), held_out.losses
+
+    assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)

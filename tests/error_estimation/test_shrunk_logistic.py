@@ -190,3 +190,24 @@ def test_labels_of_any_kind_and_one_sentence_for_more_than_two():
         ShrunkLogisticRegression().fit(X, np.arange(60) % 3)
     with pytest.raises(ValueError, match="y has one class only"):
         ShrunkLogisticRegression().fit(X, ["right"] * 60)
+
+
+@pytest.mark.parametrize(("n_errors", "holds"), [(6, True), (1500, False)])
+def test_a_weight_against_its_direction_needs_many_errors(n_errors, holds):
+    random = np.random.default_rng(0)
+    own = random.normal(size=4 * n_errors)
+    wrong = (np.arange(4 * n_errors) < n_errors).astype(int)
+    misleading = random.normal(size=4 * n_errors) - 1.5 * wrong  # lower where it is wrong
+    X = np.column_stack([own, misleading])
+    free, held = (
+        ShrunkLogisticRegression(n_own=1, directions=directions, random_state=0).fit(X, wrong)
+        for directions in (None, [-1, 1])
+    )
+    assert free.coef_[1] < -0.5
+    share_kept = held.coef_[1] / free.coef_[1]
+    assert share_kept < 0.5 if holds else share_kept > 0.9
+
+
+def test_directions_of_another_number_of_columns():
+    with pytest.raises(ValueError, match="for each of 2 columns"):
+        ShrunkLogisticRegression(directions=[1]).fit(np.eye(2).repeat(3, 0), [0, 1] * 3)

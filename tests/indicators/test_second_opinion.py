@@ -123,3 +123,12 @@ def test_an_opinion_without_probabilities_and_rows_without_labels_get_one_senten
         SecondOpinion(GaussianNB(), opinions=[("svc", LinearSVC())]).fit(X, y)
     with pytest.raises(ValueError, match="SecondOpinion needs labels"):
         SecondOpinion(FrozenEstimator(GaussianNB().fit(X, y))).fit(X)
+
+
+def test_texts_are_not_boosted():
+    X, y = load_iris(return_X_y=True)
+    dense = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
+    names = [name for name, _ in dense.opinions_]
+    assert names == ["trees", "boosting", "linear"]
+    sparse = SecondOpinion(LogisticRegression(max_iter=1000), random_state=0).fit(csr_array(X), y)
+    assert [name for name, _ in sparse.opinions_] == ["trees", "linear"]

@@ -177,6 +177,15 @@ def test_three_rows_get_a_reason(sure, shifted):
     assert np.isnan(result.estimate)
 
 
+def test_a_precision_that_is_not_defined_gets_a_reason(sure, shifted):
+    """Without any row that is predicted as the second class it has no precision; its recall is 0."""
+    rows = NewRows(sure).add(shifted[0][sure.predict(shifted[0]) == "no"])
+    precision, recall = rows.estimate("precision"), rows.estimate("recall")
+    assert precision.reason == "No new row is predicted as the class whose precision is asked for."
+    assert np.isnan(precision.estimate)
+    assert recall.estimate == 0
+
+
 def test_wrong_calls_get_one_sentence(sure, shifted):
     X = shifted[0]
     with pytest.raises(ValueError, match="metric='auc' is not known"):

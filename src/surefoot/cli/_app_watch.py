@@ -6,13 +6,20 @@ from typing import Annotated
 
 import typer
 
-from surefoot._periods import EVERY
 from surefoot.cli._as_typed import as_typed
 from surefoot.cli._console import working
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._options import Json, MaxRisk
 
-Every = StrEnum("Every", [(name, name) for name in EVERY])
+
+class Every(StrEnum):
+    """Length of a period."""
+
+    day = "day"
+    week = "week"
+    month = "month"
+    quarter = "quarter"
+    year = "year"
 
 
 def watch(
@@ -66,7 +73,7 @@ def watch(
     if every is not None and time is None:
         raise Mistake("--every needs --time COLUMN.")
     run_watch(
-        Watched(model, data, time, str(every or Every["week"]), answers or []),
+        Watched(model, data, time, str(every or Every.week), answers or []),
         out,
         as_json=as_json,
         limit=fail_above,

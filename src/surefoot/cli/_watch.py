@@ -98,7 +98,7 @@ def add_rows(report: MonitoringReport, watched: Watched) -> None:
         for part in judge_table(report.sure, data, time=watched.time):
             report.add(part.X, part.times, part.judgement)
             n_infinite += part.n_infinite
-            has_times = has_times or not np.isnat(part.times).all()
+            has_times = has_times or (part.times is not None and not np.isnat(part.times).all())
     if n_infinite:
         remark(f"{plural(n_infinite, 'infinite value')} treated as missing.")
     if not has_times:

@@ -6,10 +6,13 @@ from surefoot.error_estimation._error_regions import ErrorRegion, find_error_reg
 from surefoot.error_estimation._judged_ensemble import JudgedEnsemble
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.error_estimation._label_errors import LabelErrors, find_label_errors
+from surefoot.error_estimation._prior import ErrorPrior
+from surefoot.error_estimation._prior_learning import PriorCase, learn_prior
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
 from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
 
 __all__ = [
+    "ErrorPrior",
     "ErrorRegion",
     "HeldOut",
     "IndividualErrorClassifier",
@@ -17,8 +20,10 @@ __all__ = [
     "JudgedEnsemble",
     "Judgement",
     "LabelErrors",
+    "PriorCase",
     "ShrunkLogisticRegression",
     "assess",
     "find_error_regions",
     "find_label_errors",
+    "learn_prior",
 ]

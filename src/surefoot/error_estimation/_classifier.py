@@ -9,7 +9,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
-from surefoot._models import margin
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_sets
@@ -17,6 +16,8 @@ from surefoot.error_estimation._costs import check_costs, cost_factor, expected_
 from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
+from surefoot.error_estimation._prior import check_prior, prior_for
+from surefoot.error_estimation._strangeness import class_strangeness, true_class_strangeness
 from surefoot.indicators import (
     Confidence,
     Indicator,
@@ -49,8 +50,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
     error_estimator : classifier or regressor, default=None
         Learns from the columns whether a prediction is wrong (1) or not (0), and is recalibrated on its
-        out-of-fold output. The default is a logistic regression that is shrunk towards the model's own confidence,
-        as far as cross-validation favours that.
+        out-of-fold output. The default is a logistic regression that starts from `prior`, or without one from the
+        model's own confidence, and leaves it as far as the held-out rows show.
     indicators : "auto", indicator or several, default="auto"
         Indicators that the error estimator learns from. "auto" is the model's own `Confidence`, `LocalSensitivity`,
         `NeighborDisagreement` and `NeighborDistance` in a scaled space, and a `SecondOpinion`.
@@ -64,6 +65,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
+    prior : "auto", ErrorPrior or None, default="auto"
+        What errors looked like on other tables, as a start for the default `error_estimator` (pretrained meta-model).
+        "auto" is the one that ships with surefoot, if the columns are those that it was learned on: the default
+        indicators, on dense rows. With others the estimator does without it, and `prior_` is None.
     max_reference_rows : int, default=5_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken. The model learns
         from all rows, and the other models of `SecondOpinion` from up to 50,000.
@@ -80,6 +85,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         The fitted model.
     error_estimator_ : estimator
         Fitted error estimator; None if one was given and the held-out predictions are all right or all wrong.
+    prior_ : ErrorPrior or None
+        The prior that the error estimator started from; None if it did without one.
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows, with the true error of each prediction.
     n_splits_ : int
@@ -141,6 +148,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         passthrough: bool = False,
         cv: Any = 5,
         loss: Any = None,
+        prior: Any = "auto",
         max_reference_rows: int = 5_000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -151,6 +159,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self.passthrough = passthrough
         self.cv = cv
         self.loss = loss
+        self.prior = prior
         self.max_reference_rows = max_reference_rows
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -269,6 +278,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 f"estimator={self.estimator!r} is no classifier: for a regressor there is IndividualErrorRegressor."
             )
         check_learner(self.error_estimator)
+        check_prior(self.prior)
         self.classes_ = known_classes(self.estimator, y)
         if self.loss is not None:
             self._costs = check_costs(self.loss, len(self.classes_))
@@ -279,8 +289,14 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         predictions = held_out.answers["predict"]
         wrong = (predictions != truth).astype(np.int64)
         weight = None if folds.sample_weight is None else folds.sample_weight[rows]
+        is_default = self.error_estimator is None
+        self.prior_ = prior_for(self.get_column_names(), self.prior if is_default else None)
         self._error_probability = ErrorProbability(
-            self.error_estimator, n_own=self._n_own(held_out), random_state=folds.seed
+            self.error_estimator,
+            n_own=self._n_own(held_out),
+            random_state=folds.seed,
+            directions=self._directions(),
+            prior=self.prior_,
         ).fit(self._table(held_out.columns), wrong, weight, folds.units(rows))
         self.error_estimator_ = self._error_probability.fitted_
         losses, error = wrong.astype(float), self._error_probability.held_out_
@@ -301,6 +317,11 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             wrong=self._error_probability.held_out_,
             costs=None if self.loss is None else self._costs,
         )
+
+    def _directions(self) -> Ints:
+        """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if that is not known."""
+        learned = [self._panel.indicators[name] for name in self._learned]
+        return np.concatenate([indicator.column_directions() for indicator in learned])
 
     def _n_own(self, held_out: CrossFit) -> int:
         """Number of leading columns that are the model's own confidence."""
@@ -327,15 +348,3 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
 def _is_own_confidence(indicator: Indicator) -> bool:
     return isinstance(indicator, Confidence) and not indicator.per_class
-
-
-def true_class_strangeness(scores: Floats, codes: Ints) -> Floats:
-    """Nonconformity score of each row: score of the best other class minus that of the true class."""
-    return class_strangeness(scores)[np.arange(len(codes)), codes]
-
-
-def class_strangeness(scores: Floats) -> Floats:
-    """Nonconformity score of each class: score of the best other class minus its own, (n_rows, n_classes)."""
-    n_classes = max(2, scores.shape[1])
-    every = [np.full(len(scores), c) for c in range(n_classes)]
-    return np.column_stack([-margin(scores, top) for top in every])

@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from surefoot._models import fit_model
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
+from surefoot.error_estimation._pretrained_logistic import PretrainedLogisticRegression
+from surefoot.error_estimation._prior import ErrorPrior
 from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
 
 # Inverse of the penalty, which must have no effect on the two weights of a calibration.
@@ -19,22 +21,31 @@ NEGLIGIBLE_PENALTY = 1e6
 class ErrorProbability:
     """P(wrong) from columns: by the default learner, or by any other, recalibrated on its out-of-fold output.
 
+    The default learner starts from a `prior` for these columns, or without one from the first `n_own` columns.
     The probability or decision value of another classifier, or the prediction of a regressor of 0 and 1,
     is calibrated by a logistic regression on its out-of-fold values.
     """
 
-    def __init__(self, learner: Any, *, n_own: int, random_state: Any) -> None:
+    def __init__(
+        self,
+        learner: Any,
+        *,
+        n_own: int,
+        random_state: Any,
+        directions: Any = None,
+        prior: ErrorPrior | None = None,
+    ) -> None:
         self.learner = learner
         self.n_own = n_own
         self.random_state = random_state
+        self.directions = directions
+        self.prior = prior
 
     def fit(self, table: Floats, wrong: Ints, weight: Any, groups: Any) -> Self:
         """Fit on out-of-fold columns and on whether each prediction was wrong (1) or not (0)."""
         self.calibrator_ = None
         if self.learner is None:
-            self.fitted_: Any = ShrunkLogisticRegression(
-                n_own=self.n_own, random_state=self.random_state
-            ).fit(table, wrong, weight, groups)
+            self.fitted_: Any = self._default_learner().fit(table, wrong, weight, groups)
             self.held_out_ = self.fitted_.held_out_
             return self
         counted = wrong if weight is None else wrong[weight > 0]
@@ -47,6 +58,14 @@ class ErrorProbability:
         )
         self.held_out_ = self.calibrator_.predict_proba(scores[:, None])[:, 1]
         return self
+
+    def _default_learner(self) -> Any:
+        """Logistic regression that starts from the prior, or without one from the model's own confidence."""
+        if self.prior is None:
+            return ShrunkLogisticRegression(
+                n_own=self.n_own, directions=self.directions, random_state=self.random_state
+            )
+        return PretrainedLogisticRegression(self.prior, random_state=self.random_state)
 
     def _fit_constant(self, wrong: Ints, n_rows: int) -> Self:
         """Set one probability for all rows, by the rule of succession: all predictions are right, or all wrong."""

@@ -4,18 +4,16 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_scalar
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from surefoot._models import smoothed_targets
+from surefoot._shrunk import fit_logistic, with_ones
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats
+from surefoot.error_estimation._logistic import LEVEL, ErrorLogisticRegression, two_classes
 
 # Penalties of the other columns, relative to the number of rows, strongest first: the first one leaves only the
 # model's own confidence.
@@ -24,14 +22,8 @@ PENALTIES = 10.0 ** np.arange(1, -6, -1)
 # Penalty of the model's own columns, towards their prior weights: about as strong as one row.
 LIGHT = 1.0
 
-# Penalty of the intercept, towards its prior: almost none, since every row informs it.
-LEVEL = 1e-2
 
-FOLDS = 5
-MOST_STEPS = 50
-
-
-class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
+class ShrunkLogisticRegression(ErrorLogisticRegression):
     """Probability that a prediction is wrong, from columns that describe it.
 
     A logistic regression on standardised columns. The first `n_own` columns, the model's own
@@ -44,6 +36,9 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
     ----------
     n_own : int, default=0
         Number of leading columns that are the model's own confidence, log-odds of the predicted class first.
+    directions : array-like of shape (n_columns,), default=None
+        Whether a higher value makes a mistake more (1) or less likely (-1), 0 if either may be. Weights of the other
+        columns that have another sign are held back, as far as the errors do not clearly speak for it.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
 
@@ -68,8 +63,9 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
     array([0., 1.])
     """
 
-    def __init__(self, *, n_own: int = 0, random_state: Any = None) -> None:
+    def __init__(self, *, n_own: int = 0, directions: Any = None, random_state: Any = None) -> None:
         self.n_own = n_own
+        self.directions = directions
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -85,10 +81,9 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         rows = with_ones(self._scaler.transform(X))
         self._seen = rows[:, 1:].min(axis=0), rows[:, 1:].max(axis=0)
         self._prior = self._prior_weights(rows.shape[1])
+        self._signs = self._expected_signs(X.shape[1])
         self._is_free = np.arange(rows.shape[1]) <= (self.n_own if learns else 0)
-        every = np.arange(len(y))
-        folds = self._folds(y, groups) if learns else [(every, every)]
-        paths = self._held_out_paths(rows, y, weight, folds)
+        paths = self._held_out_paths(rows, y, weight, self._folds(y, weight, groups))
         losses = weight @ (np.logaddexp(0, paths) - y[:, None] * paths)
         best = int(np.argmin(losses)) if learns else 0
         self.penalty_ = float(PENALTIES[best])
@@ -97,22 +92,8 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
         self.intercept_, self.coef_ = float(weights[0]), weights[1:]
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of being right and of being wrong."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        wrong = expit(self.intercept_ + self._as_seen(self._scaler.transform(X)) @ self.coef_)
-        return np.column_stack([1 - wrong, wrong])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each row: the second of `classes_` if the prediction is more likely wrong than right."""
-        wrong = self.predict_proba(X)[:, 1] > 0.5
-        return np.asarray(self.classes_[wrong.astype(np.int64)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    def _log_odds(self, X: Floats) -> Floats:
+        return np.asarray(self.intercept_ + self._as_seen(self._scaler.transform(X)) @ self.coef_)
 
     def _as_seen(self, rows: Floats) -> Floats:
         """Rows clipped to the range of the training rows, so that almost constant columns have no effect.
@@ -133,6 +114,18 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
             prior[0], prior[1] = -self._scaler.mean_[0], -self._scaler.scale_[0]
         return prior
 
+    def _expected_signs(self, n_columns: int) -> Floats:
+        """Expected sign of each weight, intercept first; 0 for the model's own columns, which have their prior."""
+        signs = np.zeros(n_columns + 1)
+        if self.directions is not None:
+            directions = np.asarray(self.directions, dtype=np.float64)
+            if directions.shape != (n_columns,):
+                raise ValueError(
+                    f"directions has shape {directions.shape}: it may hold -1, 0 or 1 for each of {n_columns} columns."
+                )
+            signs[1 + self.n_own :] = directions[self.n_own :]
+        return signs
+
     def _held_out_paths(self, rows: Floats, y: Any, weight: Floats, folds: Any) -> Floats:
         """Out-of-fold log-odds of each row, one column per penalty."""
         log_odds = np.empty((len(y), len(PENALTIES)))
@@ -140,69 +133,13 @@ class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
             log_odds[test] = rows[test] @ self._path(rows[train], y[train], weight[train]).T
         return log_odds
 
-    def _folds(self, y: Any, groups: Any) -> Any:
-        if groups is not None and len(np.unique(groups)) > 1:
-            return GroupKFold(min(FOLDS, len(np.unique(groups)))).split(y, groups=groups)
-        rarest = min(int(y.sum()), int(len(y) - y.sum()))
-        folds = StratifiedKFold(min(FOLDS, rarest), shuffle=True, random_state=self.random_state)
-        return folds.split(y, y)
-
     def _path(self, rows: Floats, y: Any, weight: Floats) -> Floats:
         """Weights for each penalty; each fit starts from the previous one."""
         path, weights = [], self._prior
         for strength in PENALTIES:
             penalty = np.where(self._is_free, LIGHT, strength * weight.sum())
             penalty[0] = LEVEL
-            weights = fit_logistic(
-                rows, smoothed_targets(y, weight), weight, penalty, self._prior, weights
-            )
+            target = smoothed_targets(y, weight)
+            weights = fit_logistic(rows, target, weight, penalty, self._prior, weights, self._signs)
             path.append(weights)
         return np.array(path)
-
-
-def two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """Classes 0 and 1, of which one may be missing in y, or the two labels of y; raises for any other y."""
-    check_classification_targets(y)
-    labels = np.unique(y)
-    if np.isin(labels, [0, 1]).all():
-        return np.array([0, 1])
-    if len(labels) > 2:
-        raise ValueError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(y)}."
-        )
-    if len(labels) < 2:
-        raise ValueError(f"y has one class only, {labels[0]!r}: it may hold 0 and 1.")
-    return labels
-
-
-def with_ones(rows: Floats) -> Floats:
-    """Rows with a column of ones before the others."""
-    return np.column_stack([np.ones(len(rows)), rows])
-
-
-def fit_logistic(
-    rows: Floats, target: Floats, weight: Floats, penalty: Floats, prior: Floats, start: Floats
-) -> Floats:
-    """Weights that minimise Σ w·logloss + ½ Σ penalty·(weights − prior)², by Newton's method with halved steps."""
-
-    def loss(at: Floats) -> float:
-        log_odds = rows @ at
-        ridge = 0.5 * penalty @ (at - prior) ** 2
-        return float(weight @ (np.logaddexp(0, log_odds) - target * log_odds) + ridge)
-
-    weights, now = start, loss(start)
-    for _ in range(MOST_STEPS):
-        probability = expit(rows @ weights)
-        gradient = rows.T @ (weight * (probability - target)) + penalty * (weights - prior)
-        curvature = weight * probability * (1 - probability)
-        hessian = (rows.T * curvature) @ rows + np.diag(penalty)
-        step = np.linalg.solve(hessian, gradient)
-        for _ in range(20):
-            trial = loss(weights - step)
-            if trial <= now * (1 + 1e-12):
-                break
-            step /= 2
-        weights, now = weights - step, trial
-        if np.abs(step).max() < 1e-4:
-            break
-    return weights

@@ -1,6 +1,6 @@
 """The model's own confidence: the baseline that every other indicator is compared with."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,13 @@ class Confidence(Indicator):
     """
 
     doubt = "the model itself is not sure"
+
+    directions: ClassVar[dict[str, int]] = {
+        "log_odds": -1,
+        "margin": -1,
+        "entropy": 1,
+        "max_probability": -1,
+    }
 
     def __init__(
         self, estimator: Any = None, *, response: str = "auto", per_class: bool = False

@@ -1,7 +1,8 @@
 """Base of indicators: columns about each prediction (meta-features), and one number for how far to trust it."""
 
+import re
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from sklearn.utils.validation import (
 from surefoot._models import check_model, fit_model
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 SETTINGS = ("space", "metric", "response")
@@ -37,6 +38,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     # Reason for doubt that a report shows for a row; if it is empty, the name of the indicator is shown.
     doubt = ""
 
+    # Whether a mistake is more (1) or less likely (-1) where a column is higher, by the end of the column's name.
+    directions: ClassVar[dict[str, int]] = {}
+
     # Whether it needs out-of-fold scores of a row's neighbours.
     needs_held_out_scores = False
 
@@ -54,6 +58,17 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     @abstractmethod
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
+
+    def column_directions(self) -> Ints:
+        """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if either may be."""
+        names = self.get_feature_names_out()
+        if getattr(self, "per_class", False) or self.index_.response.is_regression:
+            return np.zeros(len(names), dtype=np.int64)
+        return np.array([self._direction(re.sub(r"_\d+$", "", name)) for name in names])
+
+    def _direction(self, name: str) -> int:
+        fitting = (sign for end, sign in self.directions.items() if name.endswith(end))
+        return next(fitting, 0)
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""

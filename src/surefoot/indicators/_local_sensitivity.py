@@ -1,6 +1,6 @@
 """Change of a model's output within a row's Voronoi cell (Bennett 2007, section 3)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,9 @@ class LocalSensitivity(Indicator):
     n_neighbors_: int
 
     doubt = "the prediction changes nearby"
+
+    # The others go both ways: where the lead is small already, it can only grow.
+    directions: ClassVar[dict[str, int]] = {"flips": 1}
 
     def __init__(
         self,

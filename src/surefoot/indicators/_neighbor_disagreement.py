@@ -1,6 +1,6 @@
 """Disagreement between a prediction and the labels of the nearest training rows."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,8 @@ class NeighborDisagreement(NeighborIndicator):
     """
 
     doubt = "similar rows have other answers"
+
+    directions: ClassVar[dict[str, int]] = {"disagreement": 1}
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Disagreement and weighted disagreement, or gap and spread, for each number of neighbours."""

@@ -1,6 +1,6 @@
 """Distance of a row to its nearest training rows."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,8 @@ class NeighborDistance(NeighborIndicator):
     """
 
     doubt = "few rows are like it"
+
+    directions: ClassVar[dict[str, int]] = {"log_distance": 1}
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the mean distance, for each number of neighbours."""

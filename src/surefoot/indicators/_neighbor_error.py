@@ -1,7 +1,7 @@
 """Out-of-fold errors of the model on a row's nearest training rows."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -63,6 +63,8 @@ class NeighborError(NeighborIndicator):
     """
 
     doubt = "the model was wrong on similar rows"
+
+    directions: ClassVar[dict[str, int]] = {"error": 1}
 
     needs_held_out_scores = True
 

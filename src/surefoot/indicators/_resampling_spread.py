@@ -1,7 +1,7 @@
 """Spread of a prediction over resampled training sets."""
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,8 @@ class ResamplingSpread(Indicator):
     """
 
     doubt = "fits on other samples of the rows disagree"
+
+    directions: ClassVar[dict[str, int]] = {"spread": 1, "flips": 1}
 
     method_: str
     _models: list[Any]

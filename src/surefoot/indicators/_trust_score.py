@@ -1,6 +1,6 @@
 """Trust Score: distance to the predicted class against that to other classes (Jiang et al. 2018)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class TrustScore(Indicator):
     """
 
     doubt = "rows of another class are nearer"
+
+    directions: ClassVar[dict[str, int]] = {"log_trust": -1}
 
     def __init__(
         self,

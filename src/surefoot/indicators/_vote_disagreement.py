@@ -1,6 +1,6 @@
 """Disagreement of an ensemble's members about a prediction."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ class VoteDisagreement(Indicator):
     """
 
     doubt = "its own members disagree"
+
+    directions: ClassVar[dict[str, int]] = {"disagreement": 1, "vote_entropy": 1}
 
     def __init__(self, estimator: Any = None, *, per_class: bool = False) -> None:
         self.estimator = estimator

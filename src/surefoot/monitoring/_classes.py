@@ -47,7 +47,7 @@ def class_performance(
     shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     expected = expected_confusion(fitted.predict(new.wrong, predicted), shares, predicted)
     random = np.random.RandomState(0)
-    changed = fitted.predict_with(fitted.draw(N_DRAWS, random), new.wrong, predicted)
+    changed = fitted.draw(new.wrong, predicted, N_DRAWS, random)
     drawn = [
         figure(draw_confusion(row, shares, predicted, random), metric, costs) for row in changed
     ]
@@ -148,7 +148,7 @@ def figure(confusion: Floats, metric: str, costs: Floats | None) -> float:
     accuracy = float(np.trace(confusion) / total)
     if metric in ("error", "accuracy"):
         return accuracy if metric == "accuracy" else 1 - accuracy
-    if metric == "cost":
+    if metric == "cost" and costs is not None:
         return float((confusion * costs).sum() / total)
     values = class_figures(confusion)[metric]
     if len(values) == 2:

@@ -96,13 +96,11 @@ class Judged:
 
 
 def estimate_from(
-    sure: Sure, new: Judged, found: Ratio | None, metric: str, confidence: float
+    sure: Sure, new: Judged, found: Ratio, metric: str, confidence: float
 ) -> PerformanceEstimate:
-    """Estimate of a metric from the judgements of new rows; without a density ratio there is a reason only."""
+    """Estimate of a metric from the judgements of new rows, and the density ratio at the held-out rows."""
     check_metric(sure, metric)
     check_share(confidence, "confidence")
-    if found is None:
-        found = Ratio(np.ones(len(sure.input_sample_.places)), np.nan, np.nan)
     weights = make_weights(found.ratio)
     shift = Shift(
         found.auc,
@@ -122,7 +120,7 @@ def estimate_from(
         n_rows=new.n_rows,
         effective_rows=weights.effective_rows,
         shift=shift,
-        reason=reason_against(new.n_rows, weights.effective_rows, shift),
+        reason=reason_against(new.n_rows, weights.effective_rows, shift, performance.estimate),
         classes=getattr(sure, "classes_", None),
     )
     if result.reason is not None:
@@ -142,7 +140,7 @@ def check_metric(sure: Sure, metric: Any) -> None:
         )
 
 
-def reason_against(n_rows: int, effective_rows: float, shift: Shift) -> str | None:
+def reason_against(n_rows: int, effective_rows: float, shift: Shift, estimate: float) -> str | None:
     """One sentence why no figure can be given, or None."""
     if n_rows < LEAST_ROWS:
         return f"There are {plural(n_rows, 'new row')} only, and an estimate needs at least {LEAST_ROWS}."
@@ -157,4 +155,6 @@ def reason_against(n_rows: int, effective_rows: float, shift: Shift) -> str | No
             f"Too few held-out rows are like the new ones: they count as {effective_rows:.0f}, and an estimate "
             f"needs at least {LEAST_EFFECTIVE}."
         )
+    if np.isnan(estimate):
+        return "No new row is predicted as the class whose precision is asked for."
     return None

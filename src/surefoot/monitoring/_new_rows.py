@@ -11,7 +11,7 @@ from surefoot._tables import take_rows
 from surefoot._typing import Floats, Mask
 from surefoot.error_estimation import Judgement
 from surefoot.monitoring._compare import RowComparison, compare_columns, make_comparison
-from surefoot.monitoring._estimate import LEAST_ROWS, Judged, PerformanceEstimate, estimate_from
+from surefoot.monitoring._estimate import Judged, PerformanceEstimate, estimate_from
 from surefoot.monitoring._shift import Ratio, density_ratio
 from surefoot.monitoring._sure import Sure, check_monitored
 
@@ -118,8 +118,7 @@ class NewRows:
         judged = {name: part for name, part in _joined(self._judged).items() if name != "key"}
         share_novel = float(np.concatenate(self._novel).mean())
         new = Judged(**judged, n_rows=self.n_rows, share_novel=share_novel)
-        ratio = self._density_ratio() if self.n_rows >= LEAST_ROWS else None
-        return estimate_from(self.sure, new, ratio, metric, confidence)
+        return estimate_from(self.sure, new, self._density_ratio(), metric, confidence)
 
     def compare(self) -> RowComparison:
         """Comparison of the rows added so far with the held-out rows; see `compare_rows`."""

@@ -15,11 +15,10 @@ LEAST_CHANCE = 1e-6
 
 
 class Recalibration:
-    """Correction of estimated chances of a mistake: a level, a slope, and a level for each predicted class.
+    """Correction of estimated chances of a mistake: a level for all rows, and one for each predicted class.
 
-    It is fitted by logistic regression on the held-out rows with the weights of the new ones. The level, and then the
-    others together, are shrunk towards no correction: a change of d numbers with the size t², in units of its
-    covariance, is multiplied by 1 − d/t² (the positive part of James and Stein). What chance explains changes nothing.
+    It is fitted by logistic regression on the held-out rows with the weights of the new ones. Each number is shrunk
+    towards no correction: one of t standard errors is multiplied by 1 − 1/t², or by 0, so that chance changes little.
     """
 
     def __init__(self, n_classes: int) -> None:
@@ -28,38 +27,33 @@ class Recalibration:
     def fit(self, chances: Floats, predicted: Ints, wrong: Floats, weight: Floats) -> Self:
         """Fit on out-of-fold chances and on whether the predictions were wrong."""
         log_odds = _log_odds(chances)
-        self.center_ = float(np.average(log_odds, weights=weight))
-        rows = self._rows(log_odds, predicted)
-        level = shrink(*fit_change(rows[:, :1], log_odds, wrong, weight))
-        others, noise = fit_change(rows[:, 1:], log_odds + level, wrong, weight)
-        self.change_ = np.concatenate([level, shrink(others, noise)])
-        # The levels of the classes leave open what the common level leaves open.
-        self.covariance_ = np.zeros((rows.shape[1], rows.shape[1]))
-        self.covariance_[1:, 1:] = noise
+        level = shrink(*fit_change(np.ones((len(wrong), 1)), log_odds, wrong, weight))
+        by_class, noise = fit_change(
+            np.eye(self.n_classes)[predicted], log_odds + level, wrong, weight
+        )
+        self.change_ = level + shrink(by_class, noise)
+        # What the common level leaves open is part of what the levels of the classes leave open.
+        self.noise_ = noise
         return self
 
     def predict(self, chances: Floats, predicted: Ints) -> Floats:
         """Corrected chances of a mistake."""
-        return self.predict_with(self.change_[None, :], chances, predicted)[0]
+        return np.asarray(expit(_log_odds(chances) + self.change_[predicted]))
 
-    def draw(self, n_draws: int, random: np.random.RandomState) -> Floats:
-        """Changes that are as plausible as the fitted one, one a row."""
-        return np.asarray(random.multivariate_normal(self.change_, self.covariance_, n_draws))
-
-    def predict_with(self, changes: Floats, chances: Floats, predicted: Ints) -> Floats:
-        """Corrected chances for each of several changes, one row each."""
-        log_odds = _log_odds(chances)
-        return np.asarray(expit(log_odds + changes @ self._rows(log_odds, predicted).T))
-
-    def _rows(self, log_odds: Floats, predicted: Ints) -> Floats:
-        is_class = np.eye(self.n_classes)[predicted]
-        return np.column_stack([np.ones(len(log_odds)), log_odds - self.center_, is_class])
+    def draw(
+        self, chances: Floats, predicted: Ints, n_draws: int, random: np.random.RandomState
+    ) -> Floats:
+        """Chances of a mistake with corrections that are as plausible as the fitted one, one row for each."""
+        changes = self.change_ + np.sqrt(self.noise_) * random.normal(
+            size=(n_draws, self.n_classes)
+        )
+        return np.asarray(expit(_log_odds(chances) + changes[:, predicted]))
 
 
 def fit_change(
     rows: Floats, log_odds: Floats, wrong: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """Weights of the columns of `rows` that are added to the log-odds, and the covariance of these weights."""
+    """Weights of the columns of `rows` that are added to the log-odds, and the variance of each of them."""
     penalty = np.full(rows.shape[1], PRIOR_WIDTH**-2)
     change = np.zeros(rows.shape[1])
     for _ in range(MOST_STEPS):
@@ -73,13 +67,13 @@ def fit_change(
     inverse = np.linalg.inv(hessian)
     scores = (weight * (wrong - chance))[:, None] * rows
     # Noise of the fit, whatever the variance of the residuals is, and what the prior leaves open.
-    return change, inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse
+    return change, np.diag(inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse)
 
 
-def shrink(change: Floats, covariance: Floats) -> Floats:
-    """Change multiplied by 1 − d/t², or by 0."""
-    size = float(change @ np.linalg.solve(covariance, change))
-    return change * max(0.0, 1 - len(change) / size) if size > 0 else change
+def shrink(change: Floats, variance: Floats) -> Floats:
+    """Change multiplied by 1 − variance/change², or by 0."""
+    size = np.maximum(change**2, 1e-300)
+    return np.asarray(change * np.maximum(0.0, 1 - variance / size))
 
 
 def _log_odds(chances: Floats) -> Floats:

@@ -15,6 +15,9 @@ from surefoot._typing import Floats, Ints
 
 FOLDS = 5
 
+# Fewest rows on either side from which a classifier is asked to tell them apart.
+LEAST_ROWS = 2 * FOLDS
+
 # Inverse penalties of the classifier that tells new rows from held-out ones, strongest penalty first.
 STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
 
@@ -29,7 +32,8 @@ class Shift:
     Attributes
     ----------
     auc : float
-        How well a classifier tells new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly.
+        How well a classifier tells new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly. NaN if
+        there are fewer than ten rows.
     p_value : float
         Probability of an AUC as large if the rows had one distribution.
     is_shifted : bool
@@ -56,7 +60,12 @@ class Ratio(NamedTuple):
 
 
 def density_ratio(old: Any, new: Any) -> Ratio:
-    """Ratio at each old row by a cross-fitted logistic regression, and a test of whether it tells new from old."""
+    """Ratio at each old row by a cross-fitted logistic regression, and a test of whether it tells new from old.
+
+    With fewer than ten rows on a side the ratio is 1, and nothing shows that the rows differ.
+    """
+    if min(old.shape[0], new.shape[0]) < LEAST_ROWS:
+        return Ratio(np.ones(old.shape[0]), np.nan, 1.0)
     rows = vstack([old, new]).tocsr() if issparse(old) else np.vstack([old, new])
     is_new = np.repeat([0, 1], [old.shape[0], new.shape[0]])
     log_odds, folds = _out_of_fold(rows, is_new)

@@ -1,0 +1,124 @@
+"""Prior of the error estimator: what a mistake looked like on other tables (pretrained meta-model)."""
+
+import json
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import expit, logit
+
+from surefoot._files import write_whole
+from surefoot._typing import Floats
+
+# File of this package with the prior that ships.
+SHIPPED = "error_prior.json"
+
+# Columns that are log-odds of the predicted class end so, the model's own among them.
+LOG_ODDS = "log_odds"
+
+# Standard deviations beyond which a standardised column counts as no further away.
+FURTHEST = 6.0
+LEAST_DOUBT = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorPrior:
+    """Weights that a mistake's signs had on other tables: their mean, and how they differ from table to table.
+
+    An error estimator starts from them, and leaves them as far as its own held-out rows show: its weights are the
+    posterior of a logistic regression whose weights are normal around `mean`. The prior that ships
+    (`ErrorPrior.shipped()`) was learned on tables of PMLB; `learn_prior` learns one from tables of your own.
+
+    Attributes
+    ----------
+    version : int
+        Number of the columns' definition: a prior is of use for columns of the same names and meaning only.
+    columns : tuple of str
+        Names of the columns, as `get_column_names` returns them.
+    mean : ndarray of shape (n_weights,)
+        Mean weights of the standardised columns, and of two that are made from them (`describe`).
+    covariance : ndarray of shape (n_weights, n_weights)
+        Their covariance over tables and models.
+    tables : tuple of str
+        Names of the tables that it was learned on.
+    n_cases : int
+        Number of models on tables that it was learned on.
+    """
+
+    version: int
+    columns: tuple[str, ...]
+    mean: Floats
+    covariance: Floats
+    tables: tuple[str, ...]
+    n_cases: int
+
+    @classmethod
+    def shipped(cls) -> Self:
+        """Prior that ships with surefoot."""
+        return cls._from_text(_shipped_text())
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Prior from a file that `save` wrote."""
+        return cls._from_text(Path(path).read_text(encoding="utf-8"))
+
+    def save(self, path: Any) -> None:
+        """Write the prior as JSON: plain numbers and names."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {
+            name: np.round(value, 6).tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        }
+        write_whole(Path(path), (json.dumps(plain, indent=1) + "\n").encode())
+
+    @classmethod
+    def _from_text(cls, text: str) -> Self:
+        values = json.loads(text)
+        return cls(
+            version=int(values["version"]),
+            columns=tuple(values["columns"]),
+            mean=np.array(values["mean"], dtype=np.float64),
+            covariance=np.array(values["covariance"], dtype=np.float64),
+            tables=tuple(values["tables"]),
+            n_cases=int(values["n_cases"]),
+        )
+
+
+def check_prior(prior: Any) -> None:
+    """Raise one sentence unless this is "auto", None or a prior."""
+    if not (prior is None or isinstance(prior, ErrorPrior) or prior == "auto"):
+        raise ValueError(f"prior={prior!r} is not known: it may be 'auto', an ErrorPrior or None.")
+
+
+def prior_for(columns: Any, setting: Any) -> ErrorPrior | None:
+    """Prior for columns of these names: the one given, or for "auto" the one that ships, if it is of these columns."""
+    prior = ErrorPrior.shipped() if isinstance(setting, str) else setting
+    if prior is None or tuple(columns) == prior.columns:
+        return prior
+    if prior is setting:
+        raise ValueError("prior was learned on other columns than the indicators have.")
+    return None
+
+
+@cache
+def _shipped_text() -> str:
+    return (files("surefoot.error_estimation") / SHIPPED).read_text(encoding="utf-8")
+
+
+def describe(table: Floats, log_odds: Any) -> Floats:
+    """Columns, and two more: mean probability of another class than the predicted one, and its log-odds.
+
+    The mean is over the model itself and its second opinions, whose log-odds of the predicted class are the columns at
+    the places `log_odds`. Together they say what a vote of all would say.
+    """
+    doubt = expit(-table[:, log_odds]).mean(axis=1)
+    doubt_log_odds = logit(np.clip(doubt, LEAST_DOUBT, 1 - LEAST_DOUBT))
+    return np.column_stack([table, doubt, doubt_log_odds])
+
+
+def log_odds_places(columns: Any) -> list[int]:
+    """Places of the columns that are log-odds of the predicted class."""
+    return [place for place, name in enumerate(columns) if name.endswith(LOG_ODDS)]

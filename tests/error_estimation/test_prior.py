@@ -1,0 +1,140 @@
+"""A prior over tables: what it learns, how far rows of a table leave it, and when an estimator does without it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+from surefoot import IndividualErrorClassifier
+from surefoot.datasets import describe_pmlb, list_tabular
+from surefoot.error_estimation import ErrorPrior, PriorCase, learn_prior
+from surefoot.indicators import Confidence, NeighborDistance
+
+NAMES = ["a__log_odds", "b__x"]
+
+
+def case(random, weights, *, n_rows=400, level=-1.5):
+    """Two standard normal columns, and errors by a logistic model of them."""
+    columns = random.normal(size=(2 * n_rows, 2))
+    wrong = (random.random(2 * n_rows) < expit(level + columns @ weights)).astype(int)
+    return PriorCase("t", columns[:n_rows], wrong[:n_rows], columns[n_rows:], wrong[n_rows:])
+
+
+def two_columns(mean, variance):
+    """Prior of two columns, and nearly none of the two that are made from them."""
+    covariance = np.diag([variance, variance, 1e-8, 1e-8])
+    return ErrorPrior(1, tuple(NAMES), np.array([*mean, 0.0, 0.0]), covariance, ("t",), 1)
+
+
+def test_mean_and_spread_of_the_weights_are_found_again():
+    random = np.random.default_rng(0)
+    drawn = random.normal([-1.0, 0.7], [0.1, 0.5], size=(60, 2))
+    prior = learn_prior([case(random, weights) for weights in drawn], NAMES)
+    # The weights of the doubt that is made from the first column have a part in that column's effect.
+    assert abs(prior.mean[1] - drawn[:, 1].mean()) < 0.1
+    assert abs(np.sqrt(prior.covariance[1, 1]) - 0.5) < 0.12
+    assert prior.mean[0] - prior.mean[2] - prior.mean[3] < -0.8
+    assert (prior.n_cases, prior.tables, prior.columns) == (60, ("t",), tuple(NAMES))
+    assert np.linalg.eigvalsh(prior.covariance).min() > 0
+
+
+def test_cases_without_errors_are_left_out_and_one_case_is_no_prior():
+    random = np.random.default_rng(0)
+    good, empty = case(random, [-1, 0]), case(random, [0, 0], level=-50)
+    assert learn_prior([good, empty, good], NAMES).n_cases == 2
+    with pytest.raises(ValueError, match="needs two cases with 3 errors: there are 1"):
+        learn_prior([good, empty], NAMES)
+
+
+def test_the_estimate_is_the_most_probable_one():
+    random = np.random.default_rng(1)
+    some, prior = case(random, [-1.0, 0.5], n_rows=80), two_columns([-0.5, 1.0], 0.25)
+    mean, scale = some.columns.mean(axis=0), some.columns.std(axis=0)
+    rows, fresh = (some.columns - mean) / scale, (some.fresh_columns - mean) / scale
+    n_wrong = some.wrong.sum()
+    target = np.where(some.wrong == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (80 - n_wrong + 2))
+
+    def minus_log_posterior(at):
+        log_odds = at[0] + rows @ at[1:]
+        ridge = ((at[1:] - prior.mean[:2]) ** 2).sum() / (2 * 0.25)
+        level = at[0] - np.log((n_wrong + 1) / (80 - n_wrong + 1))
+        return (np.logaddexp(0, log_odds) - target * log_odds).sum() + ridge + 0.005 * level**2
+
+    best = minimize(minus_log_posterior, np.zeros(3), tol=1e-10).x
+    assert_allclose(some.estimate(prior), expit(best[0] + fresh @ best[1:]), atol=2e-3)
+
+
+def test_many_errors_prevail_over_a_wrong_prior_and_few_do_not():
+    wrong_prior, later = two_columns([1.5, 0.0], 0.1), case(np.random.default_rng(1), [-2.0, 0.0])
+    aurocs = []
+    for n_rows in (12, 3000):
+        some = case(np.random.default_rng(0), [-2.0, 0.0], n_rows=n_rows)
+        some = some._replace(fresh_columns=later.columns)
+        aurocs.append(roc_auc_score(later.wrong, some.estimate(wrong_prior)))
+    assert aurocs[0] < 0.3
+    assert aurocs[1] > 0.8
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    prior = two_columns([-0.5, 1.0], 0.25)
+    prior.save(tmp_path / "prior.json")
+    again = ErrorPrior.load(tmp_path / "prior.json")
+    assert (again.columns, again.tables, again.n_cases) == (prior.columns, ("t",), 1)
+    assert_allclose(again.covariance, prior.covariance, atol=1e-6)
+    assert_array_equal(again.mean, prior.mean)
+
+
+def test_the_prior_that_ships_knows_no_development_table_nor_its_kin():
+    prior = ErrorPrior.shipped()
+    assert len(prior.tables) > 50
+    assert not set(prior.tables) & set(list_tabular())
+    assert not {"splice", "waveform"} & {describe_pmlb(name).family for name in prior.tables}
+    n_weights = len(prior.columns) + 2
+    assert prior.mean.shape == (n_weights,)
+    assert np.linalg.eigvalsh(prior.covariance).min() > 0
+
+
+def test_the_default_starts_from_it_and_others_do_without():
+    X, y = make_classification(120, 6, flip_y=0.2, random_state=0)
+    model = IndividualErrorClassifier(GaussianNB(), random_state=0)
+    default = clone(model).fit(X, y)
+    assert default.prior_.columns == tuple(default.get_column_names())
+    without = clone(model).set_params(prior=None).fit(X, y)
+    assert without.prior_ is None
+    assert np.abs(without.predict_error(X) - default.predict_error(X)).max() > 1e-3
+    others = clone(model).set_params(indicators=[Confidence(), NeighborDistance()]).fit(X, y)
+    assert others.prior_ is None
+    learner = clone(model).set_params(error_estimator=GaussianNB()).fit(X, y)
+    assert learner.prior_ is None
+
+
+def test_texts_have_no_boosted_opinion_and_so_no_prior():
+    random = np.random.default_rng(0)
+    rows = csr_array(random.random((80, 12)) * (random.random((80, 12)) < 0.4))
+    model = IndividualErrorClassifier(LogisticRegression(), random_state=0)
+    assert model.fit(rows, random.integers(0, 2, 80)).prior_ is None
+
+
+def test_a_prior_of_other_columns_and_something_else_are_refused():
+    X, y = make_classification(60, 6, random_state=0)
+    with pytest.raises(ValueError, match="other columns than the indicators have"):
+        IndividualErrorClassifier(GaussianNB(), prior=two_columns([0, 0], 1)).fit(X, y)
+    with pytest.raises(ValueError, match="prior='best' is not known"):
+        IndividualErrorClassifier(GaussianNB(), prior="best").fit(X, y)
+
+
+def test_without_an_error_doubtful_rows_are_found_all_the_same():
+    X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
+    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    assert model.held_out_.losses.sum() == 0
+    way = np.column_stack([np.linspace(0, 4, 9), np.zeros(9)])
+    errors = model.predict_error(way)
+    assert errors[0] > 3 * errors[-1]
+    assert_allclose(model.held_out_.error.mean(), 1 / 302, rtol=0.2)
