@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import surefoot
 from surefoot import (
     AbstainingClassifier,
+    Confidence,
     IndividualErrorClassifier,
     IndividualErrorRegressor,
     LocalSelectionClassifier,
@@ -46,6 +47,7 @@ from surefoot.datasets import (
 from surefoot.error_estimation import find_error_regions
 from surefoot.indicators import ResamplingSpread, SecondOpinion
 from surefoot.labeling import serve
+from surefoot.monitoring import audit
 from surefoot.recalibration import recalibrated_probabilities
 from surefoot.resampling import HoldoutSplit, bias_variance, bootstrap, boundary_bias
 from test_common import INSTANCES
@@ -53,6 +55,7 @@ from test_common import INSTANCES
 CLASSES = make_classification(80, 5, random_state=0)
 NUMBERS = make_regression(80, 5, noise=1, random_state=0)
 LINE = LogisticRegression().fit(*CLASSES)
+SURE = IndividualErrorClassifier(LINE, indicators=Confidence(), random_state=0).fit(*CLASSES)
 DRAWING = [LocalSensitivity(sampling="uniform"), ResamplingSpread(n_resamples=3), SecondOpinion()]
 
 ANSWERS = (
@@ -104,6 +107,7 @@ def serve_a_page():
 FUNCTIONS = {
     "serve": serve_a_page,
     "assess": lambda: assess(LINE, *CLASSES, random_state=0),
+    "audit": lambda: audit(SURE, CLASSES[0], 9, random_state=0),
     "bias_variance": lambda: bias_variance(
         Ridge(), *NUMBERS, *NUMBERS, n_resamples=5, random_state=0
     ),

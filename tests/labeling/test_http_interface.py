@@ -179,6 +179,7 @@ def test_progress_has_every_field(served):
         "failure": None,
         "round": 0,
         "n_learned": 0,
+        "audit": False,
     }
     served.label(2, lambda row: "a", "ann")
     served.label(1, lambda row: "b", "bob")

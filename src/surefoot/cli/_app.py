@@ -13,10 +13,15 @@ from surefoot.cli._as_typed import as_typed
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
     TABLE,
+    AuditAnswers,
+    AuditLabels,
+    AuditOut,
     Confidence,
     Cost,
     Estimator,
+    FailAbove,
     Groups,
+    IntervalConfidence,
     Jobs,
     Json,
     JsonRows,
@@ -28,6 +33,7 @@ from surefoot.cli._options import (
     Task,
     TaskOption,
     Time,
+    Tolerance,
 )
 from surefoot.cli._signals import stoppable
 
@@ -272,42 +278,12 @@ def label(
 def audit(
     model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
     data: Table,
-    labels: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Number of rows to draw for labelling. Default: 100."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File for the rows to label, .csv.")
-    ] = None,
-    answers: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="That file with its column label filled in, or what surefoot label wrote; may be repeated.",
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Regression: error beyond which a prediction counts as wrong. Default: what 10 % of the errors "
-            "were beyond when the model was fitted.",
-        ),
-    ] = None,
-    confidence: Annotated[
-        float,
-        typer.Option(metavar="SHARE", help="Probability that the interval holds the truth."),
-    ] = 0.9,
-    fail_above: Annotated[
-        float | None,
-        typer.Option(
-            metavar="RISK",
-            help="Share of wrong predictions (with costs: mean cost) that was promised: exit code 3 if the whole "
-            "interval is above it.",
-        ),
-    ] = None,
+    labels: AuditLabels = None,
+    out: AuditOut = None,
+    answers: AuditAnswers = None,
+    tolerance: Tolerance = None,
+    confidence: IntervalConfidence = 0.9,
+    fail_above: FailAbove = None,
     as_json: Json = False,
     random_state: RandomState = 0,
 ) -> None:

@@ -166,13 +166,14 @@ def what_to_do(summary: dict[str, Any], model: Path, data: Path) -> str:
     return (
         f"Drew {plural(n_labels, 'row')}{twice}: {ask}\n"
         f"Fill in its column 'label', or run: surefoot label {ask}\n"
-        f"Then run: surefoot audit {model} {data} --answers {ask}"
+        f"Then run: surefoot audit {model} {data} --answers {ask}, or with the file that the page writes"
     )
 
 
 def in_words(result: AuditResult, summary: dict[str, Any], name: str) -> str:
     """Verdict: how wrong the model is, how sure that is, and whether a promise is kept."""
-    loss, confidence = result.audit.loss, summary["confidence"]
+    loss = result.audit.loss
+    sure, missed = (f"{100 * share:.3g}%" for share in (result.confidence, 1 - result.confidence))
     shown = "{:.1%}" if loss.is_share else "{:.3g}"
     estimate, low, high, before = (
         shown.format(summary[key]) for key in ("estimate", "low", "high", "when_fitted")
@@ -180,13 +181,13 @@ def in_words(result: AuditResult, summary: dict[str, Any], name: str) -> str:
     what = "wrong" if loss.tolerance is None else f"off by more than {loss.tolerance:g}"
     rows = f"the {plural(summary['n_rows'], 'row')} of {name}"
     start = (
-        f"{estimate} of the predictions for {rows} are {what}"
+        f"About {estimate} of the predictions for {rows} are {what}"
         if loss.is_share
-        else f"The mean cost of the predictions for {rows} is {estimate}"
+        else f"The mean cost of the predictions for {rows} is about {estimate}"
     )
     lines = [
-        f"{start} ({low} to {high}, {confidence:.0%} confidence); {before} when the model was fitted.",
-        f"At most {1 - confidence:.2%} of such audits miss the truth, whatever the model is and whatever changed.",
+        f"{start} ({low} to {high}, {sure} confidence); {before} when the model was fitted.",
+        f"At most {missed} of such audits miss the truth, whatever the model is and whatever changed.",
     ]
     if (n_open := summary["n_labels"] - summary["n_answered"]) > 0:
         lines.append(
@@ -204,4 +205,4 @@ def about_promise(summary: dict[str, Any], limit: str) -> str:
         return f"The promise of at most {limit} is broken; the probability of a false alarm is at most {rate}."
     if summary["kept"]:
         return f"The promise of at most {limit} is kept; the probability that this is wrong is at most {rate}."
-    return f"Whether the promise of at most {limit} is kept is open: more labels would tell."
+    return f"Whether the promise of at most {limit} is kept is open: more labels may tell."

@@ -112,3 +112,36 @@ Json = Annotated[bool, typer.Option("--json", help="Print only JSON, for other p
 JsonRows = Annotated[
     bool, typer.Option("--json-rows", help="Like --json, with the rows of the page and its map.")
 ]
+AuditLabels = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Number of rows to draw for labelling. Default: 100."),
+]
+AuditOut = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="File for the rows to label, .csv.")
+]
+AuditAnswers = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="That file with its column label filled in, or what surefoot label wrote; may be repeated.",
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Regression: error beyond which a prediction counts as wrong. Default: what 10 % of the errors "
+        "were beyond when the model was fitted.",
+    ),
+]
+IntervalConfidence = Annotated[
+    float, typer.Option(metavar="SHARE", help="Probability that the interval holds the truth.")
+]
+FailAbove = Annotated[
+    float | None,
+    typer.Option(
+        metavar="RISK",
+        help="Share of wrong predictions (with costs: mean cost) that was promised: exit code 3 if the whole "
+        "interval is above it.",
+    ),
+]

@@ -118,7 +118,8 @@ def make_pool(
     if not learned:
         raise ValueError(f"{name} has no column that a model could learn from.")
     if audit is not None:
-        first = [Question(row, "audit", ANSWERED_IN_ORDER) for row in range(len(cells))]
+        open_rows = [row for row in range(len(cells)) if row not in labels]
+        first = [Question(row, "audit", ANSWERED_IN_ORDER) for row in open_rows]
         return Pool(name, target, cells, learned, labels, known, first, audit)
     return Pool(name, target, cells, learned, labels, known, _not_answered(table, labels))
 

@@ -12,6 +12,9 @@ MOST_AT_STAKE = 0.9
 # Draws that the variance expected beforehand counts as.
 PRIOR_DRAWS = 10
 
+# Confidence that the bets are best for. They are the same for any other, so that a higher one never gives less.
+AIM = 0.9
+
 # Halvings until the end of an interval is known to nine digits, and steps in which the ends before it are searched.
 HALVINGS = 30
 STEPS = 512
@@ -43,7 +46,7 @@ class Plan:
     @property
     def goal(self) -> float:
         """Logarithm of the capital at which a candidate is rejected, each side with half of the error."""
-        return float(np.log(2 / (1 - self.confidence)))
+        return _goal(self.confidence)
 
     def mirrored(self) -> "Plan":
         """Plan for one minus each draw."""
@@ -55,6 +58,10 @@ class Plan:
             self.variance,
             self.confidence,
         )
+
+
+def _goal(confidence: float) -> float:
+    return float(np.log(2 / (1 - confidence)))
 
 
 def lower_end(draws: Floats, plan: Plan) -> float:
@@ -97,12 +104,12 @@ def upper_ends(draws: Floats, plan: Plan) -> Floats:
 
 
 def _bets(draws: Floats, plan: Plan) -> Floats:
-    """Bet on each draw, from the draws before it: the best for `n_draws` draws of their variance (eq. 26 there)."""
+    """Bet on each draw, from the draws before it: best for `n_draws` draws of their variance (predictable plug-in)."""
     n_before = np.arange(1, len(draws) + 1)
     means = (PRIOR_DRAWS * plan.mean + np.cumsum(draws)) / (PRIOR_DRAWS + n_before)
     squares = PRIOR_DRAWS * plan.variance + np.cumsum((draws - means) ** 2)
     variances = np.concatenate([[plan.variance], squares / (PRIOR_DRAWS + n_before)])[: len(draws)]
-    return np.sqrt(2 * plan.goal / (plan.n_draws * np.maximum(variances, 1e-12)))
+    return np.sqrt(2 * _goal(AIM) / (plan.n_draws * np.maximum(variances, 1e-12)))
 
 
 def _log_capital(draws: Floats, bets: Floats, plan: Plan, candidates: float | Floats) -> Floats:
