@@ -1,7 +1,6 @@
 """Commands and their options; the module that does the work is imported when its command runs."""
 
 import os
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 import surefoot
+from surefoot.cli._app_watch import watch
+from surefoot.cli._as_typed import as_typed
 from surefoot.cli._console import plain_warnings, working
 from surefoot.cli._options import (
     TABLE,
@@ -319,14 +320,4 @@ def reproduce(
         run_experiments(name, all_of_them, quick, jobs, out)
 
 
-def as_typed(context: typer.Context) -> str:
-    """Command line with the options that the user passed, to repeat the command."""
-    words = ["surefoot", str(context.info_name)]
-    for parameter in context.command.params:
-        value = context.params.get(str(parameter.name))
-        if value is None or value == parameter.default:
-            continue
-        flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            words += flag if each is True else [*flag, str(each)]
-    return shlex.join(words)
+app.command()(watch)

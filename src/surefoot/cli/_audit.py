@@ -90,6 +90,15 @@ def run_answers(
     check_confidence(confidence)
     if fail_above is not None and not isfinite(fail_above):
         raise Mistake(f"--fail-above {fail_above:g} must be a number.")
+    result = audit_result(model, data, paths, confidence)
+    summary = figures_of(result, fail_above)
+    print(json.dumps(summary) if as_json else in_words(result, summary, table_name(data)))
+    if summary["broken"]:
+        raise typer.Exit(BROKEN)
+
+
+def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: float) -> AuditResult:
+    """What the answers to an audit of a table tell; a `Mistake` if they belong to another audit."""
     answers = read_answers(paths)
     sure, _, X = read_both(model, data)
     code = answers.code
@@ -98,11 +107,7 @@ def run_answers(
         raise Mistake(
             f"{answers.name} belongs to another audit: it was not drawn from {table_name(data)} by {model.name}."
         )
-    result = drawn.result(targets_of(answers, drawn), confidence)
-    summary = figures_of(result, fail_above)
-    print(json.dumps(summary) if as_json else in_words(result, summary, table_name(data)))
-    if summary["broken"]:
-        raise typer.Exit(BROKEN)
+    return drawn.result(targets_of(answers, drawn), confidence)
 
 
 def read_both(model: Path, data: Path) -> tuple[Sure, pd.DataFrame, pd.DataFrame]:

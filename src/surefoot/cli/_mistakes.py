@@ -26,9 +26,11 @@ def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
 
 @contextmanager
 def one_sentence_of(what: str) -> Iterator[None]:
-    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message."""
+    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; a `Mistake` stays."""
     try:
         yield
+    except Mistake:
+        raise
     except Exception as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error

@@ -23,13 +23,16 @@ MOST_ROWS = 5_000
 class NewRows:
     """New rows without labels, added in batches; estimates the model's performance on them.
 
-    Of many rows a uniform sample is kept, so that memory does not grow with their number: the judgements of
-    20,000 rows, and the inputs of 5,000.
+    Of many rows a uniform sample is kept, so that memory does not grow with their number.
 
     Parameters
     ----------
     sure : IndividualErrorClassifier or IndividualErrorRegressor
         Fitted error estimator.
+    max_judged : int, default=20_000
+        Most rows whose judgements are kept.
+    max_inputs : int, default=5_000
+        Most rows whose inputs are kept.
 
     Attributes
     ----------
@@ -56,9 +59,13 @@ class NewRows:
     (269, 269)
     """
 
-    def __init__(self, sure: Sure) -> None:
+    def __init__(
+        self, sure: Sure, *, max_judged: int = MOST_JUDGED, max_inputs: int = MOST_ROWS
+    ) -> None:
         check_monitored(sure)
         self.sure = sure
+        self.max_judged = max_judged
+        self.max_inputs = max_inputs
         self.n_rows = 0
         self._random = np.random.RandomState(0)
         self._judged: list[dict[str, NDArray[Any]]] = []
@@ -86,17 +93,25 @@ class NewRows:
         self.n_rows += len(judgement)
         self._novel.append(np.asarray(judgement.novel))
         keys = self._random.random_sample(len(judgement))
-        kept = np.flatnonzero(keys <= _limit(self._judged, MOST_JUDGED))
-        self._judged = _smallest([*self._judged, _parts(judgement, keys, kept)], MOST_JUDGED)
-        kept = np.flatnonzero(keys <= _limit(self._inputs, MOST_ROWS))
+        kept = np.flatnonzero(keys <= _limit(self._judged, self.max_judged))
+        self._judged = _smallest([*self._judged, _parts(judgement, keys, kept)], self.max_judged)
+        kept = np.flatnonzero(keys <= _limit(self._inputs, self.max_inputs))
         if len(kept):
             table = take_rows(X, kept)
             columns = self.sure.input_sample_.read(table)
             coordinates = single_precision(self.sure.coordinates(table))
             inputs = {"key": keys[kept], "coordinates": coordinates}
             inputs |= {f"column {i}": column.values for i, column in enumerate(columns)}
-            self._inputs = _smallest([*self._inputs, inputs], MOST_ROWS)
+            self._inputs = _smallest([*self._inputs, inputs], self.max_inputs)
         return self
+
+    def shrink(self, max_judged: int, max_inputs: int) -> None:
+        """Keep fewer rows from now on: a uniform sample of those kept so far."""
+        self.max_judged = min(self.max_judged, max_judged)
+        self.max_inputs = min(self.max_inputs, max_inputs)
+        self._judged = _smallest(self._judged, self.max_judged)
+        self._inputs = _smallest(self._inputs, self.max_inputs)
+        self._ratio = None
 
     def estimate(self, metric: str = "error", confidence: float = 0.95) -> PerformanceEstimate:
         """Estimated performance on the rows added so far; see `estimate_performance`."""

@@ -1,5 +1,6 @@
-"""Report on a model: how far each of its predictions can be trusted."""
+"""Reports on a model: before it is used, and in use."""
 
+from surefoot.report._monitoring_report import MonitoringReport
 from surefoot.report._report import ReliabilityReport
 
-__all__ = ["ReliabilityReport"]
+__all__ = ["MonitoringReport", "ReliabilityReport"]

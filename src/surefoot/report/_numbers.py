@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot.report._assessment import Assessment
 from surefoot.report._intervals import SHOWN
-from surefoot.report._shares import mean_interval, wilson_interval
+from surefoot.report._shares import loss_interval
 
 
 def give_numbers(
@@ -49,13 +49,10 @@ def accuracy(assessment: Assessment) -> float | None:
 
 def error_interval(assessment: Assessment) -> tuple[float, float]:
     """Interval of the mean loss: Wilson's for a share of independent rows, else from the means of the groups."""
-    losses = assessment.losses
-    are_shares = assessment.counts_mistakes
-    if assessment.held_out.groups is None and are_shares:
-        ends = wilson_interval(losses.sum(), len(losses), assessment.confidence)
-        return float(ends[0]), float(ends[1])
-    low, high = mean_interval(losses, assessment.unit_codes, assessment.confidence)
-    return max(0.0, float(low)), min(float(high), 1.0) if are_shares else float(high)
+    units = None if assessment.held_out.groups is None else assessment.unit_codes
+    return loss_interval(
+        assessment.losses, units, assessment.confidence, are_shares=assessment.counts_mistakes
+    )
 
 
 def _part(section: dict[str, Any] | None, name: str, when: str) -> float | None:

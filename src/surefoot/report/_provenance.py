@@ -43,7 +43,7 @@ def describe_provenance(
     return {
         "date": date.today().isoformat(),  # noqa: DTZ011 - the reader's day, not an instant
         "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version()} | _versions(),
+        "versions": {"python": platform.python_version()} | installed_versions(),
         "random_state": assessment.random_state,
         "sizes": {
             "rows": n_rows,
@@ -57,7 +57,7 @@ def describe_provenance(
     }
 
 
-def _versions() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
     """Versions of the installed packages; a summary alone needs neither pandas nor altair."""
     return {name: version(name) for name in PACKAGES if find_spec(MODULES.get(name, name))}
 

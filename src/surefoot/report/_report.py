@@ -4,16 +4,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
-from html import escape
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._progress import Show, following, step_done
 from surefoot._tables import as_table, count_rows
@@ -34,13 +31,14 @@ from surefoot.report._regions import describe_regions
 from surefoot.report._row_table import choose_rows, describe_rows, row_table
 from surefoot.report._slices import check_by, describe_slices
 from surefoot.report._verdict import give_verdict
+from surefoot.report._written_page import WrittenPage
 from surefoot.report.improvements import find_improvements, n_refits
 
 # Folds of the progress bar's plan where `cv` is a splitter, whose number is known only with the rows.
 USUAL_FOLDS = 5
 
 
-class ReliabilityReport:
+class ReliabilityReport(WrittenPage):
     """Report on how far each prediction of a model can be trusted.
 
     The model is cross-fitted: every row is predicted, and its error estimated, by models that were fitted without it.
@@ -160,21 +158,6 @@ class ReliabilityReport:
         """
         return self._summary
 
-    def write_html(self, path: Any) -> Path:
-        """Write the page, one file that opens offline; an older file is replaced only when the new one is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        path : Path
-            The file that was written.
-        """
-        return write_whole(Path(path), self._page().encode())
-
     def to_frame(self) -> Any:
         """Table of every held-out row, in the order of the training table.
 
@@ -190,14 +173,6 @@ class ReliabilityReport:
             import pandas as pd  # noqa: PLC0415 - only this method needs it
 
         return pd.DataFrame(row_table(self._assessment))
-
-    def _repr_html_(self) -> str:
-        """Page in an iframe, for a notebook."""
-        page = escape(self._page())
-        return (
-            f'<iframe srcdoc="{page}" title="surefoot report" '
-            'style="width: 100%; height: 80vh; border: 0"></iframe>'
-        )
 
     def _page(self) -> str:
         """HTML of the page; a missing package is noticed before the rows are judged."""

@@ -29,6 +29,22 @@ def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float,
     return mean - reach, mean + reach
 
 
+def loss_interval(
+    losses: Floats, units: Any, confidence: float, *, are_shares: bool
+) -> tuple[float, float]:
+    """Ends of the interval of a mean loss: Wilson's for a share of independent rows, else from the means of the groups.
+
+    `units` numbers the groups from 0; None if rows are independent.
+    """
+    if units is None and are_shares:
+        ends = wilson_interval(losses.sum(), len(losses), confidence)
+        return float(ends[0]), float(ends[1])
+    low, high = mean_interval(
+        losses, np.arange(len(losses)) if units is None else units, confidence
+    )
+    return max(0.0, float(low)), min(float(high), 1.0) if are_shares else float(high)
+
+
 def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, float]:
     """Ends of Wilson's interval of the share of hits; rows of one unit, such as a group, count as far as they differ.
 

@@ -1,5 +1,6 @@
-"""Page of the report: one HTML file, made from the summary, that opens offline."""
+"""Pages: one HTML file each, made from a summary, that opens offline."""
 
 from surefoot.report.page._render import render
+from surefoot.report.page._render_watch import render_watch
 
-__all__ = ["render"]
+__all__ = ["render", "render_watch"]

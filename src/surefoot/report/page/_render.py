@@ -1,22 +1,13 @@
-"""Rendering of the page: summary, charts and templates become one file that needs no other."""
+"""Rendering of the report's page from its summary."""
 
-import json
-from base64 import b64encode
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from surefoot.report._figures import number, percent, round_up
 from surefoot.report._loss_units import UNITS
+from surefoot.report.page._assembly import assemble
 from surefoot.report.page._charts import make_charts
-from surefoot.report.page._drawing import THEME
 from surefoot.report.page._listed_rows import listed_rows, packed
 from surefoot.report.page._region_bars import region_bars
-from surefoot.report.page._vega import vega_script
 
 SCRIPTS = (
     "elements.js",
@@ -32,88 +23,23 @@ SCRIPTS = (
 
 def render(summary: dict[str, Any]) -> str:
     """HTML page of a summary, which opens offline and loads nothing from the network."""
-    charts = make_charts(summary)
     unit = UNITS[summary["unit"]]
     answer = _answer(summary["answer"], unit.show)
     rows = listed_rows(summary["rows"], summary["task"], show=unit.show)
     data = {
-        "theme": THEME,
-        "charts": {name: chart["spec"] for name, chart in charts.items()},
         "answer": {key: answer[key] for key in ("coverage", "limit", "n_answered", "texts")},
         "rows": packed(rows),
     }
-    code = {
-        "style": _asset("style.css"),
-        "vega": vega_script(),
-        "script": "\n".join(map(_asset, SCRIPTS)),
+    context = {
+        **summary,
+        "answer": answer,
+        "listed": rows,
+        "gauge": _gauge,
+        "bars": region_bars(summary["regions"], unit.show),
+        "show": unit.show,
+        "loss_unit": unit,
     }
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            {**summary, "answer": answer, "listed": rows},
-            charts=charts,
-            gauge=_gauge,
-            bars=region_bars(summary["regions"], unit.show),
-            code={name: Markup(text) for name, text in code.items()},  # noqa: S704 - our own files
-            data_script=Markup(_as_script(data)),  # noqa: S704 - escaped below
-            policy=_policy(code),
-            show=unit.show,
-            loss_unit=unit,
-        )
-    )
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("surefoot.report.page"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-        finalize=_keep_together,
-    )
-    environment.filters |= {"percent": percent, "number": number, "figure": _figure}
-    environment.globals |= {"percent": percent, "number": number}
-    return environment
-
-
-def _keep_together(value: Any) -> Any:
-    """Put a non-breaking space between a number and its percent sign."""
-    plain = isinstance(value, str) and not isinstance(value, Markup)
-    return value.replace(" %", "\u00a0%") if plain else value
-
-
-@cache
-def _asset(name: str) -> str:
-    return (files("surefoot.report.page") / "templates" / name).read_text("utf-8")
-
-
-def _policy(code: dict[str, str]) -> str:
-    """Content security policy that allows only the page's own scripts and style, by their hashes."""
-    digests = {
-        name: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-        for name, text in code.items()
-    }
-    return (
-        f"default-src 'none'; script-src {digests['vega']} {digests['script']}; style-src {digests['style']}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _as_script(data: dict[str, Any]) -> str:
-    """JSON for a script element, escaped so that it cannot end the element."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _figure(value: Any) -> str:
-    return (
-        number(value)
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else str(value)
-    )
+    return assemble("page.html", SCRIPTS, make_charts(summary), data, context)
 
 
 def _answer(answer: dict[str, Any], show: Any) -> dict[str, Any]:

@@ -27,3 +27,15 @@ function startMenu() {
   for (const name of links.keys()) atLine.observe(document.getElementById(name));
   new IntersectionObserver(mark, { root: document, threshold: [0, 0.5, 1] }).observe(document.querySelector("footer"));
 }
+
+// Inside a notebook's frame, "#rows" would mean the notebook's own address: go there by hand.
+function followLink(event) {
+  const target = document.querySelector(event.currentTarget.getAttribute("href"));
+  event.preventDefault();
+  target.scrollIntoView();
+  target.focus({ preventScroll: true });
+}
+
+function startLinks() {
+  for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", followLink);
+}

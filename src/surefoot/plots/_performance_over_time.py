@@ -1,0 +1,248 @@
+"""Estimated error of a model, period by period."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from surefoot._periods import as_times, check_every, period_starts
+from surefoot._tables import take_rows
+from surefoot._typing import Floats
+from surefoot.monitoring import AuditResult, PerformanceEstimate, estimate_performance
+from surefoot.plots._colors import BLUE, INK, ORANGE, VERMILION
+from surefoot.plots._display import LegendDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class PerformanceOverTimeDisplay(LegendDisplay):
+    """Estimated error of a model by period, lower better, with the band of its interval; gaps where there is no figure.
+
+    Use `from_estimates` or `from_estimator` to make a display; the parameters are stored as attributes.
+
+    Parameters
+    ----------
+    starts : ndarray of datetime64 of shape (n_periods,)
+        First day of each period, ascending.
+    estimates : ndarray of shape (n_periods,)
+        Estimated error of the rows of each period; NaN where no figure can be given.
+    intervals : ndarray of shape (n_periods, 2)
+        Lower and upper end of the interval of each estimate.
+    reference : float, default=None
+        Error when the model was fitted, on held-out rows.
+    limit : float, default=None
+        Error that must not be passed.
+    audits : ndarray of shape (n_periods, 3), default=None
+        Error that an audit measured with labels, and the ends of its interval; NaN for periods without one.
+    error_name : str, default="error"
+        Label of the y axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes with the figure.
+    figure_ : matplotlib Figure
+        Figure that contains them.
+    line_ : matplotlib Line2D
+        The estimates.
+    band_ : matplotlib PolyCollection
+        Their intervals.
+
+    See Also
+    --------
+    surefoot.monitoring.estimate_performance : The estimate of one set of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.plots import PerformanceOverTimeDisplay
+    >>> starts = np.array(["2026-11-02", "2026-11-09", "2026-11-16"], dtype="datetime64[D]")
+    >>> display = PerformanceOverTimeDisplay(
+    ...     starts=starts,
+    ...     estimates=np.array([0.08, 0.09, 0.12]),
+    ...     intervals=np.array([[0.06, 0.10], [0.07, 0.11], [0.09, 0.15]]),
+    ...     reference=0.08,
+    ... ).plot()
+    >>> display.line_.get_ydata()
+    array([0.08, 0.09, 0.12])
+    """
+
+    line_: Any
+    band_: Any
+
+    def __init__(
+        self,
+        *,
+        starts: NDArray[Any],
+        estimates: Floats,
+        intervals: Floats,
+        reference: float | None = None,
+        limit: float | None = None,
+        audits: Floats | None = None,
+        error_name: str = "error",
+    ) -> None:
+        self.starts = starts
+        self.estimates = estimates
+        self.intervals = intervals
+        self.reference = reference
+        self.limit = limit
+        self.audits = audits
+        self.error_name = error_name
+
+    @classmethod
+    def from_estimates(
+        cls,
+        starts: Any,
+        estimates: Sequence[PerformanceEstimate],
+        *,
+        limit: float | None = None,
+        audits: Sequence[AuditResult | None] | None = None,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw estimates that were computed before, one for each period.
+
+        Parameters
+        ----------
+        starts : array-like of datetime64 of shape (n_periods,)
+            First day of each period, ascending.
+        estimates : sequence of PerformanceEstimate
+            Results of :func:`surefoot.monitoring.estimate_performance`, all of the same metric.
+        limit : float, default=None
+            Figure that must not be passed.
+        audits : sequence of AuditResult or None, default=None
+            What an audit measured in each period; None for a period without one.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to draw a legend.
+
+        Returns
+        -------
+        display : PerformanceOverTimeDisplay
+            The display, drawn.
+        """
+        if not len(estimates) or len(estimates) != len(starts):
+            raise ValueError(
+                f"There are {len(starts)} starts and {len(estimates)} estimates: each period has one of each."
+            )
+        return cls(
+            starts=as_times(starts),
+            estimates=np.array([each.estimate for each in estimates]),
+            intervals=np.array([each.interval for each in estimates]),
+            reference=estimates[0].baseline,
+            limit=limit,
+            audits=None if audits is None else np.array([_audited(each) for each in audits]),
+            error_name=f"estimated {estimates[0].metric.replace('_', ' ')}",
+        ).plot(ax, legend=legend)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        times: Any,
+        *,
+        every: str = "week",
+        metric: str | None = None,
+        confidence: float = 0.95,
+        limit: float | None = None,
+        ax: Axes | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Estimate the error of a fitted error estimator on new rows without labels, and draw it by period.
+
+        Parameters
+        ----------
+        estimator : IndividualErrorClassifier or IndividualErrorRegressor
+            Fitted error estimator.
+        X : array-like or frame of shape (n_rows, n_columns)
+            New rows.
+        times : array-like of shape (n_rows,)
+            Their times: datetimes, or texts such as "2026-11-16". Rows without one are left out.
+        every : {"day", "week", "month", "quarter", "year"}, default="week"
+            Length of the periods. Weeks are those of ISO 8601.
+        metric : str, default=None
+            Figure to estimate; by default "error", for a regressor "mean_absolute_error".
+        confidence : float, default=0.95
+            Confidence of each interval.
+        limit : float, default=None
+            Figure that must not be passed.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; by default those of a new figure.
+        legend : bool, default=True
+            Whether to draw a legend.
+
+        Returns
+        -------
+        display : PerformanceOverTimeDisplay
+            The display, drawn.
+        """
+        starts = period_starts(as_times(times), check_every(every))
+        periods = np.unique(starts[~np.isnat(starts)])
+        if metric is None:
+            metric = "error" if is_classifier(estimator) else "mean_absolute_error"
+        estimates = [
+            estimate_performance(
+                estimator,
+                take_rows(X, np.flatnonzero(starts == start)),
+                metric=metric,
+                confidence=confidence,
+            )
+            for start in periods
+        ]
+        return cls.from_estimates(periods, estimates, limit=limit, ax=ax, legend=legend)
+
+    def _draw(self) -> None:
+        ax, starts = self.ax_, np.asarray(self.starts)
+        low, high = np.asarray(self.intervals, dtype=np.float64).T
+        self.band_ = ax.fill_between(
+            starts, low, high, color=BLUE, alpha=0.18, linewidth=0, label="its interval"
+        )
+        self.line_ = ax.plot(
+            starts, self.estimates, color=BLUE, marker="o", markersize=4, label="estimated"
+        )[0]
+        self._draw_alone(low, high)
+        for level, color, dashes, name in (
+            (self.reference, INK, (4, 2), "when it was fitted"),
+            (self.limit, VERMILION, (1, 1), "limit"),
+        ):
+            if level is not None:
+                ax.axhline(level, color=color, dashes=dashes, linewidth=1.2, label=name)
+        self._draw_audits()
+        ax.set(ylabel=self.error_name)
+        ax.set_ylim(bottom=0)
+        ax.tick_params(axis="x", rotation=30)
+
+    def _draw_alone(self, low: Floats, high: Floats) -> None:
+        """Draw the intervals of periods without a neighbour, for which a band has no width."""
+        has = np.isfinite(np.asarray(self.estimates, dtype=np.float64))
+        before, after = np.r_[False, has[:-1]], np.r_[has[1:], False]
+        alone = has & ~before & ~after
+        starts = np.asarray(self.starts)[alone]
+        self.ax_.vlines(starts, low[alone], high[alone], color=BLUE, alpha=0.4, linewidth=3)
+
+    def _draw_audits(self) -> None:
+        if self.audits is None:
+            return
+        estimates, low, high = np.asarray(self.audits, dtype=np.float64).T
+        self.ax_.errorbar(
+            np.asarray(self.starts),
+            estimates,
+            yerr=np.vstack([estimates - low, high - estimates]),
+            color=ORANGE,
+            fmt="s",
+            markersize=5,
+            capsize=3,
+            label="audited, with labels",
+        )
+
+
+def _audited(result: AuditResult | None) -> tuple[float, float, float]:
+    """Figure of an audit and the ends of its interval; NaN without one."""
+    return (np.nan, np.nan, np.nan) if result is None else (result.estimate, *result.interval)

@@ -1,0 +1,243 @@
+"""Charts of the page of `surefoot watch`: errors and shares by period, and columns that moved."""
+
+from typing import Any
+
+import altair as alt
+
+from surefoot.report._figures import number, percent
+from surefoot.report._loss_units import UNITS
+from surefoot.report.page._drawing import (
+    DASHES,
+    GUIDE,
+    Chart,
+    Drawing,
+    Show,
+    axis,
+    data,
+    figure,
+    write_range,
+)
+
+# Columns that are drawn and listed, those with the largest effect.
+MOST_COLUMNS = 15
+
+# Periods up to this number have a tick each.
+MOST_TICKS = 8
+
+LIMIT: dict[str, Any] = {"color": "var(--own)", "strokeDash": DASHES["own"], "strokeWidth": 1.5}
+
+
+def watch_charts(summary: dict[str, Any]) -> dict[str, Chart]:
+    """Make every chart that the summary has figures for, by name."""
+    charts = {}
+    if len(summary["periods"]) > 1:
+        charts = {"over_time": _errors(summary), "answered": _shares(summary)}
+    if summary["moved"]["columns"]:
+        charts["moved"] = _moved(summary["moved"]["columns"])
+    return charts
+
+
+def _errors(summary: dict[str, Any]) -> Chart:
+    """Draw the estimated error by period with its band, the error at fit and the limit."""
+    unit, reference, limit = UNITS[summary["unit"]], summary["reference"], summary["limit"]
+    rows = [_error_row(period, unit.show) for period in summary["periods"]]
+    every, confidence = summary["every"], percent(summary["confidence"])
+    legend = [
+        {"class": "line surefoot", "label": f"estimated, with its {confidence} interval"},
+        {"class": "line best", "label": f"when it was fitted: {unit.show(reference['error'])}"},
+    ]
+    if limit is not None:
+        legend.append({"class": "line own", "label": f"limit: {unit.show_risk(limit)}"})
+    return figure(
+        f"Estimated {unit.region_name}, by {every}",
+        f"The estimated {unit.region_name} of the rows of each {every} with its interval, beside that of the held-out "
+        "rows when the model was fitted. A gap means that no figure can be given.",
+        alt.layer(*_error_layers(summary, [f"{r[0]}: {r[2]} ({r[3]}), {r[1]} rows" for r in rows])),
+        {
+            "head": [every.capitalize(), "Rows", "Estimated", "Interval", "No figure, because"],
+            "rows": rows,
+        },
+        legend,
+        height=300,
+    )
+
+
+def _error_layers(summary: dict[str, Any], about: list[str]) -> list[Drawing]:
+    """Draw band, levels, line and points, one above the other."""
+    unit, periods, limit = UNITS[summary["unit"]], summary["periods"], summary["limit"]
+    columns = {
+        name: [each[name] for each in periods] for name in ("start", "estimate", "low", "high")
+    }
+    alone = _alone([value is not None for value in columns["estimate"]])
+    points = alt.Chart(data(**columns, alone=alone, about=about))
+    level = summary["reference"]["error"]
+    tops = [value for value in (*columns["high"], level, limit) if value is not None]
+    y = axis(
+        "estimate", f"estimated {unit.region_name}", unit.show, domain=[0, 1.08 * max(tops) or 1.0]
+    )
+    x, color = _time(summary), "var(--surefoot)"
+    ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
+    layers: list[Drawing] = [points.mark_area(color=color, opacity=0.18, clip=True).encode(**ends)]
+    if any(alone):  # a band has no width where a period has no neighbour
+        bars = points.transform_filter("datum.alone").mark_rule(
+            color=color, strokeWidth=3, opacity=0.35
+        )
+        layers.append(bars.encode(**ends))
+    layers.append(_level(level, y, GUIDE))
+    if limit is not None:
+        layers.append(_level(limit, y, LIMIT))
+    dots = points.mark_point(filled=True, size=45, opacity=1, color=color)
+    lines = points.mark_line(color=color, strokeWidth=2.5)
+    return [
+        *layers,
+        lines.encode(x=x, y=alt.Y(**y)),
+        dots.encode(x=x, y=alt.Y(**y), tooltip="about:N"),
+    ]
+
+
+def _alone(known: list[bool]) -> list[bool]:
+    """Which periods have a figure, but neither the one before nor the one after has."""
+    around = zip([False, *known[:-1]], [*known[1:], False], strict=True)
+    return [has and not any(beside) for has, beside in zip(known, around, strict=True)]
+
+
+def _error_row(period: dict[str, Any], show: Show) -> list[str]:
+    has = period["estimate"] is not None
+    interval = write_range(period["low"], period["high"], show) if has else show(None)
+    figures = [number(period["n_rows"]), show(period["estimate"]), interval]
+    return [period["name"], *figures, period["reason"] or ""]
+
+
+def _shares(summary: dict[str, Any]) -> Chart:
+    """Draw the share of rows that are answered, and the share of novel ones, by period."""
+    periods, reference = summary["periods"], summary["reference"]
+    names = {"answered": "surefoot", "novel": "own"}
+    points = data(
+        start=[period["start"] for period in periods for _ in names],
+        share=[period[name] for period in periods for name in names],
+        by=[color for _ in periods for color in names.values()],
+        about=[
+            f"{period['name']}: {percent(period[name])} {name}"
+            for period in periods
+            for name in names
+        ],
+    )
+    y = axis("share", "share of rows", domain=[0, 1])
+    colors = list(names.values())
+    by = alt.Color(
+        "by:N", scale=alt.Scale(domain=colors, range=[f"var(--{c})" for c in colors]), legend=None
+    )
+    dashes = alt.StrokeDash(
+        "by:N", scale=alt.Scale(domain=colors, range=[DASHES[c] for c in colors]), legend=None
+    )
+    lines = (
+        alt.Chart(points)
+        .mark_line(strokeWidth=2.5)
+        .encode(x=_time(summary), y=alt.Y(**y), color=by, strokeDash=dashes)
+    )
+    dots = (
+        alt.Chart(points)
+        .mark_point(filled=True, size=40, opacity=1)
+        .encode(x=_time(summary), y=alt.Y(**y), color=by, tooltip="about:N")
+    )
+    return figure(
+        f"Rows answered, and novel rows, by {summary['every']}",
+        f"The share of rows of each {summary['every']} that are answered at the promised risk, and the "
+        "share that is novel.",
+        alt.layer(_level(reference["coverage"], y, GUIDE), lines, dots),
+        {
+            "head": [summary["every"].capitalize(), "Rows", "Answered", "Novel"],
+            "rows": [
+                [
+                    period["name"],
+                    number(period["n_rows"]),
+                    percent(period["answered"]),
+                    percent(period["novel"]),
+                ]
+                for period in periods
+            ],
+        },
+        [
+            {"class": "line surefoot", "label": "answered"},
+            {"class": "line own", "label": "novel"},
+            {
+                "class": "line best",
+                "label": f"answered when it was fitted: {percent(reference['coverage'])}",
+            },
+        ],
+        height=220,
+    )
+
+
+def _moved(columns: list[dict[str, Any]]) -> Chart:
+    """Draw how far each column has moved, the largest effect first."""
+    shown = columns[:MOST_COLUMNS]
+    rows = [
+        [
+            column["name"],
+            number(column["effect"]),
+            _p_value(column["p_value"]),
+            "yes" if column["moved"] else "no",
+        ]
+        for column in shown
+    ]
+    bars = alt.Chart(
+        data(
+            name=[column["name"] for column in shown],
+            effect=[column["effect"] for column in shown],
+            by=["own" if column["moved"] else "best" for column in shown],
+            about=[f"{row[0]}: {row[1]}" for row in rows],
+        )
+    ).mark_bar(height={"band": 0.7})
+    colors = alt.Scale(domain=["own", "best"], range=["var(--own)", "var(--best)"])
+    spec = bars.encode(
+        x=alt.X(**axis("effect", "difference, from 0 to 1", number)),
+        y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=130)),
+        color=alt.Color("by:N", scale=colors, legend=None),
+        tooltip="about:N",
+    )
+    more = (
+        f" The {MOST_COLUMNS} columns with the largest ones." if len(columns) > len(shown) else ""
+    )
+    return figure(
+        "How far each column has moved",
+        f"The difference between a column's distribution in the new rows and in the held-out rows.{more}",
+        spec,
+        {"head": ["Column", "Difference", "P value", "Moved"], "rows": rows},
+        [
+            {"class": "box own", "label": "has moved"},
+            {"class": "box best", "label": "no more than chance allows"},
+        ],
+        height=60 + 24 * len(shown),
+    )
+
+
+def _p_value(value: float | None) -> str:
+    return "below 0.001" if value is not None and value < 0.001 else number(value)
+
+
+def _time(summary: dict[str, Any]) -> alt.X:
+    """Axis of the first days of the periods; few labels, which a narrow page has room for."""
+    form = {"year": "%Y", "quarter": "%b %Y", "month": "%b %Y"}.get(summary["every"], "%-d %b")
+    starts = [period["start"] for period in summary["periods"]]
+    ticks: dict[str, Any] = {"tickCount": 6}
+    if len(starts) <= MOST_TICKS:  # Vega's own weeks begin on Sunday
+        ticks = {"values": [alt.DateTime(**_date(start)) for start in starts]}
+    return alt.X(
+        "start:T",
+        title=None,
+        scale=alt.Scale(type="utc"),
+        axis=alt.Axis(format=form, labelOverlap=True, grid=False, **ticks),
+    )
+
+
+def _date(text: str) -> dict[str, Any]:
+    year, month, day = map(int, text.split("-"))
+    return {"year": year, "month": month, "date": day, "utc": True}
+
+
+def _level(level: float, y: dict[str, Any], look: dict[str, Any]) -> alt.Chart:
+    """Draw a horizontal line at a level of the axis y."""
+    return (
+        alt.Chart(data(level=[level])).mark_rule(**look).encode(y=alt.Y(**{**y, "field": "level"}))
+    )

@@ -1,0 +1,8 @@
+async function start() {
+  startLinks();
+  startMenu();
+  await drawCharts();
+  document.documentElement.dataset.ready = "yes";
+}
+
+start();

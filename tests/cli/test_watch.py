@@ -1,0 +1,153 @@
+"""`surefoot watch`: the verdict, the page, JSON, exit codes, and one sentence for what is wrong."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surefoot.cli._app import run as run_command
+
+
+def make_rows(n_rows, seed, first_day="2026-11-02"):
+    """Rows of three weeks, a class and a number to predict; the third week has three rows."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(rng.normal(size=(n_rows, 2)), columns=["a", "b"])
+    days = np.r_[np.arange(n_rows - 3) % 14, 14, 15, 20]
+    table["day"] = pd.Timestamp(first_day) + pd.to_timedelta(days, "D")
+    table["wrong"] = np.where(table["a"] + rng.normal(size=n_rows) > 0, "yes", "no")
+    table["size"] = 10 * table["a"] + rng.normal(size=n_rows)
+    return table
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("watched")
+    make_rows(200, 0).to_csv(folder / "old.csv", index=False)
+    make_rows(203, 1).to_parquet(folder / "new.parquet")
+    make_rows(203, 1).to_csv(folder / "new.csv", index=False)
+    for target, other in (("wrong", "size"), ("size", "wrong")):
+        table = pd.read_csv(folder / "old.csv").drop(columns=[other, "day"])
+        table.to_csv(folder / f"{target}.csv", index=False)
+        options = ["--target", target, "--estimator", "logistic", "--out"]
+        path = str(folder / f"{target}.skops")
+        assert not run_command(["fit", str(folder / f"{target}.csv"), *options, path])
+    return folder
+
+
+def test_the_first_sentence_is_a_verdict(run, folder, tmp_path):
+    page = tmp_path / "watch.html"
+    result = run("watch", folder / "wrong.skops", folder / "new.parquet", "--out", page)
+    assert result.code == 0
+    first, *_, last = result.out.splitlines()
+    assert first.startswith("Estimated ")
+    assert " wrong in 203 rows (" in first
+    assert first.endswith(" when it was fitted: no alarm.")
+    assert last == f"Page: {page}"
+    html = page.read_text()
+    assert "Is it still as good?" in html
+    assert "new.parquet" in html
+
+
+def test_json_has_every_period_and_a_reason_where_there_is_no_figure(run, folder):
+    names = ("new.parquet", "new.csv")
+    command = ["watch", folder / "wrong.skops", "--time", "day", "--json"]
+    one, other = (run(*command[:2], folder / name, *command[2:]) for name in names)
+    summary = json.loads(one.out)
+    assert [period["name"] for period in summary["periods"]] == [
+        f"week {week} of 2026" for week in (45, 46, 47)
+    ]
+    assert [period["n_rows"] for period in summary["periods"]] == [102, 98, 3]
+    first, _, last = summary["periods"]
+    assert first["low"] < first["estimate"] < first["high"]
+    assert (last["estimate"], last["low"]) == (None, None)
+    assert last["reason"] == "There are 3 new rows only, and an estimate needs at least 20."
+    assert (
+        summary["verdict"]["headline"]
+        == f"No figure can be given for week 47 of 2026. {last['reason']}"
+    )
+    assert summary["verdict"]["sentences"][1].startswith("Estimated ")
+    other_summary = json.loads(other.out)
+    assert other_summary["periods"][0]["n_answered"] == first["n_answered"]
+    assert other_summary["overall"]["estimate"] == pytest.approx(summary["overall"]["estimate"])
+
+
+def test_the_exit_code_is_3_where_a_lower_end_is_above_the_limit(run, folder):
+    command = ["watch", folder / "wrong.skops", folder / "new.parquet", "--json", "--fail-above"]
+    low = json.loads(run(*command, "0.9").out)["overall"]["low"]
+    assert run(*command, str(low + 0.001)).code == 0
+    above = run(*command, str(low - 0.001))
+    assert above.code == 3
+    assert json.loads(above.out)["verdict"]["alarms"] == ["all rows"]
+
+
+def test_a_regressor_is_told_in_units_of_the_target(run, folder):
+    result = run(
+        "watch", folder / "size.skops", folder / "new.csv", "--time", "day", "--every", "month"
+    )
+    first = result.out.splitlines()[0]
+    assert first.startswith("Estimated mean error ")
+    assert "in November 2026 (" in first
+    assert "%" not in first
+
+
+def test_rows_unlike_any_seen_get_a_reason_and_no_figure(run, folder, write):
+    far = make_rows(60, 2).assign(a=100.0)
+    path = write(far.to_csv(index=False), "far.csv")
+    result = run("watch", folder / "wrong.skops", path, "--fail-above", "0.1")
+    assert result.code == 0
+    assert result.out.startswith("No figure can be given for 60 rows. About ")
+
+
+def test_answers_to_an_audit_stand_beside_the_estimate(run, folder, tmp_path):
+    ask, page = tmp_path / "ask.csv", tmp_path / "watch.html"
+    both = [folder / "wrong.skops", folder / "new.parquet"]
+    assert run("audit", *both, "--labels", "40", "--out", ask).code == 0
+    asked = pd.read_csv(ask)
+    truth = make_rows(203, 1)["wrong"]
+    asked["label"] = truth[asked["row"]].to_numpy()
+    asked.to_csv(ask, index=False)
+    audit = json.loads(run("audit", *both, "--answers", ask, "--confidence", "0.95", "--json").out)
+    result = run("watch", *both, "--answers", ask, "--out", page, "--json")
+    shown = json.loads(result.out)["audit"]
+    assert [shown[name] for name in ("estimate", "low", "high")] == [
+        audit[name] for name in ("estimate", "low", "high")
+    ]
+    assert 'data-test="audit"' in page.read_text()
+    asked.assign(label="perhaps").to_csv(ask, index=False)
+    strange = run("watch", *both, "--answers", ask)
+    assert (strange.code, strange.out) == (2, "")
+    assert "'perhaps', but the model knows only 'no' and 'yes'" in strange.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--every", "day"], "--every needs --time COLUMN."),
+        (["--out", "watch.txt"], "watch.txt must end in .html."),
+        (["--fail-above", "10"], "--fail-above 10 is never passed: it is a share of wrong answers, such as 0.1."),
+        (["--fail-above", "nan"], "--fail-above nan is no error: it is 0 or more."),
+        (["--time", "when"], "{new} lacks 'when', which has the times."),
+        (["--time", "a"], "Column 'a' of {new} holds numbers: periods need dates, such as 2026-11-16."),
+    ],
+    ids=["every", "page", "share", "nan", "column", "numbers"],
+)  # fmt: skip
+def test_mistakes_are_one_sentence(run, folder, options, sentence):
+    new = folder / "new.parquet"
+    assert run("watch", folder / "wrong.skops", new, *options).sentence == sentence.format(new=new)
+
+
+def test_tables_that_cannot_be_watched_are_one_sentence(run, folder, write):
+    model = folder / "wrong.skops"
+    lacking, empty = write("a,day\n1,2026-11-16\n", "lacking.csv"), write("a,b,day\n", "empty.csv")
+    blank = write("a,b,day\n1,2,\n3,4,\n", "blank.csv")
+    assert run("watch", model, lacking).sentence == (
+        f"{lacking} lacks 'b', which the model was fitted on."
+    )
+    assert run("watch", model, empty).sentence == f"{empty} has column names but no rows."
+    assert run("watch", model, blank, "--time", "day").sentence == (
+        f"Column 'day' of {blank} has no times: every row lacks one."
+    )
+    assert (
+        run("watch", model, "-").sentence == "Standard input is not read as a stream: name a table."
+    )
