@@ -330,6 +330,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         rows = held_out.rows
         return ErrorSize(
             self.error_estimator,
+            names=[str(name) for name in self.get_column_names()],
             corrected=self.corrected,
             squared=self.loss == "squared",
             random_state=folds.seed,
