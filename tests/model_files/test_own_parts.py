@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from array_changes import first
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.indicators import LocalSensitivity, NeighborDistance
+from surefoot.indicators import LocalSensitivity, NeighborDistance, SecondOpinion
 
 OTHER = "FILE is not loaded: the rows and neighbours in it do not fit each other."
 BROKEN = "FILE is a broken skops file, or was saved by other versions."
@@ -159,3 +160,20 @@ def test_a_regressor_is_loaded_too(load, forge, rows):
     model.fit(rows[0], rows[0][:, 0])
     again = load(forge(model).content())
     np.testing.assert_array_equal(again.predict_interval(rows[0]), model.predict_interval(rows[0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sentence"),
+    [
+        ("columns_", first(99), "a tree in it splits by a column that there is not"),
+        ("columns_", lambda values: values[:-1], "the nodes of a tree in it lead astray"),
+        ("leaves_", lambda values: values[:, :-1], "the nodes of a tree in it lead astray"),
+        ("start_", lambda values: np.tile(values, 3), "the nodes of a tree in it lead astray"),
+    ],
+)
+def test_splits_and_leaves_of_boosted_trees(refusal, forge, rows, name, change, sentence):
+    opinion = SecondOpinion(random_state=0)
+    model = IndividualErrorClassifier(GaussianNB(), indicators=opinion, cv=2, random_state=0)
+    forged = forge(model.fit(*rows))
+    forged.change(forged.attributes("BoostedTrees")[name], change)
+    assert refusal(forged.content()) == f"FILE is not loaded: {sentence}."

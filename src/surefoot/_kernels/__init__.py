@@ -12,12 +12,14 @@ from surefoot._kernels._stumps import (
     two_class_error_split,
     two_class_gini_split,
 )
+from surefoot._kernels._symmetric_trees import boost_symmetric_trees
 from surefoot._kernels._text_cells import sparse_cell_steps, sparse_cell_votes
 from surefoot._kernels._text_search import nearest_rows
 
 __all__ = [
     "LANES",
     "Stored",
+    "boost_symmetric_trees",
     "cell_votes",
     "dtw_cost",
     "envelopes",

@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from surefoot._model_files._refusal import Refusal, require
+from surefoot._model_files._trees import ASTRAY, check_columns
 
 HELD_OUT = "surefoot.error_estimation._judgement.HeldOut"
 # Fields of held-out rows that are no arrays with one entry per row.
@@ -108,7 +109,25 @@ def is_numbers(values: Any) -> bool:
     return isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype == np.float64
 
 
+def check_boosted_trees(model: Any) -> None:
+    """Refuse boosted trees whose splits and leaves do not belong together, or that split by unknown columns."""
+    own = vars(model)
+    if "leaves_" not in own:
+        return
+    columns, thresholds, leaves = own["columns_"], own["thresholds_"], own["leaves_"]
+    require(is_numbers(thresholds) and is_array(columns), ASTRAY)
+    require(columns.shape == thresholds.shape and columns.dtype.kind == "i", ASTRAY)
+    n_rounds, depth = columns.shape
+    fits = is_array(leaves) and leaves.dtype == np.float64 and leaves.ndim == 3
+    require(fits and leaves.shape[:2] == (n_rounds, 1 << min(depth, 60)), ASTRAY)
+    n_outputs, n_classes = leaves.shape[2], len(own["classes_"])
+    require(n_outputs == (1 if n_classes == 2 else n_classes), ASTRAY)
+    require(is_array(own["start_"]) and own["start_"].shape == (n_outputs,), ASTRAY)
+    check_columns(columns[columns != -1], model.n_features_in_)
+
+
 CHECKS_OF_OWN_PARTS = {
+    "surefoot._boosted_trees.BoostedTrees": check_boosted_trees,
     "surefoot._models._model_input.NumericInput": check_numbers,
     HELD_OUT: check_held_out,
     "surefoot.neighborhoods._neighborhood.NeighborhoodIndex": check_index,

@@ -49,6 +49,7 @@ TRUSTED: dict[str, tuple[str, ...]] = {
         "skrub.selectors._base.Cols",
         "skrub.selectors._base.Filter",
         "skrub.selectors._base.Sub",
+        "surefoot._boosted_trees.BoostedTrees",
         "surefoot._crossfit._panel.Panel",
         "surefoot._models._model_input.MixedInput",
         "surefoot._models._model_input.ModelInput",

@@ -2,6 +2,7 @@
 
 from surefoot.datasets._churn import fetch_churn
 from surefoot.datasets._friedman import make_friedman_problem
+from surefoot.datasets._pmlb import describe_pmlb, fetch_pmlb, list_pmlb
 from surefoot.datasets._reuters import fetch_reuters21578
 from surefoot.datasets._series_generators import (
     make_cylinder_bell_funnel,
@@ -14,14 +15,17 @@ from surefoot.datasets._uci import fetch_communities, fetch_parkinsons, fetch_wi
 from surefoot.datasets._ucr import fetch_ucr, list_ucr
 
 __all__ = [
+    "describe_pmlb",
     "fetch_churn",
     "fetch_communities",
     "fetch_parkinsons",
+    "fetch_pmlb",
     "fetch_reuters21578",
     "fetch_tabular",
     "fetch_ucr",
     "fetch_wine_quality",
     "informative_tfidf",
+    "list_pmlb",
     "list_tabular",
     "list_ucr",
     "make_cylinder_bell_funnel",

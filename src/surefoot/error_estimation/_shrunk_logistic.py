@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._models import smoothed_targets
+from surefoot._shrunk import fit_logistic, with_ones
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats
 
@@ -28,7 +29,6 @@ LIGHT = 1.0
 LEVEL = 1e-2
 
 FOLDS = 5
-MOST_STEPS = 50
 
 
 class ShrunkLogisticRegression(ClassifierMixin, BaseEstimator):
@@ -173,36 +173,3 @@ def two_classes(y: NDArray[Any]) -> NDArray[Any]:
     if len(labels) < 2:
         raise ValueError(f"y has one class only, {labels[0]!r}: it may hold 0 and 1.")
     return labels
-
-
-def with_ones(rows: Floats) -> Floats:
-    """Rows with a column of ones before the others."""
-    return np.column_stack([np.ones(len(rows)), rows])
-
-
-def fit_logistic(
-    rows: Floats, target: Floats, weight: Floats, penalty: Floats, prior: Floats, start: Floats
-) -> Floats:
-    """Weights that minimise Σ w·logloss + ½ Σ penalty·(weights − prior)², by Newton's method with halved steps."""
-
-    def loss(at: Floats) -> float:
-        log_odds = rows @ at
-        ridge = 0.5 * penalty @ (at - prior) ** 2
-        return float(weight @ (np.logaddexp(0, log_odds) - target * log_odds) + ridge)
-
-    weights, now = start, loss(start)
-    for _ in range(MOST_STEPS):
-        probability = expit(rows @ weights)
-        gradient = rows.T @ (weight * (probability - target)) + penalty * (weights - prior)
-        curvature = weight * probability * (1 - probability)
-        hessian = (rows.T * curvature) @ rows + np.diag(penalty)
-        step = np.linalg.solve(hessian, gradient)
-        for _ in range(20):
-            trial = loss(weights - step)
-            if trial <= now * (1 + 1e-12):
-                break
-            step /= 2
-        weights, now = weights - step, trial
-        if np.abs(step).max() < 1e-4:
-            break
-    return weights

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._boosted_trees import BoostedTrees
 from surefoot._models import share_of_columns
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._indicator import Indicator
@@ -44,7 +45,8 @@ class SecondOpinion(Indicator):
         model is used instead.
     opinions : sequence of (str, estimator), default=None
         The other models, with their names. The default is `n_trees` extremely randomised trees, which learn
-        thresholds and interactions, and a penalised linear model, which learns trends.
+        thresholds and interactions, a penalised linear model, which learns trends, and for a classifier of dense rows
+        boosted trees, which learn both where there is enough to learn from.
     n_trees : int, default=50
         Number of the default trees. The folds of a classifier's error estimator share twice as many, each fitted on
         some of the folds, where the labels cannot have shaped the space.
@@ -71,7 +73,8 @@ class SecondOpinion(Indicator):
     >>> X, y = load_iris(return_X_y=True)
     >>> opinion = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
     >>> opinion.get_feature_names_out()
-    array(['trees_log_odds', 'linear_log_odds'], dtype=object)
+    array(['trees_log_odds', 'boosting_log_odds', 'linear_log_odds'],
+          dtype=object)
     """
 
     doubt = "other models disagree"
@@ -209,20 +212,22 @@ class SecondOpinion(Indicator):
 def default_opinions(
     rows: Any, labels: NDArray[Any], is_regression: bool, n_trees: int, random_state: Any
 ) -> Opinions:
-    """Randomised trees and a penalised linear model, classifiers or regressors like the model."""
+    """Randomised trees, boosted trees for classes, and a penalised linear model, of the model's kind."""
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    boosting = [] if issparse(rows) else [("boosting", BoostedTrees(random_state=seed))]
     if is_regression:
         share = share_of_columns(rows.shape[1])
         trees = ExtraTreesRegressor(
             n_trees, min_samples_leaf=2, max_features=share, random_state=seed
         )
         linear = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
-    elif len(np.unique(labels)) < 2:
-        return [("trees", DummyClassifier()), ("linear", DummyClassifier())]
-    else:
-        trees = ExtraTreesClassifier(n_trees, random_state=seed)
-        linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), rows)
-    return [("trees", trees), ("linear", linear)]
+        return [("trees", trees), ("linear", linear)]
+    trees = ExtraTreesClassifier(n_trees, random_state=seed)
+    linear = _scaled(LogisticRegression(max_iter=1000, tol=1e-2), rows)
+    opinions = [("trees", trees), *boosting, ("linear", linear)]
+    if len(np.unique(labels)) < 2:
+        return [(name, DummyClassifier()) for name, _ in opinions]
+    return opinions
 
 
 def _check_probabilities(opinions: Opinions) -> None:
