@@ -120,6 +120,12 @@ class ErrorSize:
         power = 2 if self.squared else 1
         return ShrunkSize(self.names, power, self.random_state).fit(table, sizes, weight, units)
 
+    @property
+    def prior_version(self) -> int | None:
+        """Version of the prior that sizes start from; None without a prior."""
+        prior = getattr(self.sizer_, "prior_", None) if self.learner is None else None
+        return None if prior is None else prior.version_
+
     def residual(self, table: Floats) -> Floats:
         """Estimated truth minus prediction."""
         return answer(self.corrector_, table)
@@ -137,6 +143,10 @@ class ErrorSize:
     def scale(self, table: Floats) -> Floats:
         """Estimated size of the error in the unit of the target."""
         return np.sqrt(self.error(table)) if self.squared else self.error(table)
+
+    def center_and_scale(self, prediction: Floats, table: Floats) -> tuple[Floats, Floats]:
+        """Corrected predictions, and the scale of their errors."""
+        return prediction + self.correction(table), self.scale(table)
 
 
 def check_targets(y: NDArray[Any]) -> Floats:

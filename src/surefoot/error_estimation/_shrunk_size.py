@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import ExtraTreesRegressor
 
 from surefoot._models import fit_model, share_of_columns
+from surefoot._priors import SizePrior, has_prior_columns
 from surefoot._typing import Floats
 from surefoot.error_estimation._error_probability import out_of_fold
-from surefoot.error_estimation._size_prior import SizePrior, has_prior_columns
 
 # Shares of what the trees learned that are tried, as powers of the ratio that they estimate.
 SHARES = np.linspace(0, 1, 5)

@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 ROUNDING = 1e-9
 
 
-def tree_arrays(boosting: Any, table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
-    """Arrays of a fitted histogram gradient boosting, as `BoostedTrees.from_arrays` of error_estimation takes them.
+def tree_arrays(
+    boosting: Any, table: NDArray[np.float64], expected: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Arrays of a fitted histogram gradient boosting, as `TreeArrays.from_arrays` takes them.
 
-    `boosting` has numeric columns and one sum of trees (a regressor, or a classifier of two classes).
-    `table` are rows on which the arrays must give what the boosting gives; else an error is raised.
+    `boosting` has numeric columns and one sum of trees: it is a regressor, or a classifier of two classes. `expected`
+    are its own sums for the rows of `table`, on the scale that it boosts on; other sums of the arrays raise an error.
     """
     nodes, roots, first = [], [], 0
-    for (tree,) in boosting._predictors:
+    for (tree,) in boosting._predictors:  # noqa: SLF001 - fitted trees have no public name
         own = tree.nodes.copy()
         leads = own["is_leaf"] == 0
         for side in ("left", "right"):
@@ -26,7 +28,9 @@ def tree_arrays(boosting: Any, table: NDArray[np.float64]) -> dict[str, NDArray[
         first += len(own)
     together = np.concatenate(nodes)
     if together["is_categorical"].any():
-        raise ValueError("The boosting has categorical columns, and the arrays hold numeric ones only.")
+        raise ValueError(
+            "The boosting has categorical columns, and the arrays hold numeric ones only."
+        )
     is_leaf = together["is_leaf"] == 1
     arrays: dict[str, NDArray[Any]] = {
         "feature": np.where(is_leaf, -1, together["feature_idx"].astype(np.int64)).astype(np.int16),
@@ -36,18 +40,12 @@ def tree_arrays(boosting: Any, table: NDArray[np.float64]) -> dict[str, NDArray[
         "missing_left": together["missing_go_to_left"] == 1,
         "value": np.where(is_leaf, together["value"], 0.0),
         "roots": np.array(roots, dtype=np.int32),
-        "constant": np.array(float(np.squeeze(boosting._baseline_prediction))),
+        "constant": np.array(np.squeeze(boosting._baseline_prediction)),  # noqa: SLF001 - as above
         "depth": np.array(int(together["depth"].max())),
     }
-    check_equal(arrays, boosting, table)
-    return arrays
-
-
-def check_equal(arrays: dict[str, NDArray[Any]], boosting: Any, table: NDArray[np.float64]) -> None:
-    """Raise an error unless walking the arrays row by row gives the boosting's own raw sums."""
-    expected = boosting._raw_predict(table)[:, 0]
     if not np.allclose([walk(arrays, row) for row in table], expected, rtol=0, atol=ROUNDING):
         raise ValueError("The arrays do not answer as the boosting does.")
+    return arrays
 
 
 def walk(arrays: dict[str, NDArray[Any]], row: NDArray[np.float64]) -> float:

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
+from surefoot._priors._tree_arrays import TreeArrays
 from surefoot._typing import Floats
-from surefoot.error_estimation._boosted_arrays import BoostedTrees
 
 # Changed whenever the columns or the trees change: a model that was fitted with another version must be fitted again.
 VERSION = 1
@@ -26,11 +26,15 @@ LENGTHS = (
 DISTANCE = "NeighborDistance__log_distance_10"
 PREDICTION = "Row__prediction"
 
-# Lengths below a tenth of the mean error hardly differ, and those beyond a million times it do not either.
+# Signs of the effects, in the order of the columns of `SizePrior.columns`: a larger gap, spread or distance is never
+# safer; a high or an extreme prediction may be either.
+SIGNS = (*(1 for _ in LENGTHS), 1, 0, 0)
+
+# Lengths below a tenth of the mean hardly differ, and those beyond a million times it do not either.
 SMALL_LENGTH, LARGE_LENGTH = 0.1, 1e6
 
-# Most that a logarithmic distance differs from its mean, and a prediction in standard deviations.
-MOST_DISTANCE, MOST_PREDICTION = 5.0, 4.0
+# Most standard deviations that a prediction differs from the mean prediction.
+MOST_PREDICTION = 4.0
 
 
 class SizePrior:
@@ -47,10 +51,15 @@ class SizePrior:
         self.lengths_ = [places[name] for name in LENGTHS]
         self.distance_, self.prediction_ = places[DISTANCE], places[PREDICTION]
         self.mean_size_ = mean_size
-        self.mean_distance_ = float(table[:, self.distance_].mean())
+        self.mean_distance_ = float(np.exp(table[:, self.distance_]).mean())
         predictions = table[:, self.prediction_]
         self.mean_prediction_, self.spread_ = float(predictions.mean()), float(predictions.std())
         return self
+
+    @staticmethod
+    def column_names() -> tuple[str, ...]:
+        """Columns of the default indicators that the prior's columns are made of, in order; the last is used twice."""
+        return (*LENGTHS, DISTANCE, PREDICTION, PREDICTION)
 
     def log_size(self, table: Floats) -> Floats:
         """Logarithm of the estimated size of each error, relative to the mean size."""
@@ -58,19 +67,24 @@ class SizePrior:
 
     def columns(self, table: Floats) -> Floats:
         """Columns that mean the same on every table: logarithms of lengths, distances, standardised predictions."""
-        with np.errstate(over="ignore"):
-            lengths = np.minimum(np.abs(table[:, self.lengths_]) / self.mean_size_, LARGE_LENGTH)
-        far = table[:, self.distance_] - self.mean_distance_
-        ahead = (table[:, self.prediction_] - self.mean_prediction_) / max(self.spread_, 1e-300)
-        ahead = np.clip(ahead, -MOST_PREDICTION, MOST_PREDICTION)
+        distances = np.exp(table[:, self.distance_])
+        ahead = table[:, self.prediction_] - self.mean_prediction_
+        ahead = np.clip(ahead / max(self.spread_, 1e-300), -MOST_PREDICTION, MOST_PREDICTION)
         return np.column_stack(
             [
-                np.log(np.hypot(lengths, SMALL_LENGTH)),
-                np.clip(far, -MOST_DISTANCE, MOST_DISTANCE),
+                log_length(table[:, self.lengths_], self.mean_size_),
+                log_length(distances, self.mean_distance_),
                 ahead,
                 np.abs(ahead),
             ]
         )
+
+
+def log_length(lengths: Floats, mean: float) -> Floats:
+    """Logarithm of lengths over a mean, which levels off below a tenth of it: rows that occur twice have distance 0."""
+    with np.errstate(over="ignore"):
+        relative = np.minimum(np.abs(lengths) / max(mean, 1e-300), LARGE_LENGTH)
+    return np.log(np.hypot(relative, SMALL_LENGTH))
 
 
 def has_prior_columns(names: Sequence[str] | None) -> bool:
@@ -79,13 +93,13 @@ def has_prior_columns(names: Sequence[str] | None) -> bool:
 
 
 @cache
-def read_trees(version: int) -> BoostedTrees:
+def read_trees(version: int) -> TreeArrays:
     """Trees of the prior that comes with this version of the library."""
     if version != VERSION:
         raise ValueError(
             f"The model was fitted with version {version} of the prior for sizes of errors, and this surefoot has "
             f"version {VERSION}: fit the model again."
         )
-    file = files("surefoot.error_estimation").joinpath("size_prior.npz")
+    file = files("surefoot._priors").joinpath("size_prior.npz")
     with file.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        return BoostedTrees.from_arrays(arrays)
+        return TreeArrays.from_arrays(arrays)

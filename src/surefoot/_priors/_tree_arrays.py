@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from surefoot._typing import Floats, Ints
 
 
-class BoostedTrees(NamedTuple):
+class TreeArrays(NamedTuple):
     """Sum of the leaves that each tree leads a row to, plus a constant.
 
     The nodes of all trees stand in one row of arrays. A row whose value of column `feature` is at most `threshold`
@@ -28,7 +28,7 @@ class BoostedTrees(NamedTuple):
     depth: int
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "BoostedTrees":
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "TreeArrays":
         """Trees from arrays by name, as `to_arrays` returns them and an npz file holds them."""
         whole = {
             name: arrays[name].astype(np.int64) for name in ("feature", "left", "right", "roots")
