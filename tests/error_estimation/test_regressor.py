@@ -182,7 +182,9 @@ def test_split_conformal_keeps_its_promise(confidence):
             passthrough=True,
             cv=HoldoutSplit(0.5, random_state=seed),
         ).fit(X, y)
-        low, high = model.predict_interval(X_new, confidence).T
+        intervals = model.predict_interval(X_new, confidence)
+        assert_array_equal(model.predict_interval(X_new, confidence, guaranteed=True), intervals)
+        low, high = intervals.T
         hits += int(((low <= y_new) & (y_new <= high)).sum())
     # Draws share test rows, which widens the spread: allow for a tenth of them being independent.
     assert hits / 1000 > binom.ppf(0.001, 100, confidence) / 100
@@ -193,8 +195,9 @@ def test_intervals_of_folds_cover_about_as_promised_and_far_above_their_worst_ca
     X_new, y_new, _ = wavy(2000, seed=1)
     for corrected in (False, True):
         model = IndividualErrorRegressor(Ridge(), corrected=corrected, random_state=0).fit(X, y)
-        low, high = model.predict_interval(X_new, 0.9).T
-        assert 0.86 < ((low <= y_new) & (y_new <= high)).mean() < 0.97
+        for guaranteed in (False, True):
+            low, high = model.predict_interval(X_new, 0.9, guaranteed=guaranteed).T
+            assert 0.86 < ((low <= y_new) & (y_new <= high)).mean() < 0.97
 
 
 def test_an_interval_holds_the_prediction_that_it_is_of():

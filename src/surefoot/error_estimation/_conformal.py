@@ -11,10 +11,6 @@ from surefoot.metrics import conformal_quantile
 # Bisection steps after which the range is as narrow as floats allow.
 HALVINGS = 60
 
-# Intervals contain those of CV+ for this many times the misses that are asked for, so that they keep a guarantee.
-MISSES_OF_GUARANTEE = 1.5
-
-
 # Predictions of rows by one fit, and the scales of their errors.
 CenterAndScale = tuple[Floats, Floats]
 
@@ -29,26 +25,18 @@ def check_supported(n_rows: int, confidence: float) -> None:
 
 
 def deployed_intervals(
-    own: CenterAndScale,
-    by_fold: Sequence[CenterAndScale],
-    held_out_scores: Sequence[Floats],
-    confidence: float,
+    own: CenterAndScale, held_out_scores: Sequence[Floats], confidence: float
 ) -> Floats:
-    """Intervals of shape (n_rows, 2) around the predictions of the deployed model (`own`).
+    """Intervals of shape (n_rows, 2) around the predictions of the deployed model, by the held-out scores of all folds.
 
     CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its centers
-    differ by them again. That is why it covers more than it is asked to. Here the held-out scores of all folds
-    are laid around one prediction. No theorem holds for that alone, so that an interval is widened, where
-    need be, to contain the CV+ interval that may miss 1.5 times as often.
+    differ by them again. That is why it covers more than it is asked to. Here the scores are laid around one
+    prediction. This covers as asked if the deployed model errs like those of the folds, for which there is
+    no guarantee with more than one fold; with a single one this is split conformal prediction.
     """
     center, scale = own
     reach = scale * conformal_quantile(np.concatenate(held_out_scores), confidence)
-    intervals = np.column_stack([center - reach, center + reach])
-    guaranteed = 1 - MISSES_OF_GUARANTEE * (1 - confidence)
-    if guaranteed <= 0 or np.isinf(reach).all():
-        return intervals
-    lower, upper = cv_plus_intervals(by_fold, held_out_scores, guaranteed).T
-    return np.column_stack([np.minimum(intervals[:, 0], lower), np.maximum(intervals[:, 1], upper)])
+    return np.column_stack([center - reach, center + reach])
 
 
 def cv_plus_intervals(

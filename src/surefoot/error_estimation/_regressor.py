@@ -100,10 +100,10 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     Model, correction, shrinkage and scale of an interval are all fitted without the fold whose errors they are
     compared with. With a single split this is split conformal prediction: for rows from the distribution of
     the training rows, the interval contains the true value with a probability of at least `confidence`. With
-    K folds, the errors of all folds are laid around the prediction of the deployed model, and the interval is
-    widened where it does not contain the CV+ interval (Barber, Candès, Ramdas and Tibshirani 2021) that may miss 1.5
-    times as often: the probability is at least 3·confidence − 2, less a term that vanishes with many rows per fold,
-    and was measured near `confidence`. There is no such guarantee if splits overlap or follow time, or with `groups`.
+    K folds, the errors of all folds are laid around the prediction of the deployed model: the probability was
+    measured near `confidence`, but no theorem holds for every model. With `guaranteed=True` it is CV+
+    (Barber, Candès, Ramdas and Tibshirani 2021): the probability is at least 2·confidence − 1, less a term that
+    vanishes with many rows per fold. There is no guarantee if splits overlap or follow time, or with `groups`.
 
     References
     ----------
@@ -164,8 +164,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Returns
         -------
         residuals : ndarray of shape (n_rows,)
-            Estimated residuals, in the unit of the target; with `corrected=True`, `predict` adds `shrinkage_`
-            times these.
+            Estimated residuals, in the unit of the target; a correction is `shrinkage_` times these.
         """
         output = self._describe(X)
         return self._size.residual(self._table(output.columns))
@@ -186,7 +185,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         output = self._describe(X)
         return self._error(self._table(output.columns))
 
-    def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
+    def predict_interval(
+        self, X: Any, confidence: float = 0.9, *, guaranteed: bool = False
+    ) -> Floats:
         """Conformal prediction interval of each row's true value; narrower is more certain.
 
         Parameters
@@ -194,7 +195,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows to assess.
         confidence : float, default=0.9
-            Probability that it contains the true value; the notes of the class state the exact guarantee.
+            Probability that it contains the true value; the notes of the class state what is guaranteed.
+        guaranteed : bool, default=False
+            Whether to use CV+, which has a guarantee with any model, is wider, and asks the models of all folds.
 
         Returns
         -------
@@ -204,21 +207,19 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         check_supported(len(self.held_out_.rows), confidence)
-        return self._interval(X, self._panel(X, self._learned), confidence)
-
-    def _interval(self, X: Any, output: PanelOutput, confidence: float) -> Floats:
-        """Intervals of checked rows; infinite with too few held-out rows for this confidence."""
-        scores = [fold.scores for fold in self._folds]
-        # With a single split the fit without the held-out rows is the only one that their scores are of.
-        size = self._size if len(scores) > 1 else self._folds[0].size
-        own = size.center_and_scale(*self._prediction(output))
-        if len(scores) == 1:
-            return cv_plus_intervals([own], scores, confidence)
+        if not guaranteed:
+            return self._interval(self._panel(X, self._learned), confidence)
         by_fold = [
             fold.size.center_and_scale(*self._prediction(fold.panel(X, self._learned)))
             for fold in self._folds
         ]
-        return deployed_intervals(own, by_fold, scores, confidence)
+        return cv_plus_intervals(by_fold, [fold.scores for fold in self._folds], confidence)
+
+    def _interval(self, output: PanelOutput, confidence: float) -> Floats:
+        """Intervals of rows, by the fit that held-out scores are of; infinite with too few held-out rows."""
+        size = self._size if self.n_splits_ > 1 else self._folds[0].size
+        own = size.center_and_scale(*self._prediction(output))
+        return deployed_intervals(own, [fold.scores for fold in self._folds], confidence)
 
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
         """Intervals of the held-out rows, in the order of `held_out_`, to measure their coverage.
@@ -260,7 +261,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _in_target_unit(self, sizes: Floats) -> Floats:
-        """Sizes of errors in the unit of the target."""
         return np.sqrt(sizes) if self.loss == "squared" else sizes
 
     def _methods(self) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return {
             "prediction": prediction + self._size.correction(table),
             "error": self._error(table),
-            "interval": self._interval(X, output, confidence),
+            "interval": self._interval(output, confidence),
             "residual": self._size.residual(table),
         }
 
