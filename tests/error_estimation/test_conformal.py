@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot._validation import check_share
-from surefoot.error_estimation._conformal import (
-    cv_plus_intervals,
-    cv_plus_sets,
-    deployed_intervals,
-)
+from surefoot.error_estimation._conformal import cv_plus_intervals, cv_plus_sets
+from surefoot.metrics import conformal_quantile
 
 CONFIDENCES = st.sampled_from([0.1, 0.5, 0.75, 0.8, 0.9, 0.95])
 
@@ -105,9 +102,13 @@ def drawn_coverages(spread):
         scores = np.abs(rng.normal(size=100) - spread * rng.normal(size=100)).reshape(5, 20)
         truth, centers = rng.normal(size=500), spread * rng.normal(size=(6, 500))
         own, *folds = [(center, np.ones(500)) for center in centers]
-        found = [cv_plus_intervals(folds, scores, 0.9), deployed_intervals(own, scores, 0.9)]
+        low, high = cv_plus_intervals(folds, scores, 0.9).T
+        reach = conformal_quantile(scores.ravel(), 0.9)
         hits.append(
-            [np.mean((low <= truth) & (truth <= high)) for low, high in (i.T for i in found)]
+            [
+                np.mean((low <= truth) & (truth <= high)),
+                np.mean(np.abs(truth - own[0]) <= reach),
+            ]
         )
     return np.mean(hits, axis=0)
 

@@ -68,6 +68,8 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
         else:
             held_out = out_of_fold(trees, X, ratios, sample_weight, units, self.random_state)
         self.share_ = best_share(ratios, held_out, sample_weight)
+        remaining = ratios * np.exp(-self.share_ * log_ratio(held_out))
+        self.level_ += float(np.log(max(np.average(remaining, weights=sample_weight), 1e-300)))
         return self
 
     def predict(self, X: Floats) -> Floats:
