@@ -5,7 +5,7 @@ are judged by their coverage, by their Winkler score divided by that of constant
 same model (below 1 is better), and by the rank correlation of their width with the true absolute error. With
 `--train-rows 120 350` there are as many training rows, three models, and this library against constant width only.
 What was measured is kept in `--out`, and not measured again. Needs the tables in $SUREFOOT_DATA, pandas, matplotlib,
-MAPIE and crepes:
+MAPIE and (but for few training rows) crepes:
 
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/intervals.py --out results
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/intervals.py --out results --train-rows 120 350
@@ -17,8 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from crepes import ConformalRegressor
-from crepes.extras import DifficultyEstimator
 from joblib import Parallel, delayed
 from mapie.conformity_scores import ResidualNormalisedScore
 from mapie.regression import (
@@ -102,6 +100,9 @@ def quantile_regression(X, y, X_test, seed):
 
 def neighbor_difficulty(model, X, y, X_test, seed):
     """Intervals of crepes, as wide as the out-of-fold residuals of 25 neighbours are large; a split of two to one."""
+    from crepes import ConformalRegressor
+    from crepes.extras import DifficultyEstimator
+
     X_fit, X_rest, y_fit, y_rest = train_test_split(X, y, test_size=1 / 3, random_state=seed)
     residuals = y_fit - cross_val_predict(model, X_fit, y_fit, cv=5)
     fitted = clone(model).fit(X_fit, y_fit)
