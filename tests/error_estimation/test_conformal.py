@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_intervals, cv_plus_sets
+from surefoot.metrics import conformal_quantile
 
 CONFIDENCES = st.sampled_from([0.1, 0.5, 0.75, 0.8, 0.9, 0.95])
 
@@ -62,13 +63,13 @@ def test_sets_grow_with_confidence(seed, n_folds, confidence):
 
 def test_too_few_rows_rule_nothing_out():
     assert cv_plus_sets([np.array([[9.0, -9.0]])], [np.zeros(8)], 0.9).all()
-    intervals = cv_plus_intervals([np.zeros(2)], [np.ones(2)], [np.ones(8)], 0.9)
+    intervals = cv_plus_intervals([(np.zeros(2), np.ones(2))], [np.ones(8)], 0.9)
     assert_array_equal(intervals, [[-np.inf, np.inf]] * 2)
 
 
 def test_one_fit_is_split_conformal_prediction():
     scores = np.random.default_rng(0).exponential(size=99)
-    found = cv_plus_intervals([np.array([5.0])], [np.array([2.0])], [scores], 0.9)
+    found = cv_plus_intervals([(np.array([5.0]), np.array([2.0]))], [scores], 0.9)
     reach = 2 * np.sort(scores)[ceil(0.9 * 100) - 1]
     assert_allclose(found, [[5 - reach, 5 + reach]])
 
@@ -79,7 +80,7 @@ def test_intervals_are_those_of_the_definition(seed, n_folds, confidence):
     rng = np.random.default_rng(seed)
     known = [rng.exponential(size=rng.integers(1, 9)) for _ in range(n_folds)]
     centers, scales = rng.normal(size=(n_folds, 3)), rng.exponential(size=(n_folds, 3))
-    found = cv_plus_intervals(centers, scales, known, confidence)
+    found = cv_plus_intervals(list(zip(centers, scales, strict=True)), known, confidence)
     n_rows = sum(len(k) for k in known)
     for i in range(3):
         ends = [(c[i], s[i] * e) for c, s, k in zip(centers, scales, known, strict=True) for e in k]
@@ -89,12 +90,43 @@ def test_intervals_are_those_of_the_definition(seed, n_folds, confidence):
         assert_allclose(found[i], told)
 
 
+def drawn_coverages(spread):
+    """Coverage, asked for 0.9, of CV+ and of intervals around the deployed model, over 20 draws of 100 rows.
+
+    The truth of each row is standard normal. Each of six fits, five of folds and the deployed one, predicts 0 plus a
+    mistake of its own, which is normal too, with the given spread: models that differ are unstable.
+    """
+    rng = np.random.default_rng(0)
+    hits = []
+    for _ in range(20):
+        scores = np.abs(rng.normal(size=100) - spread * rng.normal(size=100)).reshape(5, 20)
+        truth, centers = rng.normal(size=500), spread * rng.normal(size=(6, 500))
+        own, *folds = [(center, np.ones(500)) for center in centers]
+        low, high = cv_plus_intervals(folds, scores, 0.9).T
+        reach = conformal_quantile(scores.ravel(), 0.9)
+        hits.append(
+            [
+                np.mean((low <= truth) & (truth <= high)),
+                np.mean(np.abs(truth - own[0]) <= reach),
+            ]
+        )
+    return np.mean(hits, axis=0)
+
+
+def test_cv_plus_covers_too_much_where_fits_differ_and_the_deployed_model_does_not():
+    # Of 100 rows, the coverage of a draw has the standard deviation 0.03, and the mean of 20 draws 0.007.
+    by_folds, deployed = drawn_coverages(spread=0.5)
+    assert by_folds > deployed + 0.02
+    assert deployed == pytest.approx(0.9, abs=0.02)
+    assert_allclose(drawn_coverages(spread=0.0), 0.9, atol=0.02)
+
+
 def test_intervals_and_sets_of_a_split_promise_the_same():
     rng = np.random.default_rng(0)
     for n_rows in range(1, 40):
         scores, new = rng.exponential(size=n_rows), rng.exponential(size=50)
         inside = cv_plus_sets([new[:, None]], [scores], 0.8)[:, 0]
-        reach = cv_plus_intervals([np.zeros(50)], [np.ones(50)], [scores], 0.8)[:, 1]
+        reach = cv_plus_intervals([(np.zeros(50), np.ones(50))], [scores], 0.8)[:, 1]
         assert_array_equal(inside, new <= reach)
 
 

@@ -139,10 +139,14 @@ def test_errors_and_widths_follow_the_noise():
 
 
 def test_squared_loss_is_the_square():
-    X, y, noise = wavy(800)
+    X, y, _ = wavy(800)
     found = IndividualErrorRegressor(KNeighborsRegressor(), loss="squared", random_state=0)
     found.fit(X, y)
-    assert found.predict_error(X)[noise > 0.1].mean() == pytest.approx(0.25 * 1.2, rel=0.2)
+    X_new, y_new, noise_new = wavy(2000, seed=1)
+    loud = noise_new > 0.1
+    errors = ((y_new - found.predict(X_new)) ** 2)[loud].mean()
+    assert errors == pytest.approx(0.25 * 1.2, rel=0.2)
+    assert found.predict_error(X_new)[loud].mean() == pytest.approx(errors, rel=0.2)
     assert_allclose(found.held_out_.losses, (y - found.held_out_.prediction) ** 2)
 
 
@@ -182,28 +186,49 @@ def test_split_conformal_keeps_its_promise(confidence):
             passthrough=True,
             cv=HoldoutSplit(0.5, random_state=seed),
         ).fit(X, y)
-        low, high = model.predict_interval(X_new, confidence).T
+        intervals = model.predict_interval(X_new, confidence)
+        assert_allclose(model.predict_interval(X_new, confidence, guaranteed=True), intervals)
+        low, high = intervals.T
         hits += int(((low <= y_new) & (y_new <= high)).sum())
     # Draws share test rows, which widens the spread: allow for a tenth of them being independent.
     assert hits / 1000 > binom.ppf(0.001, 100, confidence) / 100
 
 
-def test_cv_plus_covers_about_as_promised_and_far_above_its_worst_case():
+def test_intervals_of_folds_cover_about_as_promised_and_far_above_their_worst_case():
     X, y, _ = wavy(300)
     X_new, y_new, _ = wavy(2000, seed=1)
     for corrected in (False, True):
         model = IndividualErrorRegressor(Ridge(), corrected=corrected, random_state=0).fit(X, y)
-        low, high = model.predict_interval(X_new, 0.9).T
-        assert 0.86 < ((low <= y_new) & (y_new <= high)).mean() < 0.97
+        for guaranteed in (False, True):
+            low, high = model.predict_interval(X_new, 0.9, guaranteed=guaranteed).T
+            assert 0.86 < ((low <= y_new) & (y_new <= high)).mean() < 0.97
 
 
-def test_more_confidence_is_a_wider_interval_up_to_everything():
+def test_an_interval_holds_the_prediction_that_it_is_of():
+    X, y, _ = wavy(80)
+    X_new, _, _ = wavy(200, seed=1)
+    for corrected in (False, True):
+        model = IndividualErrorRegressor(
+            DecisionTreeRegressor(random_state=0), corrected=corrected, random_state=0
+        ).fit(X, y)
+        judgement = model.judge(X_new)
+        assert (judgement.interval[:, 0] <= judgement.prediction).all()
+        assert (judgement.prediction <= judgement.interval[:, 1]).all()
+
+
+def test_more_confidence_is_a_wider_interval_up_to_what_the_rows_support():
     X, y, _ = wavy(100)
     model = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
     narrow, wide = model.predict_interval(X, 0.5), model.predict_interval(X, 0.95)
     assert (wide[:, 0] <= narrow[:, 0]).all()
     assert (wide[:, 1] >= narrow[:, 1]).all()
-    assert_array_equal(model.predict_interval(X[:1], 0.995), [[-np.inf, np.inf]])
+    assert np.isfinite(model.predict_interval(X, 0.99)).all()  # 100 of 101 rows
+    with pytest.raises(ValueError, match=r"100 held-out rows support no interval .* at most 0\.99"):
+        model.predict_interval(X[:1], 0.995)
+    # A judgement has more to say than an interval: it is given, with one that holds everything.
+    judgement = model.judge(X[:1], confidence=0.995)
+    assert_array_equal(judgement.interval, [[-np.inf, np.inf]])
+    assert np.isfinite(judgement.error).all()
 
 
 def test_a_single_split_leaves_the_model_on_its_part():

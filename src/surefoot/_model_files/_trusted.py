@@ -57,6 +57,7 @@ TRUSTED: dict[str, tuple[str, ...]] = {
         "surefoot._models._model_input.NumericInput",
         "surefoot._models._response.Response",
         "surefoot._tables._plain.PlainColumn",
+        "surefoot._priors._size_prior.SizePrior",
         "surefoot.error_estimation._classifier.IndividualErrorClassifier",
         "surefoot.error_estimation._error_probability.ErrorProbability",
         "surefoot.error_estimation._error_size.ErrorSize",
@@ -68,6 +69,7 @@ TRUSTED: dict[str, tuple[str, ...]] = {
         "surefoot.error_estimation._regressor.IndividualErrorRegressor",
         "surefoot.error_estimation._row.Row",
         "surefoot.error_estimation._shrunk_logistic.ShrunkLogisticRegression",
+        "surefoot.error_estimation._shrunk_size.ShrunkSize",
         "surefoot.indicators._confidence.Confidence",
         "surefoot.indicators._local_sensitivity.LocalSensitivity",
         "surefoot.indicators._neighbor_disagreement.NeighborDisagreement",
@@ -78,7 +80,7 @@ TRUSTED: dict[str, tuple[str, ...]] = {
     ),
     "PartialNode": ("functools.partial",),
     "TreeNode": ("sklearn.tree._tree.Tree",),
-    "TupleNode": ("surefoot.error_estimation._regressor.FoldFit",),
+    "TupleNode": ("surefoot.error_estimation._fold_fit.FoldFit",),
     "TypeNode": FRAMES,
 }
 

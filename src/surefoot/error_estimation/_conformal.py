@@ -1,4 +1,4 @@
-"""Conformal prediction: intervals and sets by CV+, from one fit per fold and the rows it did not see."""
+"""Conformal prediction: intervals and sets from one fit per fold and the rows it did not see."""
 
 from collections.abc import Sequence
 from math import floor
@@ -11,21 +11,46 @@ from surefoot.metrics import conformal_quantile
 # Bisection steps after which the range is as narrow as floats allow.
 HALVINGS = 60
 
+# Predictions of rows by one fit, and the scales of their errors.
+CenterAndScale = tuple[Floats, Floats]
+
+
+def check_supported(n_rows: int, confidence: float) -> None:
+    """Raise an error if intervals of this confidence would be infinite, with so many held-out rows."""
+    if (1 - confidence) * (n_rows + 1) + 1e-9 < 1:
+        raise ValueError(
+            f"{n_rows} held-out rows support no interval with confidence={confidence}: with as many it may be at "
+            f"most {floor(1e4 * n_rows / (n_rows + 1)) / 1e4}."
+        )
+
+
+def deployed_intervals(
+    own: CenterAndScale, held_out_scores: Sequence[Floats], confidence: float
+) -> Floats:
+    """Intervals of shape (n_rows, 2) around the predictions of the deployed model, by the held-out scores of all folds.
+
+    CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its centers
+    differ by them again. That is why it covers more than it is asked to. Here the scores are laid around one
+    prediction. This covers as asked if the deployed model errs like those of the folds, for which there is
+    no guarantee with more than one fold; with a single one this is split conformal prediction.
+    """
+    center, scale = own
+    reach = scale * conformal_quantile(np.concatenate(held_out_scores), confidence)
+    return np.column_stack([center - reach, center + reach])
+
 
 def cv_plus_intervals(
-    centers: Sequence[Floats],
-    scales: Sequence[Floats],
-    held_out_scores: Sequence[Floats],
-    confidence: float,
+    by_fold: Sequence[CenterAndScale], held_out_scores: Sequence[Floats], confidence: float
 ) -> Floats:
     """CV+ intervals of shape (n_rows, 2) from one fit per fold (Barber, Candès, Ramdas and Tibshirani 2021).
 
-    `centers[k]` and `scales[k]` are the predictions and scales of fit k for each new row, `held_out_scores[k]`
+    `by_fold[k]` holds the predictions (centers) and scales of fit k for each new row, `held_out_scores[k]`
     the nonconformity scores |y − center| / scale of the rows that it did not see. Held-out row i of fold k gives
     the ends center_k ± scale_k · score_i. The r-th smallest lower end and the r-th largest upper end are
     returned, with r = ⌊(1 − confidence)(n + 1)⌋ for n held-out rows. With one fit this is split conformal
     prediction.
     """
+    centers, scales = [center for center, _ in by_fold], [scale for _, scale in by_fold]
     n_scores = sum(len(scores) for scores in held_out_scores)
     rank = floor((1 - confidence) * (n_scores + 1) + 1e-9)
     n_rows = len(centers[0])

@@ -1,18 +1,20 @@
 """Learners of out-of-fold residuals: a correction, and the size of the error after it."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._models import fit_model, share_of_columns
+from surefoot._models import fit_model
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._error_probability import answer, out_of_fold
+from surefoot.error_estimation._shrunk_size import ShrunkSize
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
@@ -54,8 +56,9 @@ class ErrorSize:
     Parameters
     ----------
     learner : regressor or None
-        Learns residuals, and sizes of errors; None means `LineThenTrees` for residuals and randomised trees for
-        sizes.
+        Learns residuals, and sizes of errors; None means `LineThenTrees` for residuals and `ShrunkSize` for sizes.
+    names : list of str
+        Names of the columns.
     corrected : bool
         Whether predictions are corrected by the estimated residual.
     squared : bool
@@ -68,11 +71,13 @@ class ErrorSize:
         self,
         learner: Any,
         *,
+        names: Sequence[str],
         corrected: bool,
         squared: bool,
         random_state: int,
     ) -> None:
         self.learner = learner
+        self.names = names
         self.corrected = corrected
         self.squared = squared
         self.random_state = random_state
@@ -106,18 +111,20 @@ class ErrorSize:
             remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
-        self.sizer_ = fit_model(self._sizer(table.shape[1]), table, sizes, weight)
+        self.sizer_ = self._fit_sizer(table, sizes, weight, units)
         return self
 
-    def _sizer(self, n_columns: int) -> Any:
+    def _fit_sizer(self, table: Floats, sizes: Floats, weight: Any, units: Any) -> Any:
         if self.learner is not None:
-            return clone(self.learner)
-        return ExtraTreesRegressor(
-            100,
-            min_samples_leaf=10,
-            max_features=share_of_columns(n_columns),
-            random_state=self.random_state,
-        )
+            return fit_model(self.learner, table, sizes, weight)
+        power = 2 if self.squared else 1
+        return ShrunkSize(self.names, power, self.random_state).fit(table, sizes, weight, units)
+
+    @property
+    def prior_version(self) -> int | None:
+        """Version of the prior that sizes start from; None without a prior."""
+        prior = getattr(self.sizer_, "prior_", None) if self.learner is None else None
+        return None if prior is None else prior.version_
 
     def residual(self, table: Floats) -> Floats:
         """Estimated truth minus prediction."""
@@ -136,6 +143,10 @@ class ErrorSize:
     def scale(self, table: Floats) -> Floats:
         """Estimated size of the error in the unit of the target."""
         return np.sqrt(self.error(table)) if self.squared else self.error(table)
+
+    def center_and_scale(self, prediction: Floats, table: Floats) -> tuple[Floats, Floats]:
+        """Corrected predictions, and the scale of their errors."""
+        return prediction + self.correction(table), self.scale(table)
 
 
 def check_targets(y: NDArray[Any]) -> Floats:

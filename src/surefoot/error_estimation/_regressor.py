@@ -1,21 +1,27 @@
 """Error estimator for regressors: size of each prediction's error (Buza et al. 2010, version 3)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, CrossFitter, Panel, PanelOutput, check_rows
+from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
-from surefoot.error_estimation._conformal import cv_plus_intervals, held_out_intervals
+from surefoot.error_estimation._conformal import (
+    check_supported,
+    cv_plus_intervals,
+    deployed_intervals,
+    held_out_intervals,
+)
 from surefoot.error_estimation._error_size import (
     ErrorSize,
     check_targets,
     held_out_corrections,
 )
+from surefoot.error_estimation._fold_fit import FoldFit
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._row import Row
@@ -23,14 +29,6 @@ from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistanc
 
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
-
-
-class FoldFit(NamedTuple):
-    """Panel and error size fitted without one fold, and the scaled errors (`scores`) of the rows of that fold."""
-
-    panel: Panel
-    size: ErrorSize
-    scores: Floats
 
 
 class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
@@ -47,7 +45,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
     error_estimator : regressor, default=None
         Learns residuals, and the size of errors, from the columns. By default residuals are learned by ridge
-        regression and trees on its residuals, sizes by randomised trees.
+        regression and trees, sizes by trees that start from what was learned on other tables (the prior).
     indicators : "auto", indicator or several, default="auto"
         Indicators that the error estimator learns from. "auto" is the prediction and the row itself, and in a
         scaled space `NeighborDisagreement`, `NeighborDistance` and a `SecondOpinion`.
@@ -75,6 +73,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Fitted estimator of residuals.
     shrinkage_ : float
         Factor of the estimated residual in the correction: 0 if it does not reduce the error, at most 1.
+    prior_version_ : int or None
+        Version of the prior; None if other indicators or another `error_estimator` leave no use for it.
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows: predictions (corrected if `corrected=True`),
         estimates and losses by models, corrections and error estimators that did not see them.
@@ -97,21 +97,20 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     Notes
     -----
-    A residual is truth minus prediction, so that it is added to correct. (The paper defines the error
-    the other way round, and then adds it.)
+    A residual is truth minus prediction, so that it is added to correct; the paper has it the other way round.
 
     Model, correction, shrinkage and scale of an interval are all fitted without the fold whose errors they are
     compared with. With a single split this is split conformal prediction: for rows from the distribution of
     the training rows, the interval contains the true value with a probability of at least `confidence`. With
-    K folds it is CV+ (Barber, Candès, Ramdas and Tibshirani 2021): the probability is at least 2·confidence − 1,
-    less a term that vanishes with many rows per fold; in practice it is near `confidence`, rather above. There
-    is no such guarantee if splits overlap or follow time, or with `groups`, whose rows are not independent.
+    K folds, the errors of all folds are laid around the prediction of the deployed model: the probability was
+    measured near `confidence`, but no theorem holds for every model. With `guaranteed=True` it is CV+
+    (Barber, Candès, Ramdas and Tibshirani 2021): the probability is at least 2·confidence − 1, less a term that
+    vanishes with many rows per fold. There is no guarantee if splits overlap or follow time, or with `groups`.
 
     References
     ----------
-    Buza, Nanopoulos and Schmidt-Thieme, "Individualized error estimation for classification and
-    regression models", 2010. Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the
-    jackknife+", Annals of Statistics 49, 2021.
+    Buza, Nanopoulos and Schmidt-Thieme, "Individualized error estimation for classification and regression models",
+    2010. Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics, 2021.
 
     Examples
     --------
@@ -167,8 +166,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Returns
         -------
         residuals : ndarray of shape (n_rows,)
-            Estimated residuals, in the unit of the target; with `corrected=True`, `predict` adds `shrinkage_`
-            times these.
+            Estimated residuals, in the unit of the target; a correction is `shrinkage_` times these.
         """
         output = self._describe(X)
         return self._size.residual(self._table(output.columns))
@@ -189,7 +187,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         output = self._describe(X)
         return self._error(self._table(output.columns))
 
-    def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
+    def predict_interval(
+        self, X: Any, confidence: float = 0.9, *, guaranteed: bool = False
+    ) -> Floats:
         """Conformal prediction interval of each row's true value; narrower is more certain.
 
         Parameters
@@ -197,24 +197,31 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows to assess.
         confidence : float, default=0.9
-            Probability that it contains the true value; the notes of the class state the exact guarantee.
+            Probability that it contains the true value; the notes of the class state what is guaranteed.
+        guaranteed : bool, default=False
+            Whether to use CV+, which has a guarantee with any model, is wider, and asks the models of all folds.
 
         Returns
         -------
         intervals : ndarray of shape (n_rows, 2)
-            Lower and upper ends; infinite where there are too few rows for this confidence.
+            Lower and upper ends. Too few held-out rows for this confidence raise an error.
         """
         check_share(confidence, "confidence")
-        return self._interval(check_rows(self, X), confidence)
+        X = check_rows(self, X)
+        check_supported(len(self.held_out_.rows), confidence)
+        if not guaranteed:
+            return self._interval(self._panel(X, self._learned), confidence)
+        by_fold = [
+            fold.size.center_and_scale(*self._prediction(fold.panel(X, self._learned)))
+            for fold in self._folds
+        ]
+        return cv_plus_intervals(by_fold, [fold.scores for fold in self._folds], confidence)
 
-    def _interval(self, X: Any, confidence: float) -> Floats:
-        """CV+ intervals of checked rows."""
-        centers, scales = [], []
-        for fold in self._folds:
-            prediction, table = self._prediction(fold.panel(X, self._learned))
-            centers.append(prediction + fold.size.correction(table))
-            scales.append(fold.size.scale(table))
-        return cv_plus_intervals(centers, scales, [fold.scores for fold in self._folds], confidence)
+    def _interval(self, output: PanelOutput, confidence: float) -> Floats:
+        """Intervals of rows, by the fit that held-out scores are of; infinite with too few held-out rows."""
+        size = self._size if self.n_splits_ > 1 else self._folds[0].size
+        own = size.center_and_scale(*self._prediction(output))
+        return deployed_intervals(own, [fold.scores for fold in self._folds], confidence)
 
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
         """Intervals of the held-out rows, in the order of `held_out_`, to measure their coverage.
@@ -246,8 +253,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     def held_out_corrections(self, y: Any) -> Floats:
         """Corrections of the held-out predictions: their estimated residuals, as far as the other splits support them.
 
-        Added to the predictions, in the order of `held_out_`, they show what `corrected=True` would gain; `y` are
-        the targets that were given to `fit`.
+        Added to the predictions they show what `corrected=True` would gain; `y` are the targets given to `fit`.
         """
         check_is_fitted(self)
         held_out = self.held_out_
@@ -257,7 +263,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _in_target_unit(self, sizes: Floats) -> Floats:
-        """Sizes of errors in the unit of the target."""
         return np.sqrt(sizes) if self.loss == "squared" else sizes
 
     def _methods(self) -> tuple[str, ...]:
@@ -268,7 +273,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return {
             "prediction": prediction + self._size.correction(table),
             "error": self._error(table),
-            "interval": self._interval(X, confidence),
+            "interval": self._interval(output, confidence),
             "residual": self._size.residual(table),
         }
 
@@ -314,6 +319,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
         self._size = self._fit_size(folds, held_out, residual)
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
+        self.prior_version_ = self._size.prior_version
         sizes = np.abs(folds.y[held_out.rows] - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
         return HeldOut(
@@ -332,6 +338,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         rows = held_out.rows
         return ErrorSize(
             self.error_estimator,
+            names=[str(name) for name in self.get_column_names()],
             corrected=self.corrected,
             squared=self.loss == "squared",
             random_state=folds.seed,

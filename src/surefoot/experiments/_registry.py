@@ -19,6 +19,7 @@ EXPERIMENTS = {
     "duda-figure-9-5": "boundary bias and variance of three Gaussian models in the plane",
     "churn": "four variants of AdaBoost on customer churn; needs the churn tables",
     "error-prior": "what a mistake looks like on any table, learned from the cases of prior-cases in the same folder",
+    "error-size-prior": "what goes with large errors of regressors, learned on many tables; needs the PMLB tables",
     "prior-cases": "what goes with the mistakes of many models on many tables, to learn from; needs the PMLB tables",
     "queries-and-the-oracle": "labels needed by each way of asking for them",
 }
