@@ -9,24 +9,19 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
-from surefoot._models import series_model
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
+from surefoot.error_estimation._default_indicators import classifier_indicators
 from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.error_estimation._prior import check_prior, prior_for
-from surefoot.error_estimation._series import series_indicators
 from surefoot.error_estimation._strangeness import class_strangeness, true_class_strangeness
 from surefoot.indicators import (
     Confidence,
     Indicator,
-    LocalSensitivity,
-    NeighborDisagreement,
-    NeighborDistance,
-    SecondOpinion,
 )
 
 
@@ -262,15 +257,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return effects * (self._cost_factor * (wrong - right))[:, None]
 
     def _auto_indicators(self) -> list[Indicator]:
-        if series_model(self.estimator) is not None:
-            return series_indicators(self.random_state)
-        return [
-            Confidence(),
-            LocalSensitivity(n_neighbors=10, space="scaled"),
-            NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
-            NeighborDistance(n_neighbors=10, space="scaled"),
-            SecondOpinion(space="scaled", random_state=self.random_state),
-        ]
+        return classifier_indicators(self.estimator, self.random_state)
 
     def _resolve_indicators(self) -> list[Indicator]:
         """Checked indicators, own confidence first, where the default error estimator expects it."""

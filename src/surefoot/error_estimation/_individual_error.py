@@ -26,13 +26,13 @@ from surefoot._models import check_model, predict_labels, series_model
 from surefoot._tables import input_form
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
+from surefoot.error_estimation._default_indicators import STABILITY, stability_name
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 
-# Names of the indicators that the error estimator does not learn from: stability, unless `LocalSensitivity` is
-# among those it learns from, and the distance that makes a row novel.
-STABILITY, NOVELTY = "stability", "novelty"
+# Name of the indicator of the distance that makes a row novel, which the error estimator does not learn from.
+NOVELTY = "novelty"
 
 # Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
 N_NEAR, N_NEAR_SERIES = 10, 3
@@ -105,7 +105,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         X, y, sample_weight = self._check(X, y, sample_weight)
         if groups is not None:
             check_consistent_length(X, groups)
-        self._learned, self._stability = list(learned), _stability_name(learned)
+        self._learned, self._stability = list(learned), stability_name(learned)
         not_learned: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
         if self._stability == STABILITY:
             n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
@@ -340,13 +340,3 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _stability_name(learned: dict[str, Indicator]) -> str:
-    """Name of the indicator with the columns shift, spread and worst: a learned one, if there is one."""
-    fitting = (
-        name
-        for name, indicator in learned.items()
-        if isinstance(indicator, LocalSensitivity) and not indicator.per_class
-    )
-    return next(fitting, STABILITY)

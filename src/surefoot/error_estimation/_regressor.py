@@ -16,6 +16,7 @@ from surefoot.error_estimation._conformal import (
     deployed_intervals,
     held_out_intervals,
 )
+from surefoot.error_estimation._default_indicators import regressor_indicators
 from surefoot.error_estimation._error_size import (
     ErrorSize,
     check_targets,
@@ -24,8 +25,7 @@ from surefoot.error_estimation._error_size import (
 from surefoot.error_estimation._fold_fit import FoldFit
 from surefoot.error_estimation._individual_error import IndividualErrorEstimator
 from surefoot.error_estimation._judgement import HeldOut
-from surefoot.error_estimation._row import Row
-from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
+from surefoot.indicators import Indicator
 
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
@@ -285,12 +285,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return output.scores[:, 0], self._table(output.columns)
 
     def _auto_indicators(self) -> list[Indicator]:
-        return [
-            Row(prediction=True, optional=True),
-            NeighborDisagreement(n_neighbors=(10, 30), space="scaled"),
-            NeighborDistance(n_neighbors=10, space="scaled"),
-            SecondOpinion(space="scaled", random_state=self.random_state),
-        ]
+        return regressor_indicators(self.random_state)
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         check_option(self.loss, "loss", ("absolute", "squared"))
