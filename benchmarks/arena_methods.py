@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from surefoot.error_estimation import PriorCase, ShrunkLogisticRegression
 
@@ -75,7 +77,8 @@ def recalibrated_confidence(contest):
         np.log(np.clip(probabilities, LEAST_PROBABILITY, None))
         for probabilities in (contest.probabilities, contest.test_probabilities)
     )
-    calibrator = LogisticRegression(max_iter=1000).fit(known, contest.labels)
+    calibrator = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+    calibrator.fit(known, contest.labels)
     recalibrated = calibrator.predict_proba(new)
     return Estimate(1 - recalibrated[np.arange(len(new)), contest.test_prediction], True)
 
