@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from surefoot._files import write_whole
 from surefoot._typing import Floats
@@ -18,8 +18,6 @@ SHIPPED = "error_prior.json"
 
 # Columns that are log-odds of the predicted class end so, the model's own among them.
 LOG_ODDS = "log_odds"
-
-LEAST_DOUBT = 1e-4
 
 # Places, evenly spaced in normal scores, at which the distribution of a column is kept.
 N_KNOTS = 400
@@ -40,7 +38,7 @@ class ErrorPrior:
     columns : tuple of str
         Names of the columns, as `get_column_names` returns them.
     mean : ndarray of shape (n_weights,)
-        Mean weights of the columns, as normal scores of their ranks, and of two that are made from them.
+        Mean weights of the columns, as normal scores of their ranks, and of one that is made from them.
     covariance : ndarray of shape (n_weights, n_weights)
         Their covariance over tables and models.
     tables : tuple of str
@@ -110,18 +108,16 @@ def _shipped_text() -> str:
 
 
 def describe(table: Floats, log_odds: Any) -> Floats:
-    """Columns, and two more: mean probability of another class than the predicted one, and its log-odds.
+    """Columns, and one more: mean probability of another class than the predicted one, what a vote of all would say.
 
     The mean is over the model itself and its second opinions, whose log-odds of the predicted class are the columns at
-    the places `log_odds`. Together they say what a vote of all would say.
+    the places `log_odds`.
     """
-    doubt = expit(-table[:, log_odds]).mean(axis=1)
-    doubt_log_odds = logit(np.clip(doubt, LEAST_DOUBT, 1 - LEAST_DOUBT))
-    return np.column_stack([table, doubt, doubt_log_odds])
+    return np.column_stack([table, expit(-table[:, log_odds]).mean(axis=1)])
 
 
 class NormalScores:
-    """Columns and the two made from them (`describe`), as normal scores of their ranks among held-out rows.
+    """Columns and the one made from them (`describe`), as normal scores of their ranks among held-out rows.
 
     A score is the value that a standard normal variable has at the same rank. So columns of any unit and any shape, and
     with any outliers, can be compared from table to table.
