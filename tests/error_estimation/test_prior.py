@@ -150,3 +150,11 @@ def test_a_column_counts_by_its_ranks_alone():
     ]
     other = some._replace(columns=bent[0], fresh_columns=bent[1])
     assert_allclose(other.estimate(prior), some.estimate(prior), atol=0.02)
+
+
+def test_a_set_that_the_rows_cannot_support_is_refused():
+    X, y = make_blobs(60, centers=[[-5, 0], [5, 0]], random_state=0)
+    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    assert model.predict_set(X, 0.98).any(axis=1).all()
+    with pytest.raises(ValueError, match=r"0\.99"):
+        model.predict_set(X, 0.99)

@@ -16,10 +16,10 @@ CenterAndScale = tuple[Floats, Floats]
 
 
 def check_supported(n_rows: int, confidence: float) -> None:
-    """Raise an error if intervals of this confidence would be infinite, with so many held-out rows."""
+    """Raise an error if sets or intervals of this confidence would hold everything, with so many held-out rows."""
     if (1 - confidence) * (n_rows + 1) + 1e-9 < 1:
         raise ValueError(
-            f"{n_rows} held-out rows support no interval with confidence={confidence}: with as many it may be at "
+            f"{n_rows} held-out rows cannot support confidence={confidence}: with as many it may be at "
             f"most {floor(1e4 * n_rows / (n_rows + 1)) / 1e4}."
         )
 
