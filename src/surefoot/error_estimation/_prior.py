@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 
 from surefoot._files import write_whole
@@ -136,17 +137,22 @@ class NormalScores:
         self.log_odds = log_odds_places(columns)
         weight = np.ones(len(table)) if weight is None else weight
         counts = weight > 0
-        described = describe(table[counts], self.log_odds)
+        described = self._described(table[counts])
         self.scales = [_scale(column, weight[counts]) for column in described.T]
 
     def __call__(self, table: Floats) -> Floats:
         """Scores of rows; beyond the held-out rows they are those of the first or the last of them."""
-        columns = describe(table, self.log_odds).T
+        columns = self._described(table).T
         scores = [_score(c, *scale) for c, scale in zip(columns, self.scales, strict=True)]
         return np.column_stack(scores)
 
+    def _described(self, table: Floats) -> NDArray[np.float32]:
+        """Columns in single precision, so that values which differ by rounding alone have the same rank."""
+        with np.errstate(over="ignore"):
+            return describe(table, self.log_odds).astype(np.float32)
 
-def _scale(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
+
+def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.float32], Floats]:
     """Values of a column, ascending, and their normal scores: of a tie the middle one."""
     furthest = ndtri((len(column) + 0.5) / (len(column) + 1))
     scores = np.linspace(-furthest, furthest, N_KNOTS)
@@ -158,7 +164,7 @@ def _scale(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return values, (scores[first] + scores[first + counts - 1]) / 2
 
 
-def _score(column: Floats, values: Floats, scores: Floats) -> Floats:
+def _score(column: NDArray[np.float32], values: NDArray[np.float32], scores: Floats) -> Floats:
     """Scores of a column: of a value between two known ones, however near, the middle of theirs."""
     below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
     above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)
