@@ -33,7 +33,7 @@ sure = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X_old
 print(f"{sure.held_out_.losses.mean():.1%} wrong when it was fitted")
 
 # %%
-# A year of weeks, 300 rows each. Weeks 12 to 20 have warmer rows; from week 38 on, one column counts for less.
+# A year of weeks, 300 rows each. The 12th to the 20th have warmer rows; from the 38th on, one column counts for less.
 starts = np.datetime64("2026-01-05") + 7 * np.arange(52)
 is_spring, is_autumn = (np.arange(52) >= 11) & (np.arange(52) < 20), np.arange(52) >= 37
 weeks = [
@@ -61,8 +61,8 @@ spring_week = weeks[15]
 ShiftDisplay.from_result(compare_rows(sure, spring_week[0]))
 
 # %%
-# In autumn the estimate stays where it was, although about twice as many predictions are wrong: nothing in the inputs
-# tells. The audits do. This is how far each is from the truth, in points:
+# In autumn the estimate stays where it was, although more than twice as many predictions are wrong: nothing in the
+# inputs tells. The audits do. This is how far the estimates are from the truth, in points:
 off = 100 * (np.array([each.estimate for each in estimates]) - true_errors)
 names = {"spring": is_spring, "autumn": is_autumn, "other weeks": ~is_spring & ~is_autumn}
 for name, inside in names.items():

@@ -29,9 +29,9 @@ def case(random, weights, *, n_rows=400, level=-1.5):
 
 
 def two_columns(mean, variance):
-    """Prior of two columns, and nearly none of the two that are made from them."""
-    covariance = np.diag([variance, variance, 1e-8, 1e-8])
-    return ErrorPrior(1, tuple(NAMES), np.array([*mean, 0.0, 0.0]), covariance, ("t",), 1)
+    """Prior of two columns, and no weight of the one that is made from them."""
+    covariance = np.diag([variance, variance, 1e-8])
+    return ErrorPrior(1, tuple(NAMES), np.array([*mean, 0.0]), covariance, ("t",), 1)
 
 
 def test_mean_and_spread_of_the_weights_are_found_again():
@@ -41,7 +41,7 @@ def test_mean_and_spread_of_the_weights_are_found_again():
     # The weights of the doubt that is made from the first column have a part in that column's effect.
     assert abs(prior.mean[1] - drawn[:, 1].mean()) < 0.1
     assert abs(np.sqrt(prior.covariance[1, 1]) - 0.5) < 0.12
-    assert prior.mean[0] - prior.mean[2] - prior.mean[3] < -0.8
+    assert prior.mean[0] - prior.mean[2] < -0.8
     assert (prior.n_cases, prior.tables, prior.columns) == (60, ("t",), tuple(NAMES))
     assert np.linalg.eigvalsh(prior.covariance).min() > 0
 
@@ -99,7 +99,7 @@ def test_the_prior_that_ships_knows_no_development_table_nor_its_kin():
     assert len(prior.tables) > 50
     assert not set(prior.tables) & set(list_tabular())
     assert not {"splice", "waveform"} & {describe_pmlb(name).family for name in prior.tables}
-    n_weights = len(prior.columns) + 2
+    n_weights = len(prior.columns) + 1
     assert prior.mean.shape == (n_weights,)
     assert np.linalg.eigvalsh(prior.covariance).min() > 0
 
@@ -150,3 +150,11 @@ def test_a_column_counts_by_its_ranks_alone():
     ]
     other = some._replace(columns=bent[0], fresh_columns=bent[1])
     assert_allclose(other.estimate(prior), some.estimate(prior), atol=0.02)
+
+
+def test_a_set_that_the_rows_cannot_support_is_refused():
+    X, y = make_blobs(60, centers=[[-5, 0], [5, 0]], random_state=0)
+    model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    assert model.predict_set(X, 0.98).any(axis=1).all()
+    with pytest.raises(ValueError, match=r"0\.99"):
+        model.predict_set(X, 0.99)

@@ -223,7 +223,7 @@ def test_more_confidence_is_a_wider_interval_up_to_what_the_rows_support():
     assert (wide[:, 0] <= narrow[:, 0]).all()
     assert (wide[:, 1] >= narrow[:, 1]).all()
     assert np.isfinite(model.predict_interval(X, 0.99)).all()  # 100 of 101 rows
-    with pytest.raises(ValueError, match=r"100 held-out rows support no interval .* at most 0\.99"):
+    with pytest.raises(ValueError, match=r"100 held-out rows cannot support .* at most 0\.99"):
         model.predict_interval(X[:1], 0.995)
     # A judgement has more to say than an interval: it is given, with one that holds everything.
     judgement = model.judge(X[:1], confidence=0.995)

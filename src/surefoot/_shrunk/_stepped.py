@@ -68,8 +68,8 @@ class SteppedLogistic:
     The log-odds start from one column, `own`: the score of a model, with a slope that all topics share. Each step
     then changes the weights of its columns, and the intercept, for all topics alike or for each of them. It has a ridge
     penalty towards the weights before it. The penalty is chosen by the out-of-fold Brier score; a step that saves less
-    than its standard error is left out. So a topic with few rows keeps the weights that all topics share, and without
-    evidence the start alone decides.
+    than its standard error is left out, for all topics or for a topic whose own rows do not pay for it. So a topic with
+    few rows keeps the weights that all topics share, and without evidence the start alone decides.
 
     Parameters
     ----------
@@ -228,7 +228,19 @@ class _Problem:
             candidates.append(changed)
         losses = np.column_stack([self._held_out_losses(each) for each in candidates])
         best = best_departure(losses, self.learned.weight, self.units)
-        return candidates[best], (np.inf, *PENALTIES)[best]
+        after = candidates[best]
+        if step.by_topic and best:
+            after = self._where_it_pays(weights, after, losses[:, [0, best]])
+        return after, (np.inf, *PENALTIES)[best]
+
+    def _where_it_pays(self, before: Floats, after: Floats, losses: Floats) -> Floats:
+        """Weights after a step of the topics whose own rows show that it pays, and of the others those before it."""
+        rows, kept = self.learned, before.copy()
+        for t in range(rows.n_topics):
+            own = rows.topic == t
+            if best_departure(losses[own], rows.weight[own], self.units[own]):
+                kept[:, t] = after[:, t]
+        return kept
 
     def _changes(
         self, step: Step, places: Ints, weights: Floats, starts: Floats, strength: float

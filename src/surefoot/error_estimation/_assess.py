@@ -47,7 +47,7 @@ def assess(
     >>> model = GaussianNB().fit(X[::2], y[::2])
     >>> assessed = assess(model, X[1::2], y[1::2], random_state=0)
     >>> assessed.predict_error(X[[0, 70]]).round(1)
-    array([0. , 0.1])
+    array([0. , 0.3])
     """
     model = as_estimator(model, X, y)
     kind = IndividualErrorClassifier if is_classifier(model) else IndividualErrorRegressor

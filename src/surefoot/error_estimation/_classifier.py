@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
-from surefoot.error_estimation._conformal import cv_plus_sets
+from surefoot.error_estimation._conformal import check_supported, cv_plus_sets
 from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
 from surefoot.error_estimation._default_indicators import classifier_indicators
 from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
@@ -199,6 +199,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
+        check_supported(sum(map(len, self._held_out_strangeness)), confidence)
         new = [class_strangeness(scorer(X).scores) for scorer in self._fold_scorers]
         return cv_plus_sets(new, self._held_out_strangeness, confidence)
 

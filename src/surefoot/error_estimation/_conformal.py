@@ -16,17 +16,15 @@ CenterAndScale = tuple[Floats, Floats]
 
 
 def check_supported(n_rows: int, confidence: float) -> None:
-    """Raise an error if intervals of this confidence would be infinite, with so many held-out rows."""
+    """Raise an error if sets or intervals of this confidence would hold everything, with so many held-out rows."""
     if (1 - confidence) * (n_rows + 1) + 1e-9 < 1:
         raise ValueError(
-            f"{n_rows} held-out rows support no interval with confidence={confidence}: with as many it may be at "
+            f"{n_rows} held-out rows cannot support confidence={confidence}: with as many it may be at "
             f"most {floor(1e4 * n_rows / (n_rows + 1)) / 1e4}."
         )
 
 
-def deployed_intervals(
-    own: CenterAndScale, held_out_scores: Sequence[Floats], confidence: float
-) -> Floats:
+def deployed_intervals(own: CenterAndScale, held_out_scores: Floats, confidence: float) -> Floats:
     """Intervals of shape (n_rows, 2) around the predictions of the deployed model, by the held-out scores of all folds.
 
     CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its centers
@@ -35,8 +33,18 @@ def deployed_intervals(
     no guarantee with more than one fold; with a single one this is split conformal prediction.
     """
     center, scale = own
-    reach = scale * conformal_quantile(np.concatenate(held_out_scores), confidence)
+    reach = scale * conformal_quantile(held_out_scores, confidence)
     return np.column_stack([center - reach, center + reach])
+
+
+def levelled_scores(sizes: Floats, scales: Floats, own: Floats) -> Floats:
+    """Scores of held-out rows on the level of the deployed scales.
+
+    `sizes` are absolute errors, `scales` their estimates by the fits of the folds, and `own` those of the deployed
+    one for the same rows. Fits of the folds learned from models with fewer rows, whose errors are larger: their
+    scales are too large on the mean, and the scores, taken as they are, too small for the deployed scales.
+    """
+    return sizes / scales * np.exp(np.mean(np.log(scales) - np.log(own)))
 
 
 def cv_plus_intervals(

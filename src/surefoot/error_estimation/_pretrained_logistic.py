@@ -32,8 +32,8 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
     ----------
     classes_ : ndarray of shape (2,)
         Right and wrong: 0 and 1.
-    intercept_, coef_ : float, ndarray of shape (n_columns + 2,)
-        Weights of the columns' scores in the log-odds of being wrong, and of the two that are made from them.
+    intercept_, coef_ : float, ndarray of shape (n_columns + 1,)
+        Weights of the columns' scores in the log-odds of being wrong, and of the one that is made from them.
     held_out_ : ndarray of shape (n_rows,)
         Out-of-fold probabilities of the training rows.
     """

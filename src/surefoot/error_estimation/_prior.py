@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr, ndtri
 
 from surefoot._files import write_whole
 from surefoot._typing import Floats
@@ -18,8 +19,6 @@ SHIPPED = "error_prior.json"
 
 # Columns that are log-odds of the predicted class end so, the model's own among them.
 LOG_ODDS = "log_odds"
-
-LEAST_DOUBT = 1e-4
 
 # Places, evenly spaced in normal scores, at which the distribution of a column is kept.
 N_KNOTS = 400
@@ -40,7 +39,7 @@ class ErrorPrior:
     columns : tuple of str
         Names of the columns, as `get_column_names` returns them.
     mean : ndarray of shape (n_weights,)
-        Mean weights of the columns, as normal scores of their ranks, and of two that are made from them.
+        Mean weights of the columns, as normal scores of their ranks, and of one that is made from them.
     covariance : ndarray of shape (n_weights, n_weights)
         Their covariance over tables and models.
     tables : tuple of str
@@ -110,18 +109,16 @@ def _shipped_text() -> str:
 
 
 def describe(table: Floats, log_odds: Any) -> Floats:
-    """Columns, and two more: mean probability of another class than the predicted one, and its log-odds.
+    """Columns, and one more: mean probability of another class than the predicted one, what a vote of all would say.
 
     The mean is over the model itself and its second opinions, whose log-odds of the predicted class are the columns at
-    the places `log_odds`. Together they say what a vote of all would say.
+    the places `log_odds`.
     """
-    doubt = expit(-table[:, log_odds]).mean(axis=1)
-    doubt_log_odds = logit(np.clip(doubt, LEAST_DOUBT, 1 - LEAST_DOUBT))
-    return np.column_stack([table, doubt, doubt_log_odds])
+    return np.column_stack([table, expit(-table[:, log_odds]).mean(axis=1)])
 
 
 class NormalScores:
-    """Columns and the two made from them (`describe`), as normal scores of their ranks among held-out rows.
+    """Columns and the one made from them (`describe`), as normal scores of their ranks among held-out rows.
 
     A score is the value that a standard normal variable has at the same rank. So columns of any unit and any shape, and
     with any outliers, can be compared from table to table.
@@ -140,17 +137,22 @@ class NormalScores:
         self.log_odds = log_odds_places(columns)
         weight = np.ones(len(table)) if weight is None else weight
         counts = weight > 0
-        described = describe(table[counts], self.log_odds)
+        described = self._described(table[counts])
         self.scales = [_scale(column, weight[counts]) for column in described.T]
 
     def __call__(self, table: Floats) -> Floats:
         """Scores of rows; beyond the held-out rows they are those of the first or the last of them."""
-        columns = describe(table, self.log_odds).T
+        columns = self._described(table).T
         scores = [_score(c, *scale) for c, scale in zip(columns, self.scales, strict=True)]
         return np.column_stack(scores)
 
+    def _described(self, table: Floats) -> NDArray[np.float32]:
+        """Columns in single precision, so that values which differ by rounding alone have the same rank."""
+        with np.errstate(over="ignore"):
+            return describe(table, self.log_odds).astype(np.float32)
 
-def _scale(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
+
+def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.float32], Floats]:
     """Values of a column, ascending, and their normal scores: of a tie the middle one."""
     furthest = ndtri((len(column) + 0.5) / (len(column) + 1))
     scores = np.linspace(-furthest, furthest, N_KNOTS)
@@ -162,7 +164,7 @@ def _scale(column: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return values, (scores[first] + scores[first + counts - 1]) / 2
 
 
-def _score(column: Floats, values: Floats, scores: Floats) -> Floats:
+def _score(column: NDArray[np.float32], values: NDArray[np.float32], scores: Floats) -> Floats:
     """Scores of a column: of a value between two known ones, however near, the middle of theirs."""
     below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
     above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)

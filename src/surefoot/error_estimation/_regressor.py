@@ -15,6 +15,7 @@ from surefoot.error_estimation._conformal import (
     cv_plus_intervals,
     deployed_intervals,
     held_out_intervals,
+    levelled_scores,
 )
 from surefoot.error_estimation._default_indicators import regressor_indicators
 from surefoot.error_estimation._error_size import (
@@ -90,10 +91,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Uniform sample of the held-out rows' inputs, with which `surefoot.monitoring` compares new rows.
     n_features_in_ : int
         Columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_columns,)
-        Their names, where they are strings.
-    input_form_ : dict
-        Library of the table seen in `fit`, and the kinds and categories of its columns.
+    feature_names_in_, input_form_ : ndarray of shape (n_columns,), dict
+        Their names, where they are strings; their kinds and categories, and the library of the table.
 
     Notes
     -----
@@ -110,7 +109,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     References
     ----------
     Buza, Nanopoulos and Schmidt-Thieme, "Individualized error estimation for classification and regression models",
-    2010. Barber, Candès, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics, 2021.
+    2010. Barber et al., "Predictive inference with the jackknife+", Annals of Statistics 49, 2021.
 
     Examples
     --------
@@ -161,7 +160,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to assess.
 
         Returns
         -------
@@ -177,7 +175,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to assess.
 
         Returns
         -------
@@ -199,7 +196,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         confidence : float, default=0.9
             Probability that it contains the true value; the notes of the class state what is guaranteed.
         guaranteed : bool, default=False
-            Whether to use CV+, which has a guarantee with any model, is wider, and asks the models of all folds.
+            Whether to use CV+: guaranteed with any model, wider, slower.
 
         Returns
         -------
@@ -219,9 +216,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     def _interval(self, output: PanelOutput, confidence: float) -> Floats:
         """Intervals of rows, by the fit that held-out scores are of; infinite with too few held-out rows."""
-        size = self._size if self.n_splits_ > 1 else self._folds[0].size
+        size = self._folds[0].size if self.n_splits_ == 1 else self._size
         own = size.center_and_scale(*self._prediction(output))
-        return deployed_intervals(own, [fold.scores for fold in self._folds], confidence)
+        return deployed_intervals(own, self._scores, confidence)
 
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
         """Intervals of the held-out rows, in the order of `held_out_`, to measure their coverage.
@@ -317,6 +314,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         self.prior_version_ = self._size.prior_version
         sizes = np.abs(folds.y[held_out.rows] - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
+        size = self._size if len(folds.splits) > 1 else self._folds[0].size
+        own = size.scale(self._table(held_out.columns))
+        self._scores = levelled_scores(sizes, scale, own)
         return HeldOut(
             **self._held_out_fields(folds, held_out),
             prediction=prediction,

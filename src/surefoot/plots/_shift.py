@@ -132,9 +132,8 @@ class ShiftDisplay(LegendDisplay):
         self.ax_.set(xlabel="difference between the distributions, from 0 to 1")
 
     def _draw_legend(self) -> None:
-        from matplotlib.patches import Patch  # noqa: PLC0415 - a display has been drawn already
-
         names = {VERMILION: "moved", GREY: "no more than chance allows"}
         title = f"new against old rows: AUC {self.comparison.auc:.2f}"
-        handles = [Patch(color=color, label=name) for color, name in names.items()]
-        self.ax_.legend(handles=handles, title=title, frameon=False, loc="lower right")
+        for color, name in names.items():
+            self.ax_.bar([], [], color=color, label=name)
+        self.ax_.legend(title=title, frameon=False, loc="lower right")
