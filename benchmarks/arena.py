@@ -29,7 +29,7 @@ from surefoot.error_estimation import ErrorPrior
 from surefoot.experiments._case_models import ARENA_MODELS, encoded, models
 from surefoot.experiments._case_store import Case, read_case
 from surefoot.experiments._case_tables import case_tables, split, training_sizes
-from surefoot.experiments._error_prior import cross_fitted, learn, learned_from
+from surefoot.experiments._error_prior import cross_fitted, learned_from
 from surefoot.experiments._prior_cases import collect, printed
 from surefoot.metrics import augrc_loss, error_auroc_score, smooth_calibration_error
 
@@ -50,16 +50,16 @@ def planned(tables, kinds, random_states):
 class Priors:
     """Priors, each learned on stored cases without some families, by the family that they may judge."""
 
-    def __init__(self, cases_folder, folder, *, quick):
-        self.cases_folder, self.folder, self.quick = cases_folder, folder, quick
+    def __init__(self, cases, cases_folder, folder):
+        self.cases, self.cases_folder, self.folder = cases, cases_folder, folder
 
     def __call__(self, family):
         """Prior for a table of this family."""
-        return self._by_family.get(family, self._by_family[""])
+        return self.by_family[family]
 
     @cached_property
-    def _by_family(self):
-        """Prior by family; "" stands for families that no prior is learned from."""
+    def by_family(self):
+        """Prior by family, from disk if it was learned before."""
         index = self.folder / "families.json"
         if not index.exists():
             self._learn(index)
@@ -69,16 +69,13 @@ class Priors:
         }
 
     def _learn(self, index):
-        """Learn and write a prior from all cases, and one without each fold of the families."""
+        """Learn and write a prior without each fold of the families."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        wanted = learned_from(quick=self.quick)
-        for case in wanted:
+        for case in self.cases:
             collect(case, self.cases_folder)
-        cases = [read_case(case.path(self.cases_folder)) for case in wanted]
-        learn(cases).save(self.folder / "all.json")
-        names = {"": "all.json"}
-        n_folds = min(FOLDS, len({case["family"] for case in cases}))
-        for number, (prior, held_back) in enumerate(cross_fitted(cases, n_folds)):
+        stored, names = [read_case(case.path(self.cases_folder)) for case in self.cases], {}
+        n_folds = min(FOLDS, len({case["family"] for case in stored}))
+        for number, (prior, held_back) in enumerate(cross_fitted(stored, n_folds)):
             prior.save(self.folder / f"fold_{number}.json")
             names |= {case["family"]: f"fold_{number}.json" for case in held_back}
         write_whole(index, json.dumps(names, indent=1).encode())
@@ -195,9 +192,10 @@ def main():
     if options.quick:
         tables, kinds, seeds = QUICK_TABLES, ("logistic", "forest"), [0]
     forget(options.again, options.out)
-    priors = Priors(options.cases, options.out / "priors", quick=options.quick)
-    priors("")  # learned before the cases are spread over processes
     cases = planned(tables, kinds, seeds)
+    learned = dict.fromkeys([*learned_from(quick=options.quick), *cases])
+    priors = Priors(list(learned), options.cases, options.out / "priors")
+    print(f"Priors for {len(priors.by_family)} families", flush=True)  # before the cases are spread
     jobs = (delayed(judged)(case, options.cases, options.out, priors) for case in cases)
     done = Parallel(n_jobs=options.jobs, return_as="generator")(jobs)
     lines = [
@@ -212,7 +210,9 @@ def main():
 
 
 def forget(methods, out):
-    """Remove the figures of methods from disk."""
+    """Remove the figures of methods from disk, and the priors if surefoot is one of them."""
+    if "surefoot" in methods:
+        (out / "priors" / "families.json").unlink(missing_ok=True)
     for path in (out / "figures").glob("*.json") if methods else []:
         figures = json.loads(path.read_text())
         left = {name: line for name, line in figures.items() if name not in methods}
