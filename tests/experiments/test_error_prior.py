@@ -34,7 +34,7 @@ def test_two_tables_judge_each_other(tmp_path):
     assert prior.columns == ErrorPrior.shipped().columns
     stored = [read_case(path) for path in sorted((tmp_path / "classification").glob("*.npz"))]
     names = [str(name) for name in stored[0]["column_names"]]
-    lines = list(csv.DictReader((tmp_path / "error_prior.csv").open()))
+    lines = list(csv.DictReader((tmp_path / "error_prior.csv").read_text().splitlines()))
     assert len(lines) == len(stored) == 4
     for case in stored:
         others = [given(other) for other in stored if other["family"] != case["family"]]
