@@ -66,6 +66,7 @@ def worst_lines(figures, method, n_lines=10):
     """Largest ratios of a method."""
     part = with_ratios(figures)
     part = part[part.method == method].sort_values("ratio", ascending=False).head(n_lines)
+    part = part.assign(random_state=part.random_state.astype(str))
     return part[["table", "model", "random_state", "training_errors", "test_errors", "ratio"]]
 
 
@@ -112,12 +113,14 @@ def simple_table(frame, first):
 
 
 def _cell(value):
-    """Number in three digits, a whole number in full, a text as it is; a dash for what is missing."""
+    """Number to three places, or to one from 20 on, a whole number in full, a text as it is; a dash for a gap."""
     if isinstance(value, str):
         return value
     if np.isnan(value):
         return "—"
-    return f"{value:.0f}" if value == round(value) and abs(value) >= 2 else f"{value:.3f}"
+    if value == round(value) and value >= 2:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 20 else f"{value:.3f}"
 
 
 def summarize(figures):
