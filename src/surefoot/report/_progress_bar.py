@@ -2,8 +2,8 @@
 
 from surefoot._progress import Plan, Show, bar
 
-# Costs of steps relative to one fit of the model on a fold, measured on tables of 1,500 to 8,000 rows.
-COSTS = {"fit": 1.0, "search": 1.3, "describe": 0.8, "section": 2.0, "refit": 0.8}
+# Costs of steps relative to one fit of the model on a fold, measured on tables of 250 to 1,500 rows.
+COSTS = {"fit": 1.0, "search": 1.3, "describe": 0.8, "section": 5.0, "refit": 0.7}
 WORDS = {
     "fit": "Fitting the model on folds",
     "search": "Fitting second opinions",
