@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from surefoot._progress import Plan
@@ -55,6 +55,17 @@ def classes(n_rows):
     return make_classification(n_rows, 8, n_informative=4, random_state=0)
 
 
+@pytest.fixture(scope="module")
+def warm():
+    """Reports whose time does not count: they import and compile what the first ones of a process need."""
+    for model, rows in (
+        (LogisticRegression(), classes(120)),
+        (Ridge(), make_regression(60, 5, noise=5, random_state=0)),
+    ):
+        ReliabilityReport(model, *rows).summarize()
+
+
+@pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize(
     ("model", "rows"),
     [
