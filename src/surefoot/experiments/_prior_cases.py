@@ -11,6 +11,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,12 @@ def measure(case: Case) -> Arrays:
     """Fit the model and its error estimator, judge the test rows, and return what both know of their rows."""
     task, rows = table_task(case.table), split(case.table, case.n_train, case.random_state)
     model = encoded(models(task, case.random_state)[case.model], rows.X)
-    estimator = IndividualErrorClassifier if task == "classification" else IndividualErrorRegressor
+    # A prior has seen these tables: without one the figures of a case are those of its own rows.
+    estimator: Any = (
+        partial(IndividualErrorClassifier, prior=None)
+        if task == "classification"
+        else IndividualErrorRegressor
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a network of few rounds is meant
         warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
