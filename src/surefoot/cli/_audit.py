@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import typer
 
+from surefoot._sure import Sure
 from surefoot._words import plural
 from surefoot.cli._audit_file import (
     Code,
@@ -24,7 +25,7 @@ from surefoot.cli._memory import check_fits
 from surefoot.cli._mistakes import Mistake, one_sentence_of
 from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import check_confidence
-from surefoot.cli._score import Sure, check_numbers, load_sure
+from surefoot.cli._score import check_numbers, load_sure
 from surefoot.cli._tables import read_table, table_bytes, table_name
 from surefoot.monitoring import Audit, AuditResult
 from surefoot.monitoring import audit as draw_audit

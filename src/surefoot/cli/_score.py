@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._parallel import model_of, shared_model
+from surefoot._sure import Sure
 from surefoot._table_files import is_score_column
 from surefoot._words import plural
 from surefoot.abstention import Promise, promise_for
@@ -25,8 +26,6 @@ from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
 from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import check_confidence
 from surefoot.cli._tables import read_table, table_bytes, table_name
-
-Sure = IndividualErrorClassifier | IndividualErrorRegressor
 
 # Rows that are judged at a time, so that there is progress to see.
 CHUNK = 10_000

@@ -14,18 +14,16 @@ import mlflow
 import numpy as np
 import pandas as pd
 from mlflow.models import Model
-from sklearn.utils.validation import check_is_fitted
 from skops.io import get_untrusted_types
 
 from surefoot import __version__
 from surefoot._files import write_whole
 from surefoot._model_files import ModelFileError, load_model, save_model
+from surefoot._sure import Sure, check_sure
 from surefoot._words import listed, reason
 from surefoot.abstention import Promise, promise_for
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.integrations._mlflow_signature import can_be_restored, make_signature, restored_types
-
-Sure = IndividualErrorClassifier | IndividualErrorRegressor
 
 # Folder of the files in MLflow's folder `data`, and the files.
 FOLDER, MODEL, PROMISE, TYPES = "surefoot", "model.skops", "promise.json", "types.json"
@@ -123,16 +121,6 @@ def load(model_uri: str) -> Sure:
     if not folder.is_dir():
         raise ModelFileError(f"{model_uri} holds no model that surefoot saved.")
     return read_folder(folder).sure
-
-
-def check_sure(sure: Any) -> None:
-    """Raise one sentence unless `sure` is a fitted error estimator."""
-    if not isinstance(sure, (IndividualErrorClassifier, IndividualErrorRegressor)):
-        raise TypeError(
-            f"sure is a {type(sure).__name__}: wrap the model in IndividualErrorClassifier or "
-            "IndividualErrorRegressor, and fit it."
-        )
-    check_is_fitted(sure)
 
 
 def chosen_promise(

@@ -11,11 +11,10 @@ from mlflow.types import ColSpec, DataType, Schema
 from mlflow.types.schema import AnyType
 from packaging.version import Version
 
+from surefoot._sure import Sure
 from surefoot._words import listed
 from surefoot.abstention import Promise
-from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-
-Sure = IndividualErrorClassifier | IndividualErrorRegressor
+from surefoot.error_estimation import IndividualErrorRegressor
 
 # Before 3.17 MLflow numbered the rows of columns of type "any" from 0, those of other columns by their index.
 MIXES_TYPES = Version(mlflow.__version__) >= Version("3.17.0")

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from surefoot._sure import Sure
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot._words import plural
 from surefoot.monitoring._classes import ClassPerformance, class_performance
 from surefoot.monitoring._shift import ALARM, Ratio, Shift
 from surefoot.monitoring._sizes import size_performance
-from surefoot.monitoring._sure import Sure
 from surefoot.monitoring._weights import make_weights
 
 CLASS_METRICS = ("error", "accuracy", "cost", "precision", "recall", "f1")

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from surefoot._sure import Sure
 from surefoot.monitoring._compare import RowComparison
 from surefoot.monitoring._estimate import PerformanceEstimate, check_metric
 from surefoot.monitoring._new_rows import NewRows
-from surefoot.monitoring._sure import Sure, check_monitored
+from surefoot.monitoring._sure import check_monitored
 
 
 def estimate_performance(

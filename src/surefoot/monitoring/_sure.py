@@ -2,21 +2,12 @@
 
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-
-Sure = IndividualErrorClassifier | IndividualErrorRegressor
+from surefoot._sure import check_sure
 
 
 def check_monitored(sure: Any) -> None:
     """Raise one sentence unless `sure` is a fitted error estimator that kept a sample of its rows."""
-    if not isinstance(sure, (IndividualErrorClassifier, IndividualErrorRegressor)):
-        raise TypeError(
-            f"sure is a {type(sure).__name__}: wrap the model in IndividualErrorClassifier or "
-            "IndividualErrorRegressor, and fit it."
-        )
-    check_is_fitted(sure)
+    check_sure(sure)
     if not hasattr(sure, "input_sample_"):
         raise ValueError(
             "The model was saved by an older version of surefoot, which kept no sample of its rows: fit it again."

@@ -6,16 +6,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
+from surefoot._sure import Sure, check_sure
 from surefoot._table_streams import plain
 from surefoot._tables import count_rows, take_rows
 from surefoot._words import listed
 from surefoot.abstention import Promise, promise_for
-from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.scoring._rows import is_arrow, rows_for
-
-Sure = IndividualErrorClassifier | IndividualErrorRegressor
 
 # Rows that are judged at a time: the columns of all indicators exist for so many rows at most.
 CHUNK = 10_000
@@ -114,16 +111,6 @@ def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
             f"keep has {listed(twice)}, the name of a column that is written: rename it."
         )
     return pa.schema([*kept, *(pa.field(name, kind) for name, kind in fields.items())])
-
-
-def check_sure(sure: Any) -> None:
-    """Raise one sentence unless `sure` is a fitted error estimator."""
-    if not isinstance(sure, (IndividualErrorClassifier, IndividualErrorRegressor)):
-        raise TypeError(
-            f"sure is a {type(sure).__name__}: wrap the model in IndividualErrorClassifier or "
-            "IndividualErrorRegressor, and fit it."
-        )
-    check_is_fitted(sure)
 
 
 def label_type(classes: Any) -> pa.DataType:

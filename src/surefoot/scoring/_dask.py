@@ -8,8 +8,9 @@ import pyarrow as pa
 from joblib import parallel_config
 
 from surefoot._optional import needed_for
+from surefoot._sure import Sure
 from surefoot.abstention import Promise, promise_for
-from surefoot.scoring._batches import Sure, output_schema, score_batches
+from surefoot.scoring._batches import output_schema, score_batches
 from surefoot.scoring._rows import model_columns
 
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from surefoot._sure import Sure, check_sure
 from surefoot._table_files import GAPS, TableFileError
 from surefoot._table_streams import Source, kind_in_words, open_source, plain
 from surefoot.error_estimation import Judgement
-from surefoot.scoring._batches import CHUNK, Sure, check_sure
+from surefoot.scoring._batches import CHUNK
 from surefoot.scoring._cells import CellError, first_misfit
 from surefoot.scoring._parts import table_parts, without_infinities
 from surefoot.scoring._rows import check_kinds, kinds_in_fit, model_columns, rows_for

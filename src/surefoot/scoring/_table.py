@@ -18,11 +18,12 @@ from surefoot import __version__
 from surefoot._files import write_whole
 from surefoot._parallel import shared_model
 from surefoot._progress import Show, bar
+from surefoot._sure import Sure, check_sure
 from surefoot._table_files import TableFileError
 from surefoot._table_streams import Source, open_source
 from surefoot._words import listed
 from surefoot.abstention import Promise, promise_for
-from surefoot.scoring._batches import Sure, check_sure, output_schema
+from surefoot.scoring._batches import output_schema
 from surefoot.scoring._cells import CellError
 from surefoot.scoring._dask import on_workers
 from surefoot.scoring._parts import ROW, judge_part, table_parts
