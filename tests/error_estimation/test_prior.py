@@ -94,6 +94,14 @@ def test_what_is_saved_is_loaded(tmp_path):
     assert_array_equal(again.mean, prior.mean)
 
 
+@pytest.mark.parametrize("text", ["", "[1, 2]", '{"version": 1}'], ids=["empty", "list", "part"])
+def test_a_file_that_is_no_prior(tmp_path, text):
+    path = tmp_path / "prior.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="holds no prior"):
+        ErrorPrior.load(path)
+
+
 def test_the_prior_that_ships_knows_no_development_table_nor_its_kin():
     prior = ErrorPrior.shipped()
     assert len(prior.tables) > 50

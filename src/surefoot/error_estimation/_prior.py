@@ -62,8 +62,11 @@ class ErrorPrior:
 
     @classmethod
     def load(cls, path: Any) -> Self:
-        """Prior from a file that `save` wrote."""
-        return cls._from_text(Path(path).read_text(encoding="utf-8"))
+        """Prior from a file that `save` wrote; a ValueError if it is none."""
+        try:
+            return cls._from_text(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} holds no prior that `ErrorPrior.save` wrote.") from error
 
     def save(self, path: Any) -> None:
         """Write the prior as JSON: plain numbers and names."""

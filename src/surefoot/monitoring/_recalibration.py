@@ -5,12 +5,12 @@ from typing import Self
 import numpy as np
 from scipy.special import expit, logit
 
+from surefoot._shrunk import curvature_of_logistic, fit_logistic
 from surefoot._typing import Floats, Ints
 
 # Standard deviation of what the prior expects of a correction of log-odds.
 PRIOR_WIDTH = 0.5
 
-MOST_STEPS = 50
 LEAST_CHANCE = 1e-6
 
 
@@ -54,17 +54,10 @@ def fit_change(
     rows: Floats, log_odds: Floats, wrong: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
     """Weights of the columns of `rows` that are added to the log-odds, and the variance of each of them."""
-    penalty = np.full(rows.shape[1], PRIOR_WIDTH**-2)
-    change = np.zeros(rows.shape[1])
-    for _ in range(MOST_STEPS):
-        chance = expit(log_odds + rows @ change)
-        gradient = rows.T @ (weight * (chance - wrong)) + penalty * change
-        hessian = (rows.T * (weight * chance * (1 - chance))) @ rows + np.diag(penalty)
-        step = np.linalg.solve(hessian, gradient)
-        change = change - step
-        if np.abs(step).max() < 1e-6:
-            break
-    inverse = np.linalg.inv(hessian)
+    penalty, none = np.full(rows.shape[1], PRIOR_WIDTH**-2), np.zeros(rows.shape[1])
+    change = fit_logistic(rows, wrong, weight, penalty, none, none, log_odds)
+    chance = expit(log_odds + rows @ change)
+    inverse = np.linalg.inv(curvature_of_logistic(rows, weight, penalty, chance))
     scores = (weight * (wrong - chance))[:, None] * rows
     # Noise of the fit, whatever the variance of the residuals is, and what the prior leaves open.
     return change, np.diag(inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse)
