@@ -86,7 +86,7 @@ def _rows_of(period: dict[str, Any]) -> str:
 
 
 def _named(periods: list[dict[str, Any]]) -> str:
-    """Names of periods, the latest ones if there are many."""
+    """Names of periods, the first ones and the number of the others if there are many."""
     names = [period["name"] for period in periods]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     names = [*names[:MOST_NAMED], *more]
