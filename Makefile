@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test mlflow coverage boosters spark matrix check format docs bench build release-check clean
+.PHONY: demo test mlflow coverage boosters spark matrix check format docs docs-quick bench build release-check clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -67,12 +67,12 @@ spark: .venv-spark/done  ## Spark with two local workers, in an environment of i
 matrix:  ## a part of the suite with the lowest and the newest versions, and with other Pythons; an hour
 	.ci/matrix
 
-check: .venv/dev  ## style, types, layers, public names, lengths
+check: .venv/dev  ## style, types, layers, public names; prints how large the library is, and the limits
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --quiet tests/test_architecture.py
+	$(BIN)/python -m pytest --quiet --capture=no tests/test_architecture.py
 
 format: .venv/dev
 	$(BIN)/ruff check --fix
@@ -80,6 +80,9 @@ format: .venv/dev
 
 docs: .venv/dev  ## the pages land in docs/_build/html
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -j 2 -b html docs docs/_build/html
+
+docs-quick: .venv/dev  ## the same without running the examples: do all pages and links build? in docs/_build/quick
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -j 2 -D plot_gallery=0 -b html docs docs/_build/quick
 
 bench: .venv/dev  ## ratios against the alternatives, in one run
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done

@@ -1,10 +1,20 @@
-"""Every test and every docstring example draws the same numbers, whatever ran before it."""
+"""No test or docstring example depends on what ran before it, on other machines, or on data that may not be there."""
 
+import os
+import runpy
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+# A busy machine takes longer now and then, which is no fault of the example.
+if find_spec("hypothesis") is not None:  # `make mlflow` does without
+    from hypothesis import settings
+
+    settings.register_profile("any machine", deadline=None)
+    settings.load_profile("any machine")
 
 # They hold fixtures, and no examples: several modules of one name cannot all be looked through for these.
 collect_ignore_glob = ["tests/conftest.py", "tests/**/conftest.py"]
@@ -16,8 +26,33 @@ if find_spec("distributed") is None:  # the extra dask
         "src/surefoot/scoring/_dask.py",
         "docs/guide/many_machines.rst",
     ]
+if find_spec("pooch") is None:  # the dependency group reproduction
+    collect_ignore_glob += ["tests/reproduction"]
 if find_spec("pyspark") is None:  # its example runs in `make spark`
     collect_ignore_glob += ["docs/guide/spark.rst"]
+
+# A Python imports a `sitecustomize` when it starts: those that tests start are guarded, too.
+GUARD = Path(__file__).parent / "tests" / "local_connections"
+collect_ignore_glob += [str(GUARD)]
+runpy.run_path(str(GUARD / "sitecustomize.py"))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(GUARD), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
+
+
+@pytest.fixture(autouse=True)
+def _data_for_marked_tests(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Skip a test that is marked `data` where there is none, and hide the data sets from all others."""
+    home = os.environ.get("SUREFOOT_DATA")
+    if request.node.get_closest_marker("data"):
+        if not home:
+            pytest.skip("$SUREFOOT_DATA is not set")
+        yield
+        return
+    os.environ.pop("SUREFOOT_DATA", None)
+    yield
+    if home:
+        os.environ["SUREFOOT_DATA"] = home
 
 
 @pytest.fixture(autouse=True)

@@ -17,27 +17,35 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from arena_methods import CROSS_FITTED, METHODS, WITH_COLUMNS, Contest
 from arena_summary import draw, summarize
+from reproduction.data import list_tables
+from reproduction.error_prior import cross_fitted
+from reproduction.prior_cases import (
+    Case,
+    collect,
+    encoded,
+    models,
+    planned,
+    read_case,
+    split,
+    training_sizes,
+)
+from reproduction.results import in_parallel, write_whole
 from surefoot import indicators
-from surefoot._files import write_whole
 from surefoot.error_estimation import ErrorPrior
-from surefoot.experiments._case_models import ARENA_MODELS, encoded, models
-from surefoot.experiments._case_store import Case, read_case
-from surefoot.experiments._case_tables import case_tables, split, training_sizes
-from surefoot.experiments._error_prior import cross_fitted, learned_from
-from surefoot.experiments._prior_cases import collect, printed
 from surefoot.metrics import augrc_loss, error_auroc_score, smooth_calibration_error
 
 FOLDS = 5
+MODELS = ("logistic", "forest", "boosting", "svm", "knn")
 QUICK_TABLES = ["prnn_crabs", "glass", "pima"]
 
 
-def planned(tables, kinds, random_states):
+def arena_cases(tables, kinds, random_states):
     """Cases of the arena: of each table, the largest number of training rows up to 1,000."""
     return [
         Case(table, kind, max(training_sizes(table, [1000])), random_state)
@@ -88,7 +96,7 @@ def _load_prior(path):
 
 def contest_of(stored, priors):
     """What the methods may see of a stored case, and the model that it is about, not fitted."""
-    rows = split(stored["table"], stored["n_train"], stored["random_state"])
+    rows = split(Case(*(stored[name] for name in Case._fields)))
     model = encoded(models("classification", stored["random_state"])[stored["model"]], rows.X)
     encoder = clone(model[:-1]).fit(rows.X, rows.y)
     names = [str(name) for name in stored["column_names"]]
@@ -124,7 +132,6 @@ def judged(case, cases_folder, out, priors):
     fit_seconds = seconds_to_fit(model, rows) if case.random_state == 0 else None
     for name in missing:
         figures[name] = figures_of(name, contest, stored, fit_seconds)
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(figures, indent=1).encode())
     return figures
 
@@ -187,22 +194,23 @@ def main():
     parser.add_argument("--again", nargs="*", default=[], help="methods to compute once more")
     parser.add_argument("--quick", action="store_true", help="three tables, two models, one seed")
     options = parser.parse_args()
-    tables = options.tables or case_tables("classification", development=True)
-    kinds, seeds = ARENA_MODELS, range(options.seeds)
+    tables = options.tables or [
+        *list_tables("classification", "pmlb"),
+        *list_tables("classification", "tabular"),
+    ]
+    kinds, seeds = MODELS, range(options.seeds)
     if options.quick:
         tables, kinds, seeds = QUICK_TABLES, ("logistic", "forest"), [0]
     forget(options.again, options.out)
-    cases = planned(tables, kinds, seeds)
-    learned = dict.fromkeys([*learned_from(quick=options.quick), *cases])
+    cases = arena_cases(tables, kinds, seeds)
+    learned = dict.fromkeys([*planned("classification", quick=options.quick), *cases])
     priors = Priors(list(learned), options.cases, options.out / "priors")
     print(f"Priors for {len(priors.by_family)} families", flush=True)  # before the cases are spread
-    jobs = (delayed(judged)(case, options.cases, options.out, priors) for case in cases)
-    done = Parallel(n_jobs=options.jobs, return_as="generator")(jobs)
-    lines = [
-        line
-        for figures in printed(done, total=len(cases), label="cases")
-        for line in figures.values()
-    ]
+    jobs = [(case, options.cases, options.out, priors) for case in cases]
+    with parallel_config(n_jobs=options.jobs):
+        lines = [
+            line for figures in in_parallel(judged, jobs, "cases") for line in figures.values()
+        ]
     table = pd.DataFrame(lines)
     table.to_csv(options.out / "arena.csv", index=False, float_format="%.5g")
     print(summarize(table))

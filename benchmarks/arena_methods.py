@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.error_estimation import PriorCase, ShrunkLogisticRegression
+from surefoot.error_estimation import ShrunkLogisticRegression
 
 LEAST_PROBABILITY = 1e-4
 N_NEIGHBORS = 10
@@ -146,8 +146,8 @@ def surefoot_without_prior(contest):
 
 def surefoot(contest):
     """Surefoot's error estimator, which starts from a prior that was learned on tables of other families."""
-    case = PriorCase("", contest.columns, contest.wrong, contest.test_columns, None)
-    return Estimate(case.estimate(contest.prior()), True)
+    error = contest.prior().estimate(contest.columns, contest.wrong, contest.test_columns)
+    return Estimate(error, True)
 
 
 METHODS = {

@@ -22,8 +22,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 
 from error_detection import encoded, models
+from reproduction.data import fetch_table, list_tables
 from surefoot import IndividualErrorClassifier
-from surefoot.datasets import fetch_tabular, list_tabular
 from surefoot.monitoring import audit
 
 N_LABELS = (50, 100, 300)
@@ -134,8 +134,7 @@ def estimates_of(folder, name, kind):
     """Estimated and true errors of the rows to audit; computed once."""
     file = folder / f"{name}-{kind}.npz"
     if not file.exists():
-        X, y = fetch_tabular(name, return_X_y=True)
-        y = np.asarray(y)
+        X, y = fetch_table(name)
         size = min(MOST_TO_LEARN, len(y) // 2)
         learned, audited = train_test_split(
             np.arange(len(y)), train_size=size, random_state=0, stratify=y
@@ -160,7 +159,9 @@ def widths(folder, n_draws):
     )
     lines = done.to_dict("records")
     known = {(line["table"], line["model"], line["n_labels"]) for line in lines}
-    for name, kind, n_labels in product(list_tabular("classification"), KINDS, (100, 300)):
+    for name, kind, n_labels in product(
+        list_tables("classification", "tabular"), KINDS, (100, 300)
+    ):
         if (name, kind, n_labels) in known:
             continue
         errors, truth = estimates_of(folder, name, kind)

@@ -1,7 +1,7 @@
 """Labels needed by our strategies and by scikit-activeml's uncertainty sampling, from the same starts.
 
 Needs scikit-activeml, in the dependency group `peers`, and the tables in $SUREFOOT_DATA; without
-them scikit-learn's bundled sets are used. Tables and model are those of `surefoot reproduce
+them scikit-learn's bundled sets are used. Tables and model are those of `python -m reproduction
 queries-and-the-oracle`; there are fewer labels and repeats, and no wrong answers.
 """
 
@@ -12,8 +12,8 @@ from skactiveml.classifier import SklearnClassifier
 from skactiveml.pool import UncertaintySampling
 from sklearn.base import clone
 
+from reproduction.queries_and_the_oracle import forest, load_tables
 from surefoot.active_learning import DEFAULT_STRATEGY, simulate
-from surefoot.experiments._queries_and_the_oracle import forest, load_tables
 from timing import report
 
 METHODS = ("least_confident", "margin_sampling", "entropy")

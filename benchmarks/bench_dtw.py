@@ -23,7 +23,7 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import numpy as np
 
-from surefoot.datasets import fetch_ucr, list_ucr
+from reproduction.data import fetch_ucr, list_ucr
 from surefoot.neighborhoods import DTWNeighbors
 
 SETS = [

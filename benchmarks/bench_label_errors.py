@@ -18,8 +18,8 @@ from cleanlab.rank import get_label_quality_scores
 from sklearn.metrics import average_precision_score
 
 from error_detection import encoded, models
+from reproduction.data import fetch_table, list_tables
 from surefoot._tables import take_rows
-from surefoot.datasets import fetch_tabular, list_tabular
 from surefoot.error_estimation import IndividualErrorClassifier, find_label_errors
 
 MOST_ROWS = 1500
@@ -32,8 +32,7 @@ DEVELOPED_ON = ("car", "german_credit", "optdigits", "pima", "splice", "waveform
 
 def sampled(name, seed):
     """Rows of a table in random order, without classes of which there are too few to hold some out."""
-    X, y = fetch_tabular(name, return_X_y=True)
-    y = np.asarray(y)
+    X, y = fetch_table(name)
     rows = np.random.default_rng(seed).permutation(len(y))[:MOST_ROWS]
     labels, counts = np.unique(y[rows], return_counts=True)
     rows = rows[np.isin(y[rows], labels[counts >= LEAST_IN_CLASS])]
@@ -91,7 +90,7 @@ def main():
     """Run all cases, print the means, and write the figures of each case."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--tables", nargs="*", default=list_tabular("classification"))
+    parser.add_argument("--tables", nargs="*", default=list_tables("classification", "tabular"))
     parser.add_argument("--models", nargs="*", default=["boosting", "logistic", "forest", "svm"])
     options = parser.parse_args()
     warnings.simplefilter(

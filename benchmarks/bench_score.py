@@ -29,7 +29,7 @@ ONE_BY_ONE = """
 import sys
 from pathlib import Path
 import pandas as pd
-from surefoot._model_files import load_model
+from surefoot.model_files import load_model
 sure, table = load_model(Path(sys.argv[1])), pd.read_parquet(sys.argv[2])
 X = table[list(sure.feature_names_in_)]
 for start in range(0, len(X), 10_000):
@@ -37,7 +37,7 @@ for start in range(0, len(X), 10_000):
     if sys.argv[3] == "judge":
         sure.judge(part)
     else:
-        for method in ("predict", "predict_proba", "predict_error", "predict_stability", "predict_novelty"):
+        for method in ("predict", "predict_proba", "predict_error", "predict_novelty"):
             getattr(sure, method)(part)
 """
 

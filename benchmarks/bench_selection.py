@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.validation import validate_data
 
-from surefoot.datasets import fetch_tabular, list_tabular
+from reproduction.data import fetch_table, list_tables
 from surefoot.ensemble import TrustWeightedClassifier
 from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
 
@@ -53,12 +53,12 @@ REGRESSORS = [
 
 def split(name, seed, most_rows):
     """Rows to learn from and rows to test on; texts become columns of 0 and 1."""
-    X, y = fetch_tabular(name, return_X_y=True)
+    X, y = fetch_table(name)
     if hasattr(X, "columns"):
         import pandas as pd
 
-        X, y = pd.get_dummies(X, dtype=float).to_numpy(), np.asarray(y)
-    classes = y if name in list_tabular("classification") else None
+        X = pd.get_dummies(X, dtype=float).to_numpy()
+    classes = y if name in list_tables("classification", "tabular") else None
     size = min(most_rows, len(y) // 2)
     return train_test_split(
         X, y, train_size=size, test_size=size, random_state=seed, stratify=classes
@@ -139,7 +139,7 @@ def regress(name, seed, most_rows):
 def run(task, measure, seeds, most_rows):
     """One row of measures for each table and seed."""
     cases = []
-    for name in list_tabular(task):
+    for name in list_tables(task, "tabular"):
         for seed in range(seeds):
             start = time.perf_counter()
             found = measure(name, seed, most_rows)

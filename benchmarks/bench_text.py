@@ -14,9 +14,7 @@ from scipy.sparse import csr_array, random_array
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._search import FullNeighbors, SparseNeighbors
-from surefoot.experiments._bennett_table_1 import (
+from reproduction.bennett_table_1 import (
     COSINE,
     EUCLIDEAN,
     N_NEIGHBORS,
@@ -27,6 +25,8 @@ from surefoot.experiments._bennett_table_1 import (
     make_methods,
     reuters,
 )
+from surefoot import KernelKNeighborsClassifier, LocalSensitivity
+from surefoot._search import FullNeighbors, SparseNeighbors
 from timing import report
 
 N_TEXTS, N_TERMS, N_QUERIES, TERMS_A_TEXT = 200_000, 50_000, 1_000, 60

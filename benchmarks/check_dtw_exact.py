@@ -12,7 +12,7 @@ import time
 import numpy as np
 from numba import njit
 
-from surefoot.datasets import fetch_ucr, list_ucr
+from reproduction.data import fetch_ucr, list_ucr
 from surefoot.neighborhoods import DTWNeighbors
 
 LARGEST = 500

@@ -17,8 +17,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import NearestNeighbors
 
 from error_detection import encoded, halves, models
+from reproduction.data import list_tables
 from surefoot._models import Response
-from surefoot.datasets import list_tabular
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.neighborhoods import Neighborhood
 from timing import report
@@ -85,7 +85,7 @@ def measure(table, kind, rounds):
 def main():
     """Print a ratio for each table and model, and the geometric mean and worst of each model."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", nargs="*", default=list_tabular("classification"))
+    parser.add_argument("--tables", nargs="*", default=list_tables("classification", "tabular"))
     parser.add_argument("--models", nargs="*", default=list(models(0)))
     parser.add_argument("--rounds", type=int, default=2)
     options = parser.parse_args()

@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from surefoot.datasets import fetch_tabular, list_tabular
+from reproduction.data import fetch_table, list_tables
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import (
     Confidence,
@@ -76,10 +76,9 @@ def encoded(model, X, *, scale=True):
 
 def halves(name, seed):
     """Rows to learn from and rows to test on."""
-    X, y = fetch_tabular(name, return_X_y=True)
-    y = np.asarray(y)
+    X, y = fetch_table(name)
     size = min(MOST_ROWS, len(y) // 2)
-    classes = y if name in list_tabular("classification") else None
+    classes = y if name in list_tables("classification", "tabular") else None
     return train_test_split(
         X, y, train_size=size, test_size=size, random_state=seed, stratify=classes
     )
@@ -290,7 +289,7 @@ def main():
     """Measure, print, and write a table and a plot."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--tables", nargs="*", default=list_tabular("classification"))
+    parser.add_argument("--tables", nargs="*", default=list_tables("classification", "tabular"))
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="two tables, two models, one seed")

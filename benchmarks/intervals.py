@@ -36,7 +36,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from error_detection import encoded, geometric_mean, halves, told_spread
-from surefoot.datasets import list_tabular
+from reproduction.data import list_tables
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.metrics import interval_coverage_score, interval_width, winkler_loss
 from timing import report
@@ -285,7 +285,11 @@ def plot(cases, file):
 
 def run(options, train_rows):
     """Measure every case, in the order of the tables."""
-    tables, kinds, seeds = list_tabular("regression"), list(models(0)), range(options.seeds)
+    tables, kinds, seeds = (
+        list_tables("regression", "tabular"),
+        list(models(0)),
+        range(options.seeds),
+    )
     if train_rows:
         kinds = SMALL_MODELS
     if options.quick:

@@ -23,8 +23,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import train_test_split
 from skrub import tabular_pipeline
 
+from reproduction.data import fetch_table
 from surefoot.active_learning import DEFAULT_STRATEGY
-from surefoot.datasets import fetch_tabular
 from surefoot.labeling import serve
 
 MOST_ROWS, BATCH = 1000, 10
@@ -104,8 +104,8 @@ def test_accuracies(X, answers, X_test, y_test, sizes):
 def load(name):
     """Rows and their labels as texts, at most a thousand."""
     try:
-        X, y = fetch_tabular(name, download=False, return_X_y=True)
-    except FileNotFoundError:
+        X, y = fetch_table(name)
+    except OSError:
         X, y = load_wine(return_X_y=True, as_frame=True)
     rows = np.random.RandomState(0).permutation(len(y))[:MOST_ROWS]
     return pd.DataFrame(X).iloc[rows].reset_index(drop=True), np.asarray(y).astype(str)[rows]

@@ -37,13 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from surefoot.datasets import (
-    describe_pmlb,
-    fetch_pmlb,
-    fetch_tabular,
-    list_pmlb,
-    list_tabular,
-)
+from reproduction.data import TABLES, fetch_table, list_tables
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import Confidence
 from surefoot.monitoring import NewRows, compare_rows
@@ -66,8 +60,8 @@ SAME_TABLES = ("banana", "led7", "ring", "titanic", "twonorm", "waveform_21", "s
 
 def tables(task):
     """Names of the tables of a task."""
-    large = [name for name in list_pmlb(task) if describe_pmlb(name).n_rows >= LEAST_ROWS]
-    return [*list_tabular(task), *large]
+    large = [name for name in list_tables(task, "pmlb") if TABLES.at[name, "n_rows"] >= LEAST_ROWS]
+    return [*list_tables(task, "tabular"), *large]
 
 
 def models(task, seed=0):
@@ -99,9 +93,8 @@ def encoded(model, X):
 
 def load(name):
     """Rows to learn from, and the pool that batches are drawn from."""
-    fetch = fetch_tabular if name in list_tabular() else fetch_pmlb
-    X, y = fetch(name, return_X_y=True)
-    y, is_class = np.asarray(y), name in tables("classification")
+    X, y = fetch_table(name)
+    is_class = name in tables("classification")
     if is_class:  # a class of a few rows cannot be on both sides
         labels, counts = np.unique(y, return_counts=True)
         kept = np.isin(y, labels[counts >= 10])
@@ -358,8 +351,7 @@ def measure_case(case, base):
 
 def compare_same(name, split):
     """Lines for batches of the same distribution: p value, and the number of columns that are said to have moved."""
-    X, y = (fetch_tabular if name in list_tabular() else fetch_pmlb)(name, return_X_y=True)
-    y = np.asarray(y)
+    X, y = fetch_table(name)
     order = np.random.RandomState(split).permutation(len(y))
     size = min(1000, len(y) // 2)
     learned, others = order[:size], order[size : size + 5 * BATCH]
@@ -380,7 +372,7 @@ def compare_same(name, split):
 def measure_same(out):
     """Share of false alarms, for splits that were not measured yet and all others."""
     for split in range(6):
-        for name in [*list_tabular("classification"), *SAME_TABLES]:
+        for name in [*list_tables("classification", "tabular"), *SAME_TABLES]:
             file = out / f"same-{name}-{split}.csv"
             if not file.exists():
                 pd.DataFrame(compare_same(name, split)).to_csv(file, index=False)

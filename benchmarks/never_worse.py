@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot.datasets import fetch_tabular, list_tabular
+from reproduction.data import fetch_table, list_tables
 from surefoot.ensemble import StriveClassifier, TrustWeightedClassifier
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.indicators import LocalSensitivity
@@ -75,10 +75,9 @@ def regressors(seed):
 
 def split(table, n_rows, seed):
     """Rows to learn from and rows to test on; texts become columns of 0 and 1."""
-    X, y = fetch_tabular(table, return_X_y=True)
-    y = np.asarray(y)
+    X, y = fetch_table(table)
     X = pd.get_dummies(X, dtype=float).to_numpy() if hasattr(X, "columns") else np.asarray(X)
-    is_classes = table in list_tabular("classification")
+    is_classes = table in list_tables("classification", "tabular")
     test = min(TEST_ROWS, len(y) - n_rows)
     return train_test_split(
         X,
@@ -201,7 +200,7 @@ def cases(parts, seeds):
     }
     for seed, part in product(range(seeds), parts):
         measure, task, models = kinds[part]
-        for case in product(list_tabular(task), models, TRAIN_ROWS):
+        for case in product(list_tables(task, "tabular"), models, TRAIN_ROWS):
             yield part, measure, (*case, seed)
 
 

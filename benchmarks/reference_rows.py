@@ -8,12 +8,9 @@ are left out. Needs `pmlb` and `tabular` in $SUREFOOT_DATA, and pandas:
 """
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -21,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.datasets import fetch_tabular
+from reproduction.data import fetch_table
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.metrics import augrc_loss
 from timing import report
@@ -39,14 +36,7 @@ MODELS = {
 
 def load(name):
     """Rows and classes of a table, without its rarest classes."""
-    if name == "magic_gamma":
-        X, y = fetch_tabular(name, return_X_y=True)
-        X, y = np.asarray(X, dtype=float), np.asarray(y)
-    else:
-        table = pd.read_csv(
-            Path(os.environ["SUREFOOT_DATA"]) / "pmlb" / name / f"{name}.tsv.gz", sep="\t"
-        )
-        X, y = table.drop(columns="target").to_numpy(float), table["target"].to_numpy()
+    X, y = fetch_table(name)
     labels, counts = np.unique(y, return_counts=True)
     kept = np.isin(y, labels[counts >= RAREST])
     return X[kept], y[kept]

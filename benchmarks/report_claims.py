@@ -23,8 +23,8 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import train_test_split
 
 from error_detection import encoded
+from reproduction.data import fetch_table, list_tables
 from surefoot.active_learning import query
-from surefoot.datasets import fetch_tabular, list_tabular
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report import ReliabilityReport
@@ -146,8 +146,7 @@ def share(before, after):
 
 def claims(name, classifies):
     """Gains of one table's reports, claimed and met."""
-    X, y = fetch_tabular(name, return_X_y=True)
-    y = np.asarray(y)
+    X, y = fetch_table(name)
     n_rows = min(MOST_ROWS, len(y) // 2)
     X, X_new, y, y_new = train_test_split(
         X, y, train_size=n_rows, random_state=0, stratify=y if classifies else None
@@ -176,7 +175,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     rows = []
     for task in ("classification", "regression"):
-        for name in list_tabular(task)[: options.tables]:
+        for name in list_tables(task, "tabular")[: options.tables]:
             new = list(claims(name, task == "classification"))
             rows += new
             for row in new:

@@ -21,8 +21,8 @@ import pandas as pd
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold, train_test_split
 
+from reproduction.data import fetch_ucr, list_ucr
 from surefoot import IndividualErrorClassifier
-from surefoot.datasets import fetch_ucr, list_ucr
 from surefoot.metrics import augrc_loss
 from surefoot.time_series import KNeighborsDTWClassifier
 
@@ -37,7 +37,7 @@ FEW_ERRORS = 5
 
 def pooled(name):
     """Series and labels of a set, train and test together, or a random part of them."""
-    both = fetch_ucr(name, download=False)
+    both = fetch_ucr(name)
     X = np.vstack([both.X_train, both.X_test])
     y = np.concatenate([both.y_train, both.y_test])
     most = min(MOST_ROWS, max(FEWEST_ROWS, MOST_POINTS // X.shape[1]))

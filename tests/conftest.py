@@ -1,7 +1,8 @@
-"""One browser for all tests of pages: two cannot be started in one process."""
+"""Tests marked `data` are skipped where the data are not, and one browser serves all tests of pages."""
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +18,17 @@ FLAGS = (
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
+def pytest_runtest_setup(item):
+    """Skip a test whose mark `data` names a folder that is not in $SUREFOOT_DATA."""
+    for mark in item.iter_markers("data"):
+        for folder in mark.args:
+            if not (Path(os.environ.get("SUREFOOT_DATA", "nowhere")) / folder).is_dir():
+                pytest.skip(f"there is no folder {folder} in $SUREFOOT_DATA")
+
+
 @pytest.fixture(scope="session")
 def browser():
+    """Browser that opens our own files; two cannot be started in one process."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:

@@ -45,7 +45,7 @@ from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClas
 
 def public_estimators():
     """Estimator classes that any public package exports."""
-    packages = [m.name for m in iter_modules(surefoot.__path__) if not m.name.startswith("_")]
+    packages = [m.name for m in iter_modules(surefoot.__path__) if m.ispkg and m.name[0] != "_"]
     found = set()
     for package in packages:
         module = import_module(f"surefoot.{package}")

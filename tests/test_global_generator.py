@@ -190,7 +190,7 @@ def test_a_seeded_function_draws_from_its_seed_alone(name):
 
 
 def test_every_public_function_with_a_seed_is_called():
-    packages = [m.name for m in iter_modules(surefoot.__path__) if not m.name.startswith("_")]
+    packages = [m.name for m in iter_modules(surefoot.__path__) if m.ispkg and m.name[0] != "_"]
     modules = [import_module(f"surefoot.{package}") for package in packages]
     public = {name: getattr(module, name) for module in modules for name in module.__all__}
     seeded = {n for n, value in public.items() if callable(value) and takes_seed(value)}

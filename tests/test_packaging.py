@@ -70,7 +70,7 @@ def test_the_metadata_are_those_of_the_project(wheel):
 
 
 def test_the_sdist_holds_the_tests_and_all_that_make_uses(sdist):
-    for folder in ("src/surefoot", "tests"):
+    for folder in ("src/surefoot", "tests", "reproduction"):
         assert files_in(folder) <= sdist
     assert {"Makefile", "constraints.txt", "constraints-lowest.txt", "conftest.py"} <= sdist
     assert set(re.findall(r"\.ci/[\w-]+", (ROOT / "Makefile").read_text())) <= sdist

@@ -212,7 +212,7 @@ def test_every_estimator_with_folds_is_tested():
     packages = (
         import_module(f"surefoot.{module.name}")
         for module in iter_modules(surefoot.__path__)
-        if module.name[0] != "_" and module.name != "integrations"
+        if module.ispkg and module.name[0] != "_" and module.name != "integrations"
     )
     public = [getattr(package, name) for package in packages for name in package.__all__]
     with_folds = {

@@ -15,7 +15,7 @@ class MissingPackageError(ModuleNotFoundError):
 
 
 @contextmanager
-def needed_for(user: str, extra: str, otherwise: str = "") -> Iterator[None]:
+def needed_for(user: str, extra: str) -> Iterator[None]:
     """Name the extra to install, and how, if an import within the block finds no such package."""
     try:
         yield
@@ -25,14 +25,9 @@ def needed_for(user: str, extra: str, otherwise: str = "") -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package in ("", "surefoot"):
             raise
-        sentence = missing_package(user, package, extra, otherwise)
+        command = install_command(extra, direct_url())
+        sentence = f"{user} needs {package}, which the extra {extra!r} has: {command}."
         raise MissingPackageError(sentence, name=error.name) from error
-
-
-def missing_package(user: str, package: str, extra: str, otherwise: str = "") -> str:
-    """Sentence that names a missing package, the extra that has it, and the command that installs the extra."""
-    command = install_command(extra, direct_url())
-    return f"{user} needs {package}, which the extra {extra!r} has: {command}{otherwise}."
 
 
 def direct_url() -> str | None:

@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
 from surefoot import IndividualErrorClassifier
-from surefoot._model_files import save_model
 from surefoot.indicators import Confidence
+from surefoot.model_files import save_model
 
 
 @pytest.fixture(scope="session")

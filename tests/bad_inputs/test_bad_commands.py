@@ -137,7 +137,6 @@ def options():
     for command in (["fit"], ["score"], ["fit", "good.csv"], ["score", "good.skops"], ["nonsense"]):
         yield f"{command} alone", command, ""
     yield "report without a target", ["report", "good.csv", "--out", "new.html"], "--target"
-    yield "reproduce nonsense", ["reproduce", "nonsense"], ""
 
 
 def shared_options():

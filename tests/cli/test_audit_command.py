@@ -8,8 +8,8 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot._model_files import load_model, save_model
 from surefoot.indicators import Confidence, NeighborDistance
+from surefoot.model_files import load_model, save_model
 from surefoot.monitoring import audit
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot._model_files import load_model
 from surefoot.abstention import promise_for
 from surefoot.cli._app import run as run_command
 from surefoot.cli._limits import cost_matrix
 from surefoot.cli._mistakes import Mistake
+from surefoot.model_files import load_model
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 import surefoot
-from surefoot.experiments import EXPERIMENTS
 
 COMMAND = [sys.executable, "-c", "from surefoot.cli import main; main()"]
 
@@ -23,7 +22,7 @@ def start(*arguments, **settings):
 def test_help_names_the_commands(run):
     result = run("--help")
     assert result.code == 0
-    for command in ("report", "fit", "score", "reproduce", "--install-completion"):
+    for command in ("report", "fit", "score", "--install-completion"):
         assert command in result.out
 
 
@@ -111,39 +110,6 @@ def test_a_package_that_is_missing_is_named(tmp_path):
     )
 
 
-def test_the_experiments_are_listed(run):
-    lines = run("reproduce", "--list").out.splitlines()
-    assert [line.split("  ")[0] for line in lines] == list(EXPERIMENTS)
-    assert [line.split("  ", 1)[1].strip() for line in lines] == list(EXPERIMENTS.values())
-    starts = {line.index(about) for line, about in zip(lines, EXPERIMENTS.values(), strict=True)}
-    assert len(starts) == 1
-
-
-def test_without_matplotlib_an_experiment_says_that_it_draws_no_figure(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("surefoot.cli._reproduce.run_experiment", lambda *_, **__: "the table")
-    monkeypatch.setattr("surefoot.cli._reproduce.find_spec", lambda name: None)
-    result = run("reproduce", "churn", "--out", tmp_path)
-    assert result.out == "the table\n"
-    assert result.err.startswith(
-        "Tables only: a figure needs matplotlib, which the extra 'plots' has: pip install"
-    )
-
-
-def test_an_unknown_experiment(run):
-    result = run("reproduce", "table-9")
-    assert result.sentence.startswith("There is no experiment 'table-9': choose from bennett-")
-
-
-def test_no_experiment(run):
-    assert run("reproduce").sentence.startswith("Name an experiment")
-
-
 def test_no_process_to_work(run):
-    result = run("reproduce", "bennett-cell", "--jobs", "0")
+    result = run("report", "--jobs", "0")
     assert result.sentence.startswith("--jobs 0 is not allowed")
-
-
-def test_a_folder_that_cannot_be_made_for_results(run, write):
-    path = write("no folder") / "results"
-    result = run("reproduce", "bennett-cell", "--quick", "--out", path)
-    assert result.sentence == f"bennett-cell stopped: {path}: not a directory."

@@ -8,10 +8,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
-from surefoot._model_files import load_model
 from surefoot.abstention import make_promise, promise_for, threshold_for_risk
 from surefoot.cli._app import run as run_command
 from surefoot.cli._tables import table_bytes
+from surefoot.model_files import load_model
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,9 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
     chances = model.estimator_.predict_proba(X)
     np.testing.assert_allclose(scores[["probability_no", "probability_yes"]], chances)
     np.testing.assert_allclose(scores["estimated_error"], model.predict_error(X))
-    np.testing.assert_allclose(scores[["shift", "spread"]], model.predict_stability(X))
+    judgement = model.judge(X)
+    np.testing.assert_allclose(scores["shift"], judgement.shift)
+    np.testing.assert_allclose(scores["spread"], judgement.spread)
     assert scores["novel"].tolist() == model.predict_novelty(X).tolist()
     n_trusted = int(scores["trust"].sum())
     assert result.out.startswith(f"{n_trusted} of 120 rows can be trusted for at most")

@@ -1,29 +1,25 @@
 """A saved model says the same when it is loaded again; nothing that is not on the list is loaded."""
 
 import io
-import json
 import pickle
 import re
 import zipfile
-from importlib.util import find_spec
 from zipfile import ZipFile
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.interpolate import BSpline
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 from skops.io import dump
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot._model_files import TRUSTED, ModelFileError, load_model, save_model
 from surefoot.cli._console import plain_warnings
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._models import build_model
+from surefoot.model_files import ModelFileError, load_model, save_model
 
-ALWAYS = ["predict", "predict_error", "predict_stability", "predict_novelty"]
+ALWAYS = ["predict", "predict_error", "predict_novelty"]
 
 # Between them, whatever a model of `surefoot fit` is made of.
 CASES = {
@@ -65,40 +61,6 @@ def test_a_model_says_the_same_after_it_was_saved(saved, case):
         np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
 
 
-def stored_types(path):
-    """Every type in a file, with the way in which it is stored."""
-    with ZipFile(path) as archive:
-        waiting = [json.loads(archive.read("schema.json"))]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict) and "__loader__" in value:
-            yield value["__loader__"], f"{value['__module__']}.{value['__class__']}"
-        parts = value.values() if isinstance(value, dict) else value
-        waiting.extend(part for part in parts if isinstance(part, (dict, list)))
-
-
-def test_the_list_holds_what_the_models_need_and_nothing_else(saved):
-    stored = {pair for *_, path in saved.values() for pair in stored_types(path)}
-    other_modules = {"pandas", "pandas.core.frame"} - {pd.DataFrame.__module__}
-    listed = {(loader, name) for loader, names in TRUSTED.items() for name in names}
-    renamed = {("TypeNode", f"{module}.DataFrame") for module in other_modules}
-    assert listed - renamed - types_of_other_versions() <= stored
-    assert all(list(names) == sorted(names) for names in TRUSTED.values())
-
-
-def types_of_other_versions():
-    """Types that the installed versions of skrub and scipy do not store."""
-    types = set()
-    if find_spec("skrub._duration_to_float") is None:
-        types.add(("ObjectNode", "skrub._duration_to_float.DurationToFloat"))
-    spline = vars(BSpline([0, 1, 2, 3], [1, 1], 1))
-    if "_asarray" not in spline:
-        types.add(("FunctionNode", "scipy._lib.array_api_compat.numpy._aliases.asarray"))
-    if "_delegate_to" not in spline:
-        types.add(("ObjectNode", "scipy.interpolate._bsplines._BSpline"))
-    return types
-
-
 @pytest.mark.parametrize("name", ["pandas", "pandas.core.frame"])
 def test_a_frame_may_have_its_name_before_pandas_3_and_since(saved, tmp_path, name):
     model, X, path = saved["forest without gaps"]
@@ -108,7 +70,6 @@ def test_a_frame_may_have_its_name_before_pandas_3_and_since(saved, tmp_path, na
         assert len(frame.findall(stored.read("schema.json"))) > 0
         for part in stored.namelist():
             other.writestr(part, frame.sub(rb'\1"%b"' % name.encode(), stored.read(part)))
-    assert ("TypeNode", f"{name}.DataFrame") in set(stored_types(renamed))
     np.testing.assert_array_equal(load_model(renamed).predict_error(X), model.predict_error(X))
 
 

@@ -16,11 +16,11 @@ import pytest
 from pyarrow import parquet
 from sklearn.linear_model import LogisticRegression
 
-from surefoot._model_files import load_model, save_model
 from surefoot.cli._given_model import rows_and_model
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._roles import take_apart
 from surefoot.cli._tables import as_cell, read_table, table_bytes
+from surefoot.model_files import load_model, save_model
 
 N_ROWS = 60
 

@@ -136,7 +136,7 @@ def test_a_sample_has_rows_of_the_table_in_their_order(folder, capsys):
 def test_tables_beyond_the_memory_are_noticed_before_they_are_read(
     run, folder, model, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(_memory, "of_machine", lambda: 5000.0)
+    monkeypatch.setattr(_memory, "free_memory", lambda: 5000.0)
     out = tmp_path / "m.skops"
     result = run("fit", folder / "big", "--target", "leaves", "--out", out)
     assert result.sentence.startswith("big has about 120 rows, which need about ")

@@ -10,9 +10,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
+from reproduction import duda_figure_9_4
 from surefoot import IndividualErrorClassifier
 from surefoot.active_learning import simulate
-from surefoot.experiments import run_experiment
 from surefoot.resampling import bias_variance, bootstrap
 
 X, y = load_breast_cancer(return_X_y=True)
@@ -37,7 +37,7 @@ def ask(_):
 
 
 def experiment(folder):
-    run_experiment("duda-figure-9-4", folder, quick=True)
+    duda_figure_9_4.run(folder, quick=True)
     return pd.concat([pd.read_csv(table) for table in folder.glob("*.csv")]).select_dtypes("number")
 
 

@@ -218,7 +218,7 @@ def test_the_reference_is_bounded_but_the_model_is_not():
     assert_allclose(panel.indexes[0].held_out_scores[:, 0], np.sin(reference))
 
 
-def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_their_number():
+def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_the_number_of_all_rows():
     X, y = make_classification(200, 4, class_sep=3.0, random_state=0)
     opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
     folds = CrossFitter([opinion], LogisticRegression(), X, y, cv=KFold(4), max_reference_rows=9)
@@ -227,7 +227,7 @@ def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_their_
         predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])
         chances = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
         expected[test] = chances[np.arange(50), predicted]
-    limit = 1 / (2 * 150 + 2)  # of 150 rows in training
+    limit = 1 / (2 * 200 + 2)  # of all 200 rows, although 150 are in training
     assert (expected > 1 - limit).any()
     found = folds.held_out().columns["SecondOpinion"][:, 0]
     assert_allclose(found, logit(np.clip(expected, limit, 1 - limit)))

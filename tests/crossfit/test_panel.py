@@ -13,8 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._crossfit import Panel, cross_fit
+from surefoot._crossfit import CrossFitter, Panel
 from surefoot._splits import resolve_cv
+
+
+def cross_fit(*given, **options):
+    return CrossFitter(*given, **options).held_out()
 
 
 def rows(n_rows=150):
@@ -81,7 +85,8 @@ def test_every_row_is_judged_by_models_and_neighbours_of_other_folds():
     assert_array_equal(np.sort(found.rows), np.arange(150))
     for train, test in folds.split(X, y):
         here = np.isin(found.rows, test)
-        expected = LocalSensitivity(SVC()).fit(X[train], y[train]).transform(X[found.rows[here]])
+        alone = LocalSensitivity(SVC(), n_neighbors=17)  # 2⌈log2 150⌉ + 1, for all 150 rows
+        expected = alone.fit(X[train], y[train]).transform(X[found.rows[here]])
         assert_allclose(found.columns["LocalSensitivity"][here], expected)
 
 

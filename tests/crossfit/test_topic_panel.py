@@ -11,9 +11,13 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import TopicCrossFitter, TopicModels, TopicPanel, cross_fit, named
+from surefoot._crossfit import CrossFitter, TopicCrossFitter, TopicModels, TopicPanel, named
 from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreement, NeighborError
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
+
+
+def cross_fit(*given, **options):
+    return CrossFitter(*given, **options).held_out()
 
 
 def documents(n_rows=120, n_topics=3, seed=0):

@@ -94,7 +94,6 @@ def test_the_default_ranks_errors():
     wrong = model.predict(X[400:]) != y[400:]
     error = model.predict_error(X[400:])
     assert roc_auc_score(wrong, error) > 0.6
-    assert_array_equal(model.predict_correct(X), model.predict_error(X) < 0.5)
     assert len(model.get_column_names()) == model.error_estimator_.n_features_in_
     assert model.get_column_names()[0] == "Confidence__log_odds"
 
@@ -468,7 +467,6 @@ def test_every_row_wrong():
         model = quick(contrary, error_estimator=learner).fit(X, wrong)
         assert model.held_out_.losses.all()
         assert (model.predict_error(X) > 0.7).all()
-        assert not model.predict_correct(X).any()
 
 
 # Weights
@@ -504,7 +502,6 @@ def test_equal_costs_are_the_probability_up_to_the_factor():
     ratio = costly.predict_error(X) / plain.predict_error(X)
     assert_allclose(ratio, ratio[0])
     assert_allclose(ratio[0], 3, rtol=0.05)
-    assert_array_equal(costly.predict_correct(X), plain.predict_correct(X))
     held_out = costly.held_out_
     assert_allclose(held_out.error.mean(), held_out.losses.mean())
 
@@ -737,7 +734,7 @@ def test_wrong_parameters_get_one_sentence(model, error, sentence):
 def test_rows_that_do_not_fit_get_one_sentence():
     X, y = rows()
     model = quick()
-    for method in ("predict", "predict_error", "predict_correct", "predict_set", "predict_novelty"):
+    for method in ("predict", "predict_error", "predict_set", "predict_novelty"):
         with pytest.raises(NotFittedError):
             getattr(model, method)(X)
     model.fit(X, y)

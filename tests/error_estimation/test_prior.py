@@ -1,4 +1,4 @@
-"""A prior over tables: what it learns, how far rows of a table leave it, and when an estimator does without it."""
+"""A prior over tables: how far rows of a table leave it, and when an estimator does without it."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
-from surefoot.datasets import describe_pmlb, list_tabular
-from surefoot.error_estimation import ErrorPrior, PriorCase, learn_prior
+from surefoot.error_estimation import ErrorPrior
 from surefoot.indicators import Confidence, NeighborDistance
 
 NAMES = ["a__log_odds", "b__x"]
@@ -23,9 +22,8 @@ NAMES = ["a__log_odds", "b__x"]
 
 def case(random, weights, *, n_rows=400, level=-1.5):
     """Two standard normal columns, and errors by a logistic model of them."""
-    columns = random.normal(size=(2 * n_rows, 2))
-    wrong = (random.random(2 * n_rows) < expit(level + columns @ weights)).astype(int)
-    return PriorCase("t", columns[:n_rows], wrong[:n_rows], columns[n_rows:], wrong[n_rows:])
+    columns = random.normal(size=(n_rows, 2))
+    return columns, (random.random(n_rows) < expit(level + columns @ weights)).astype(int)
 
 
 def two_columns(mean, variance):
@@ -34,33 +32,12 @@ def two_columns(mean, variance):
     return ErrorPrior(1, tuple(NAMES), np.array([*mean, 0.0]), covariance, ("t",), 1)
 
 
-def test_mean_and_spread_of_the_weights_are_found_again():
-    random = np.random.default_rng(0)
-    drawn = random.normal([-1.0, 0.7], [0.1, 0.5], size=(60, 2))
-    prior = learn_prior([case(random, weights) for weights in drawn], NAMES)
-    # The weights of the doubt that is made from the first column have a part in that column's effect.
-    assert abs(prior.mean[1] - drawn[:, 1].mean()) < 0.1
-    assert abs(np.sqrt(prior.covariance[1, 1]) - 0.5) < 0.12
-    assert prior.mean[0] - prior.mean[2] < -0.8
-    assert (prior.n_cases, prior.tables, prior.columns) == (60, ("t",), tuple(NAMES))
-    assert np.linalg.eigvalsh(prior.covariance).min() > 0
-
-
-def test_cases_without_errors_are_left_out_and_one_case_is_no_prior():
-    random = np.random.default_rng(0)
-    good, empty = case(random, [-1, 0]), case(random, [0, 0], level=-50)
-    assert learn_prior([good, empty, good], NAMES).n_cases == 2
-    with pytest.raises(ValueError, match="needs two cases with 3 errors: there are 1"):
-        learn_prior([good, empty], NAMES)
-
-
 def test_the_estimate_is_the_most_probable_one():
     random = np.random.default_rng(1)
-    some, prior = case(random, [-1.0, 0.5], n_rows=80), two_columns([-0.5, 1.0], 0.25)
-    some = some._replace(fresh_columns=some.columns)
-    rows = norm.ppf((rankdata(some.columns, axis=0) - 0.5) / 80)
-    n_wrong = some.wrong.sum()
-    target = np.where(some.wrong == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (80 - n_wrong + 2))
+    (columns, wrong), prior = case(random, [-1.0, 0.5], n_rows=80), two_columns([-0.5, 1.0], 0.25)
+    rows = norm.ppf((rankdata(columns, axis=0) - 0.5) / 80)
+    n_wrong = wrong.sum()
+    target = np.where(wrong == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (80 - n_wrong + 2))
 
     def minus_log_posterior(at):
         log_odds = at[0] + rows @ at[1:]
@@ -69,18 +46,18 @@ def test_the_estimate_is_the_most_probable_one():
         return (np.logaddexp(0, log_odds) - target * log_odds).sum() + ridge + 0.005 * level**2
 
     best = minimize(minus_log_posterior, np.zeros(3), tol=1e-10).x
-    gaps = np.abs(some.estimate(prior) - expit(best[0] + rows @ best[1:]))
+    gaps = np.abs(prior.estimate(columns, wrong, columns) - expit(best[0] + rows @ best[1:]))
     assert np.median(gaps) < 0.002  # the first and the last ranks are cut a little
     assert gaps.max() < 0.05
 
 
 def test_many_errors_prevail_over_a_wrong_prior_and_few_do_not():
-    wrong_prior, later = two_columns([1.5, 0.0], 0.1), case(np.random.default_rng(1), [-2.0, 0.0])
+    wrong_prior = two_columns([1.5, 0.0], 0.1)
+    new_columns, new_wrong = case(np.random.default_rng(1), [-2.0, 0.0])
     aurocs = []
     for n_rows in (12, 3000):
-        some = case(np.random.default_rng(0), [-2.0, 0.0], n_rows=n_rows)
-        some = some._replace(fresh_columns=later.columns)
-        aurocs.append(roc_auc_score(later.wrong, some.estimate(wrong_prior)))
+        known = case(np.random.default_rng(0), [-2.0, 0.0], n_rows=n_rows)
+        aurocs.append(roc_auc_score(new_wrong, wrong_prior.estimate(*known, new_columns)))
     assert aurocs[0] < 0.3
     assert aurocs[1] > 0.8
 
@@ -102,11 +79,9 @@ def test_a_file_that_is_no_prior(tmp_path, text):
         ErrorPrior.load(path)
 
 
-def test_the_prior_that_ships_knows_no_development_table_nor_its_kin():
+def test_the_prior_that_ships_has_weights_for_its_columns():
     prior = ErrorPrior.shipped()
     assert len(prior.tables) > 50
-    assert not set(prior.tables) & set(list_tabular())
-    assert not {"splice", "waveform"} & {describe_pmlb(name).family for name in prior.tables}
     n_weights = len(prior.columns) + 1
     assert prior.mean.shape == (n_weights,)
     assert np.linalg.eigvalsh(prior.covariance).min() > 0
@@ -152,12 +127,22 @@ def test_without_an_error_doubtful_rows_are_found_all_the_same():
 
 
 def test_a_column_counts_by_its_ranks_alone():
-    some, prior = case(np.random.default_rng(0), [-1.0, 0.5]), two_columns([-0.5, 1.0], 0.25)
-    bent = [
-        np.column_stack([c[:, 0], np.exp(5 * c[:, 1])]) for c in (some.columns, some.fresh_columns)
-    ]
-    other = some._replace(columns=bent[0], fresh_columns=bent[1])
-    assert_allclose(other.estimate(prior), some.estimate(prior), atol=0.02)
+    (columns, wrong), prior = (
+        case(np.random.default_rng(0), [-1.0, 0.5]),
+        two_columns([-0.5, 1.0], 0.25),
+    )
+    bent = np.column_stack([columns[:, 0], np.exp(5 * columns[:, 1])])
+    estimates = prior.estimate(columns, wrong, columns)
+    assert_allclose(prior.estimate(bent, wrong, bent), estimates, atol=0.02)
+
+
+def test_normal_scores_are_those_of_the_ranks():
+    columns, prior = np.array([[3.0, 1e9], [-1.0, 0.0], [0.5, 5.0]]), two_columns([0, 0], 1)
+    # The first of three rows has a third of the normal distribution, cut off at the rank of half a row.
+    first = (norm.ppf(0.5 / 4) + norm.ppf(1 / 3)) / 2
+    # A third column is the mean chance of another class, which falls with the log-odds.
+    expected = np.array([[1, 1, -1], [-1, -1, 1], [0, 0, 0]]) * -first
+    assert_allclose(prior.normal_scores(columns, columns), expected, atol=0.01)
 
 
 def test_a_set_that_the_rows_cannot_support_is_refused():

@@ -10,6 +10,13 @@ def new_key():
     return f"key {next(KEYS)}"
 
 
+def learn(session):
+    """Do a round of learning in this process; its result is taken as that of the other would be."""
+    work = session._next_work()
+    session._learned(work(*session.trainer._material))
+    assert session.failure is None
+
+
 class Served:
     """A page being served, and a client that has its token."""
 
@@ -65,7 +72,4 @@ class Served:
         return {int(line.split(",")[0]): line.split(",")[1] for line in lines}
 
     def learn(self):
-        """Do a round of learning in this process; its result is taken as that of the other would be."""
-        work = self.session._next_work()
-        self.session._learned(work(*self.session.trainer._material))
-        assert self.session.failure is None
+        learn(self.session)

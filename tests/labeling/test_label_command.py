@@ -11,9 +11,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from skops.io import dump
 
 from surefoot import IndividualErrorRegressor
-from surefoot._model_files import save_model
 from surefoot.cli import main
 from surefoot.indicators import NeighborDistance
+from surefoot.model_files import save_model
 
 pytest.importorskip("fastapi", reason="the extra 'label' is not installed")
 

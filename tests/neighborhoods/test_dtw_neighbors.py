@@ -1,5 +1,6 @@
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from surefoot.datasets import fetch_ucr, list_ucr
 from surefoot.neighborhoods import DTWNeighbors
 
 
@@ -258,17 +258,17 @@ def test_too_many_dimensions_are_refused(X):
         DTWNeighbors(1).fit(X)
 
 
-def ucr_sets():
-    return list_ucr() if "SUREFOOT_DATA" in os.environ else []
+def ucr_series(name, part):
+    """Series of a UCR set, without their labels."""
+    file = Path(os.environ["SUREFOOT_DATA"]) / "ucr" / name / f"{name}_{part}.tsv.gz"
+    return np.loadtxt(file, delimiter="\t")[:, 1:]
 
 
-@pytest.mark.data
-@pytest.mark.skipif(not ucr_sets(), reason="no UCR sets in $SUREFOOT_DATA")
+@pytest.mark.data("ucr")
 @pytest.mark.parametrize("window", [None, 0, 0.03, 0.1])
 def test_finds_what_brute_force_finds_on_ucr_sets(window):
     for name in ["ECG200", "SyntheticControl", "ItalyPowerDemand", "Plane"]:
-        data = fetch_ucr(name)
-        series, queries = data.X_train[:50, None], data.X_test[:10, None]
+        series, queries = ucr_series(name, "TRAIN")[:50, None], ucr_series(name, "TEST")[:10, None]
 
         model = DTWNeighbors(9, window=window).fit(series)
         distances, indices = model.kneighbors(queries)

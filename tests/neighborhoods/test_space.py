@@ -1,6 +1,7 @@
 """The scaled space: columns divided by their spread, two-valued ones by what categories are apart."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -97,3 +98,45 @@ def test_an_unknown_space_gets_one_sentence():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="space='round' is not known: it may be 'auto', 'scaled'"):
         index(X, y, space="round")
+
+
+def test_part_of_the_rows_is_scaled_like_all_of_them():
+    rng = np.random.default_rng(0)
+    X = StandardScaler().fit_transform(
+        np.column_stack([rng.normal(size=60), np.arange(60) % 4 == 0])
+    )
+    y = np.arange(60) % 2
+    whole, part = index(X, y, space="scaled"), slice(0, 40)
+    alone = index(X[part], y[part], space="scaled")
+    alike = index(X[part], y[part], space="scaled", like=whole)
+    assert_allclose(whole.space.rows, X)  # scaled already
+    assert not np.allclose(alone.space.rows, X[part])  # no column has a deviation of one here
+    assert_allclose(alike.space.rows, X[part])
+
+
+def test_part_of_the_rows_keeps_the_divisors_of_columns_that_it_shares():
+    names = ["low", "high", "new"]
+    rows = np.array([[0.0, 1.0], [4.0, 5.0], [8.0, 3.0]])
+    frame = pd.DataFrame(np.vstack([rows, rows]), columns=names[:2])
+    whole = index(frame, [0, 1, 0] * 2, space="scaled").space
+    assert_allclose(
+        column_widths(rows, ["high", "new"], whole), [rows[:, 1].std(), rows[:, 1].std()]
+    )
+
+
+def test_part_without_missing_values_is_encoded_like_the_rows_with_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2)) * [1, 100]
+    X[7, 0] = np.nan
+    y = np.arange(80) % 2
+    whole = index(X, y, HistGradientBoostingClassifier())
+    part = index(X[20:], y[20:], HistGradientBoostingClassifier(), like=whole)
+    assert_allclose(part.space.rows, whole.space.rows[20:])  # imputed and scaled by all rows
+
+
+def test_fewer_rows_use_as_many_neighbors_and_one_limit_of_log_odds():
+    X, y = load_iris(return_X_y=True)
+    whole = index(X, y)
+    part = index(X[::5], y[::5], like=whole, n_trained=150)
+    assert part.n_reference == 150
+    assert part.response.least_probability == whole.response.least_probability == 1 / 302

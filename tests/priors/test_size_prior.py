@@ -1,4 +1,4 @@
-"""The prior for sizes of errors: trees as arrays, columns that mean the same on every table, and how it is left."""
+"""The prior for sizes of errors: columns that mean the same on every table, and how far rows leave it."""
 
 from functools import cache
 
@@ -6,34 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
-from surefoot._priors import SIGNS, SizePrior, TreeArrays
+from surefoot._priors import SizePrior
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.experiments._boosted_export import tree_arrays
 from surefoot.indicators import NeighborDistance
-
-
-def boosted(n_rows=300):
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(n_rows, 4))
-    table[rng.random(table.shape) < 0.1] = np.nan
-    sizes = np.exp(np.nan_to_num(table[:, 0]) + 0.3 * rng.normal(size=n_rows))
-    model = HistGradientBoostingRegressor(loss="gamma", max_iter=7, max_leaf_nodes=5)
-    return model.fit(table, sizes), table
-
-
-def test_arrays_answer_as_the_boosting_that_they_are_made_of():
-    model, table = boosted()
-    raw = np.log(model.predict(table))
-    arrays = tree_arrays(model, table[:40], raw[:40])
-    trees = TreeArrays.from_arrays(arrays)
-    assert_allclose(trees.predict(table), raw, rtol=0, atol=1e-12)
-    again = TreeArrays.from_arrays(trees.to_arrays())
-    assert_allclose(again.predict(table), raw, rtol=0, atol=1e-12)
-    with pytest.raises(ValueError, match="do not answer as the boosting does"):
-        tree_arrays(model, table[:40], raw[:40] + 1)
 
 
 @cache
@@ -62,14 +39,12 @@ def test_columns_do_not_depend_on_the_unit_of_the_target():
 def test_more_disagreement_or_distance_is_never_safer():
     names, table, mean_size = held_out()
     prior = SizePrior().fit(table, names, mean_size)
-    for name, sign in zip(prior.column_names(), SIGNS, strict=True):
-        if sign:
-            place = names.index(name)
-            further = table.copy()
-            further[:, place] = np.sign(table[:, place]) * (np.abs(table[:, place]) * 3)
-            if "distance" in name:
-                further[:, place] = table[:, place] + 1
-            assert (prior.log_size(further) >= prior.log_size(table) - 1e-12).all()
+    lengths = [name for name in names if "gap" in name or "spread" in name]
+    for name in [*lengths, "NeighborDistance__log_distance_10"]:
+        place = names.index(name)
+        further = table.copy()
+        further[:, place] = table[:, place] + 1 if "distance" in name else 3 * table[:, place]
+        assert (prior.log_size(further) >= prior.log_size(table) - 1e-12).all()
     assert np.ptp(prior.log_size(table)) > 0.1
 
 

@@ -84,6 +84,8 @@ def test_memory_is_bounded(resample):
     expected = resample(values, np.mean, **options).replicates
     with config_context(working_memory=8):
         found = resample(values, mean, **options)
+        if resample is bootstrap:
+            found.confidence_interval()  # with a jackknife of its own
     assert max(largest) <= 2**20
     assert_allclose(found.replicates, expected)
 
@@ -174,8 +176,23 @@ def test_constant_data_have_an_interval_of_no_width():
         assert found.confidence_interval(method=method) == (3.0, 3.0)
 
 
+@pytest.mark.parametrize("method", ["bca", "percentile", "basic"])
+def test_one_row_and_a_constant_component_have_an_interval_of_no_width(method):
+    one_row = bootstrap([3.0], np.mean, n_resamples=50, random_state=0)
+    assert one_row.confidence_interval(method=method) == (3.0, 3.0)
+    values = np.random.default_rng(0).exponential(size=40)
+    both = bootstrap(np.column_stack([values, np.ones(40)]), np.mean, random_state=0)
+    low, high = both.confidence_interval(method=method)
+    alone = bootstrap(values, np.mean, random_state=0).confidence_interval(method=method)
+    assert_allclose([low, high], [[alone[0], 1.0], [alone[1], 1.0]])
+
+
 def nan_without_the_first(values):
     return np.nan if 1.0 not in values else values.mean()
+
+
+def sum_of_values(values):
+    return np.unique(values).sum()
 
 
 @pytest.mark.parametrize(
@@ -206,12 +223,12 @@ def nan_without_the_first(values):
             "method='t' is not known",
         ),
         (
-            lambda: jackknife([1, 2, 5], np.mean).confidence_interval(0.9, "bca"),
-            "needs the replicates of bootstrap",
-        ),
-        (
             lambda: bootstrap(np.arange(9) // 3, np.median, random_state=0).confidence_interval(),
             "method may be 'percentile' or 'basic'",
+        ),
+        (  # thirty draws hardly ever have thirty values: every replicate is below the estimate
+            lambda: bootstrap(range(1, 31), sum_of_values, random_state=0).confidence_interval(),
+            "replicates on both sides of the estimate: method may be 'percentile' or 'basic'",
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
 from surefoot._crossfit._cross_fit import CrossFit
-from surefoot._crossfit._cross_fitter import MOST_LEARNED_ROWS, CrossFitter, cross_fit
+from surefoot._crossfit._cross_fitter import MOST_LEARNED_ROWS, CrossFitter
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
 from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
 from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
@@ -26,7 +26,6 @@ __all__ = [
     "check_same_rows",
     "check_training_rows",
     "common_classes",
-    "cross_fit",
     "index_for",
     "known_classes",
     "may_share",

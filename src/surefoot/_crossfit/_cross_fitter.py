@@ -20,7 +20,7 @@ from surefoot._progress import counted
 from surefoot._search import KnownLists, knowing
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows
-from surefoot._typing import Floats, Ints, Split
+from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot.indicators import Indicator, SecondOpinion
 from surefoot.neighborhoods import NeighborhoodIndex
 
@@ -183,9 +183,10 @@ class CrossFitter:
 
     def scorer(self, part: Ints) -> Panel:
         """Panel without indicators, which only computes scores."""
-        # The number of training rows limits the log-odds: the scores are then those of the part's panel.
-        rows, options = self._rows(self.reference_rows(part)), self._n_trained(part)
-        return self.panel_type({}, self.model(part), *rows, response=self.response, **options)
+        rows = self._rows(self.reference_rows(part))
+        return self.panel_type(
+            {}, self.model(part), *rows, response=self.response, n_trained=len(self.deployed)
+        )
 
     def units(self, rows: Ints) -> NDArray[Any] | None:
         """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
@@ -224,6 +225,13 @@ class CrossFitter:
     def _build_panels(self, parts: list[Ints]) -> list[Panel]:
         """Panels of the parts, each built once."""
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._panels}
+        deployed = self.deployed.tobytes()
+        if deployed not in self._panels and list(new) != [deployed]:
+            # The panel of the deployed model comes first: all others describe rows in its space.
+            self._fit([self.deployed, *new.values()])
+            self._build_panels([self.deployed])
+            new.pop(deployed, None)
+        like = self._panels.get(deployed)
         self._fit(list(new.values()))
         held_out_scores = [self._needed_scores(part) for part in new.values()]
         built = self._run(
@@ -236,7 +244,9 @@ class CrossFitter:
                     held_out_scores=None if scores is None else scores[self._kept(part)],
                     **self._learning(part),
                     **self._shared_by(part),
-                    **self._n_trained(part),
+                    n_trained=len(self.deployed),
+                    like=like,
+                    counted=self._counted(part) if key == deployed else None,
                 )
                 for (key, part), scores in zip(new.items(), held_out_scores, strict=True)
             ),
@@ -245,9 +255,15 @@ class CrossFitter:
         self._panels.update(zip(new, built, strict=True))
         return [self._panels[part.tobytes()] for part in parts]
 
-    def _n_trained(self, part: Ints) -> dict[str, Any]:
-        """Option of a panel: the number of the model's training rows, where these are not its reference rows."""
-        return {"n_trained": len(part)} if len(self._kept(part)) < len(part) else {}
+    def _counted(self, part: Ints) -> Mask | None:
+        """Reference rows of the deployed panel that distances are measured to: as many as folds have on the mean."""
+        n_rows = len(self._kept(part))
+        n_counted = round(float(np.mean([len(self._kept(train)) for train, _ in self.splits])))
+        if n_counted >= n_rows:
+            return None
+        mask = np.zeros(n_rows, dtype=bool)
+        mask[self._sample(n_rows, n_counted)] = True
+        return mask
 
     def _learning(self, part: Ints) -> dict[str, Any]:
         """Option of a panel: rows on which indicators fit models, where these are not its reference rows."""
@@ -341,10 +357,3 @@ class CrossFitter:
             return 1
         n_classes = len(self.estimator.classes_ if self._frozen else self._labels)
         return 1 if n_classes == 2 else n_classes
-
-
-def cross_fit(
-    indicators: Sequence[Indicator], estimator: Any, X: Any, y: NDArray[Any], **options: Any
-) -> CrossFit:
-    """Out-of-fold scores and columns of every row; the options are those of `CrossFitter`."""
-    return CrossFitter(indicators, estimator, X, y, **options).held_out()

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit._sharing import saw_no_labels
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Mask
 from surefoot.indicators import Indicator, SecondOpinion
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -50,7 +50,11 @@ class Panel:
     trees : mapping of str to tuple, default=None
         Trees for a `SecondOpinion` by its name, and the index in whose space they were fitted.
     n_trained : int, default=None
-        Training rows of the model, which limit its log-odds; None means those of X.
+        Number of rows that limits the log-odds; None means those of X.
+    like : Panel, default=None
+        Panel of the deployed model, with the same indicators: rows are described in its space.
+    counted : ndarray of bool of shape (n_rows,), default=None
+        Rows of X that distances are measured to; None means all.
     n_jobs : int, default=None
         Threads for searches and batches.
     """
@@ -68,6 +72,8 @@ class Panel:
         folds: Ints | None = None,
         trees: Mapping[str, Any] | None = None,
         n_trained: int | None = None,
+        like: "Panel | None" = None,
+        counted: Mask | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.model = model
@@ -75,9 +81,11 @@ class Panel:
         attached: dict[str, Indicator] = {}
         self.indexes: list[NeighborhoodIndex] = []
         self.members: list[list[str]] = _group(by_name, response)
-        for group in self.members:
+        for number, group in enumerate(self.members):
             chosen = [by_name[name] for name in group]
-            needs = [indicator.needed_neighbors(X.shape[0]) for indicator in chosen]
+            deployed = None if like is None else like.indexes[number]
+            n_reference = X.shape[0] if deployed is None else deployed.n_reference
+            needs = [indicator.needed_neighbors(n_reference) for indicator in chosen]
             settings = chosen[0].index_settings() if chosen else {}
             index = NeighborhoodIndex(
                 model,
@@ -86,6 +94,8 @@ class Panel:
                 n_neighbors=max(needs, default=0),
                 held_out_scores=held_out_scores,
                 n_trained=n_trained,
+                like=deployed,
+                counted=counted,
                 n_jobs=n_jobs,
                 **{"response": response, **settings},
             )
@@ -97,22 +107,6 @@ class Panel:
             ]
             attached.update(zip(group, attach_all(chosen, index, learning, given), strict=True))
         self.indicators: dict[str, Indicator] = {name: attached[name] for name in by_name}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """State to save, with the model and each index once: skops writes an object again at every reference."""
-        bare = {name: copy(indicator) for name, indicator in self.indicators.items()}
-        for indicator in bare.values():
-            del indicator.index_
-        indexes = [index.without_model() for index in self.indexes]
-        return {**self.__dict__, "indicators": bare, "indexes": indexes}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Connect model, indexes and indicators again after loading."""
-        self.__dict__.update(state)
-        for index, group in zip(self.indexes, self.members, strict=True):
-            index.use_model(self.model)
-            for name in group:
-                self.indicators[name].index_ = index
 
     def __call__(
         self,

@@ -138,7 +138,7 @@ def index_for(
     vars(index).pop("scores", None)  # cached ones are those of the first model
     index.transformers, index.predictor = split_model(model)
     index.labels, index.held_out_scores = labels, held_out_scores
-    index.response = Response(index.predictor, response, index.n_rows)
+    index.response = Response(index.predictor, response, index.n_trained)
     if index.n_neighbors > 0:
         index.shares_search = _shares_search(index, shared)
     return index

@@ -12,7 +12,7 @@ from surefoot._crossfit._panel import Panel, PanelOutput, attach_all
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot._models import series_model
 from surefoot._search import canonical_metric
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Mask
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
 
@@ -54,6 +54,12 @@ class TopicPanel:
         Method of the models that the scores are made of.
     held_out_scores : ndarray of shape (n_rows, n_kinds * n_topics), default=None
         Out-of-fold scores of the training rows.
+    n_trained : int, default=None
+        Number of rows that limits the log-odds; None means those of X.
+    like : TopicPanel, default=None
+        Panel of the deployed models: rows are described in its space.
+    counted : ndarray of bool of shape (n_rows,), default=None
+        Rows of X that distances are measured to; None means all.
     """
 
     def __init__(
@@ -65,24 +71,29 @@ class TopicPanel:
         *,
         response: str = "auto",
         held_out_scores: Floats | None = None,
+        n_trained: int | None = None,
+        like: "TopicPanel | None" = None,
+        counted: Mask | None = None,
     ) -> None:
         self.indicators = dict(indicators)
+        self._n_trained, self._counted = n_trained or X.shape[0], counted
         # There are no indicators, and so no owners, where only scores are needed.
         self.owners = list(models.owners)[: len(self.indicators)]
         self.models: list[list[Any]] = models.models_
         self.n_topics = y.shape[1]
         self._response, self._held_out_scores = response, held_out_scores
-        self._panels: list[tuple[int, int, Panel]] = []
-        self._shared: list[tuple[NeighborhoodIndex, list[TopicModel]]] = []
+        self.panels: list[tuple[int, int, Panel]] = []
+        # By metric.
+        self.shared: dict[Any, tuple[NeighborhoodIndex, list[TopicModel]]] = {}
         kinds_by_metric: dict[Any, list[int]] = {}
         for kind in range(len(self.models)):
             metric = self._common_metric(kind, X)
             if metric is None:
-                self._panels += self._own_panels(kind, X, y)
+                self.panels += self._own_panels(kind, X, y, like)
             else:
                 kinds_by_metric.setdefault(metric, []).append(kind)
         for metric, kinds in kinds_by_metric.items():
-            self._share_index(kinds, metric, X, y)
+            self._share_index(kinds, metric, X, y, like)
 
     def _models_of(self, kind: int) -> Iterator[tuple[int, Any]]:
         """Topics that have a model of a kind, with the model."""
@@ -124,9 +135,12 @@ class TopicPanel:
             return models[0].metric
         return "cosine" if issparse(X) else "euclidean"
 
-    def _own_panels(self, kind: int, X: Any, y: Ints) -> list[tuple[int, int, Panel]]:
+    def _own_panels(
+        self, kind: int, X: Any, y: Ints, like: "TopicPanel | None"
+    ) -> list[tuple[int, int, Panel]]:
         """Panel of each topic's model of a kind that cannot share a search."""
         panels = []
+        deployed = {} if like is None else {(k, t): panel for k, t, panel in like.panels}
         for topic, model in self._models_of(kind):
             panel = Panel(
                 self._indicators_of(kind),
@@ -135,17 +149,32 @@ class TopicPanel:
                 y[:, topic],
                 response=self._response,
                 held_out_scores=self._held_out_scores_of(kind, topic),
+                n_trained=self._n_trained,
+                like=deployed.get((kind, topic)),
+                counted=self._counted,
             )
             panels.append((kind, topic, panel))
         return panels
 
-    def _share_index(self, kinds: list[int], metric: Any, X: Any, y: Ints) -> None:
+    def _share_index(
+        self, kinds: list[int], metric: Any, X: Any, y: Ints, like: "TopicPanel | None"
+    ) -> None:
         """Build one index for several kinds of models, and attach the indicators of each model to it."""
         firsts = [next(model for _, model in self._models_of(kind)) for kind in kinds]
         # A nearest-neighbour model comes first: the index compares its rows with X and then shares its search.
         firsts.sort(key=lambda model: not isinstance(model, KernelKNeighborsClassifier))
-        needed = max(self._needed_neighbors(kind, X.shape[0]) for kind in kinds)
-        index = NeighborhoodIndex(firsts[0], X, n_neighbors=needed, metric=metric)
+        deployed = None if like is None or metric not in like.shared else like.shared[metric][0]
+        n_reference = X.shape[0] if deployed is None else deployed.n_reference
+        needed = max(self._needed_neighbors(kind, n_reference) for kind in kinds)
+        index = NeighborhoodIndex(
+            firsts[0],
+            X,
+            n_neighbors=needed,
+            metric=metric,
+            n_trained=self._n_trained,
+            like=deployed,
+            counted=self._counted,
+        )
         topic_models = []
         for kind in kinds:
             for topic, model in self._models_of(kind):
@@ -158,7 +187,7 @@ class TopicPanel:
                 )
                 attached = attach_all(self._indicators_of(kind), own_index)
                 topic_models.append(TopicModel(kind, topic, own_index, attached))
-        self._shared.append((index, topic_models))
+        self.shared[metric] = index, topic_models
 
     def _needed_neighbors(self, kind: int, n_rows: int) -> int:
         """Neighbours that the indicators of a kind need, and a nearest-neighbour model of that kind."""
@@ -197,10 +226,10 @@ class TopicPanel:
 
     def _outputs(self, X: Any) -> Iterator[TopicOutput]:
         """Scores and columns of every model, from its own panel or from the shared indexes."""
-        for kind, topic, panel in self._panels:
+        for kind, topic, panel in self.panels:
             output = panel(X)
             yield TopicOutput(kind, topic, output.scores, list(output.columns.values()))
-        for index, models in self._shared:
+        for index, models in self.shared.values():
             samples = [i.needed_samples() for model in models for i in model.indicators]
             batches = index.map(_DescribeBatch(models), X, max(samples, default=0))
             for model, parts in zip(models, zip(*batches, strict=True), strict=True):
@@ -216,8 +245,10 @@ class TopicPanel:
 
     def column_names(self) -> list[NDArray[np.object_]]:
         """Names of the columns of each indicator for one topic, in the order of the indicators."""
-        attached = {model.kind: model.indicators for _, models in self._shared for model in models}
-        attached |= {kind: list(panel.indicators.values()) for kind, _, panel in self._panels}
+        attached = {
+            model.kind: model.indicators for _, models in self.shared.values() for model in models
+        }
+        attached |= {kind: list(panel.indicators.values()) for kind, _, panel in self.panels}
         return [i.get_feature_names_out() for kind in sorted(attached) for i in attached[kind]]
 
 

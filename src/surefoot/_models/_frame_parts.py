@@ -1,6 +1,6 @@
 """Conversion of a pandas frame into arrays and texts, which can be saved without pickle, and back."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 from surefoot._tables import as_objects, split_columns
 
 
-class FrameParts(dict[str, Any]):
-    """Result of `parts_of_frame`; a type of its own, so that it is not mistaken for a table."""
+class FrameParts(NamedTuple):
+    """Names and parts of the columns of a frame, and its number of rows, which it has without columns too."""
+
+    names: list[Any]
+    columns: list[Any]
+    n_rows: int
 
 
 def parts_of_frame(table: Any) -> Any:
@@ -29,11 +33,11 @@ def frame_of_parts(parts: Any) -> Any:
         return parts
     import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
 
-    columns = [_column_of_parts(pd, *column) for column in parts["columns"]]
-    if any(len(column) != parts["n_rows"] for column in columns):
+    columns = [_column_of_parts(pd, *column) for column in parts.columns]
+    if any(len(column) != parts.n_rows for column in columns):
         raise ValueError("The columns of a stored frame have different lengths.")
-    table = pd.DataFrame(dict(enumerate(columns)), index=range(parts["n_rows"]))
-    table.columns = parts["names"]
+    table = pd.DataFrame(dict(enumerate(columns)), index=range(parts.n_rows))
+    table.columns = parts.names
     return table
 
 

@@ -199,12 +199,18 @@ class MixedInput(ModelInput):
         return 128 * self.rows.shape[1]
 
 
-def model_input(model: Any, table: Any) -> NumericInput | MixedInput:
-    """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values."""
+def model_input(
+    model: Any, table: Any, like: ModelInput | None = None
+) -> NumericInput | MixedInput:
+    """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values.
+
+    It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
+    """
     flags = getattr(model, "is_categorical_", None)
     has_categories = flags is not None and np.any(flags)
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
-    if has_categories or has_codes or as_numbers(table) is None:
+    is_mixed = has_categories or has_codes or isinstance(like, MixedInput)
+    if is_mixed or as_numbers(table) is None:
         return MixedInput(model, table)
     return NumericInput(model, table)
 

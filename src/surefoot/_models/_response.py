@@ -52,7 +52,9 @@ class Response:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
         if self.method == "predict_proba":
             return self.log_odds(self.probabilities(inputs))
-        return self.as_scores(getattr(self.model, self.method)(inputs))
+        if self.method == "predict":
+            return self.as_scores(self.model.predict(inputs))
+        return self.as_scores(self.model.decision_function(inputs))
 
     def probabilities(self, inputs: Any) -> Floats:
         """The model's own class probabilities, one finite column a class."""

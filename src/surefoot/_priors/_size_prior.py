@@ -26,10 +26,6 @@ LENGTHS = (
 DISTANCE = "NeighborDistance__log_distance_10"
 PREDICTION = "Row__prediction"
 
-# Signs of the effects, in the order of the columns of `SizePrior.columns`: a larger gap, spread or distance is never
-# safer; a high or an extreme prediction may be either.
-SIGNS = (*(1 for _ in LENGTHS), 1, 0, 0)
-
 # Lengths below a tenth of the mean hardly differ, and those beyond a million times it do not either.
 SMALL_LENGTH, LARGE_LENGTH = 0.1, 1e6
 
@@ -55,11 +51,6 @@ class SizePrior:
         predictions = table[:, self.prediction_]
         self.mean_prediction_, self.spread_ = float(predictions.mean()), float(predictions.std())
         return self
-
-    @staticmethod
-    def column_names() -> tuple[str, ...]:
-        """Columns of the default indicators that the prior's columns are made of, in order; the last is used twice."""
-        return (*LENGTHS, DISTANCE, PREDICTION, PREDICTION)
 
     def log_size(self, table: Floats) -> Floats:
         """Logarithm of the estimated size of each error, relative to the mean size."""

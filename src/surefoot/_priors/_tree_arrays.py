@@ -29,7 +29,7 @@ class TreeArrays(NamedTuple):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> "TreeArrays":
-        """Trees from arrays by name, as `to_arrays` returns them and an npz file holds them."""
+        """Trees from arrays by name, as an npz file holds them."""
         whole = {
             name: arrays[name].astype(np.int64) for name in ("feature", "left", "right", "roots")
         }
@@ -41,20 +41,6 @@ class TreeArrays(NamedTuple):
             depth=int(arrays["depth"]),
             **whole,
         )
-
-    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
-        """Arrays by name, each in the smallest type that keeps its values."""
-        return {
-            "feature": self.feature.astype(np.int16),
-            "threshold": self.threshold,
-            "left": self.left.astype(np.int32),
-            "right": self.right.astype(np.int32),
-            "missing_left": self.missing_left,
-            "value": self.value,
-            "roots": self.roots.astype(np.int32),
-            "constant": np.array(self.constant),
-            "depth": np.array(self.depth),
-        }
 
     def predict(self, table: Floats) -> Floats:
         """Sum over all trees for each row, on the scale that the trees were boosted on (such as a logarithm)."""

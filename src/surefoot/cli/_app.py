@@ -300,24 +300,4 @@ def audit(
         run_draw(model, data, labels, out, tolerance, random_state, as_json, fail_above)
 
 
-@app.command()
-def reproduce(
-    name: Annotated[str | None, typer.Argument(help="Name of the experiment; see --list.")] = None,
-    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
-    all_of_them: Annotated[bool, typer.Option("--all", help="Run every experiment.")] = False,
-    quick: Annotated[bool, typer.Option(help="Few runs, to check that it works.")] = False,
-    jobs: Jobs = -1,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Folder to write tables and figures to.")
-    ] = Path("surefoot-results"),
-) -> None:
-    """Reproduce a table or figure of the papers, and show the published numbers beside it."""
-    from surefoot.cli._reproduce import list_experiments, run_experiments  # noqa: PLC0415
-
-    if list_them:
-        list_experiments()
-    else:
-        run_experiments(name, all_of_them, quick, jobs, out)
-
-
 app.command()(watch)

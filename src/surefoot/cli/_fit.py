@@ -10,7 +10,6 @@ import numpy as np
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._crossfit import known_classes
-from surefoot._model_files import model_content
 from surefoot.cli._console import working
 from surefoot.cli._given_model import model_file, rows_and_model
 from surefoot.cli._limits import cost_matrix
@@ -18,6 +17,7 @@ from surefoot.cli._output import check_output, check_outputs, write_output
 from surefoot.cli._roles import read_rows
 from surefoot.cli._tables import table_name
 from surefoot.cli._threads import threads_for
+from surefoot.model_files import model_content
 
 
 def run_fit(

@@ -11,12 +11,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot._model_files import ModelFileError, load_model
 from surefoot._words import listed, plural
 from surefoot.cli._console import remark
 from surefoot.cli._mistakes import Mistake, one_sentence_of
 from surefoot.cli._models import build_model, check_name
 from surefoot.cli._roles import Rows
+from surefoot.model_files import ModelFileError, load_model
 
 
 def rows_and_model(

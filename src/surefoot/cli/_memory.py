@@ -1,9 +1,9 @@
 """Tables that do not fit the memory: noticed before they are read, with what can be done instead."""
 
-from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
+from surefoot._parallel import free_memory
 from surefoot._table_files import TableFileError, parquet_files
 from surefoot.cli._mistakes import Mistake
 from surefoot.cli._tables import STDIN, is_folder, table_name
@@ -89,48 +89,3 @@ def size_of_csv(path: Path, start: bytes) -> Size | None:
     n_file, n_lines = path.stat().st_size, max(1, start.count(b"\n"))
     n_rows = round(n_file * n_lines / max(1, len(start)))
     return Size(n_rows, n_file)
-
-
-def free_memory() -> float:
-    """Bytes of memory that this process may still take: of the machine, of its container, and by its own limit."""
-    return min(of_machine(), of_container(), of_process())
-
-
-def of_process() -> float:
-    """Memory that the process may take by its own limit; infinite without one."""
-    try:
-        import resource  # noqa: PLC0415 - Windows has no such module
-    except ImportError:
-        return inf
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return inf if soft == resource.RLIM_INFINITY else soft
-
-
-def of_machine() -> float:
-    """Memory that the system calls available, with what it would give back; infinite if it does not tell."""
-    available = figures("/proc/meminfo").get("MemAvailable:")
-    return inf if available is None else 1024 * available
-
-
-def of_container() -> float:
-    """Memory that the container (cgroup) still allows; infinite without a limit. Cached files can be given up."""
-    group = "/sys/fs/cgroup"
-    limit, used = (lines_of(f"{group}/memory.{name}") for name in ("max", "current"))
-    if not limit or not used or not limit[0].isdigit():
-        return inf
-    cached = figures(f"{group}/memory.stat").get("inactive_file", 0)
-    return int(limit[0]) - int(used[0]) + cached
-
-
-def figures(path: str) -> dict[str, int]:
-    """Names and whole numbers at the beginning of each line of a file of the system."""
-    words = [line.split() for line in lines_of(path)]
-    return {line[0]: int(line[1]) for line in words if len(line) > 1 and line[1].isdigit()}
-
-
-def lines_of(path: str) -> list[str]:
-    """Lines of a file of the system; none if it is not there."""
-    try:
-        return Path(path).read_text().splitlines()
-    except OSError:
-        return []

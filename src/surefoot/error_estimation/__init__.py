@@ -7,7 +7,6 @@ from surefoot.error_estimation._judged_ensemble import JudgedEnsemble
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.error_estimation._label_errors import LabelErrors, find_label_errors
 from surefoot.error_estimation._prior import ErrorPrior
-from surefoot.error_estimation._prior_learning import PriorCase, learn_prior
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
 from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
 
@@ -20,10 +19,8 @@ __all__ = [
     "JudgedEnsemble",
     "Judgement",
     "LabelErrors",
-    "PriorCase",
     "ShrunkLogisticRegression",
     "assess",
     "find_error_regions",
     "find_label_errors",
-    "learn_prior",
 ]

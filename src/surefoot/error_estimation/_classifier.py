@@ -177,11 +177,6 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         methods = () if self.loss is None else ("predict",)
         return self._estimated_error(self._describe(X, methods))
 
-    def predict_correct(self, X: Any) -> Mask:
-        """Whether each prediction is more likely right than wrong."""
-        output = self._describe(X)
-        return self._error(self._table(output.columns)) < 0.5
-
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Conformal prediction set of each row: classes that cannot be ruled out; fewer is more certain.
 

@@ -208,23 +208,6 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         X = check_rows(self, X)
         return self._is_novel(self._panel(X, [NOVELTY]))
 
-    def predict_stability(self, X: Any) -> Floats:
-        """Change of the model's output within each row's Voronoi cell; nearer to 0 is more stable.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to describe.
-
-        Returns
-        -------
-        stability : ndarray of shape (n_rows, 2)
-            Columns `shift` and `spread` of `LocalSensitivity`: mean and standard deviation of the change of
-            the predicted class's lead over the runner-up, or of a regressor's prediction.
-        """
-        X = check_rows(self, X)
-        return self._panel(X, [self._stability]).columns[self._stability][:, :2]
-
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
 

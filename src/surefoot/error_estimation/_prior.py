@@ -30,7 +30,7 @@ class ErrorPrior:
 
     An error estimator starts from them, and leaves them as far as its own held-out rows show: its weights are the
     posterior of a logistic regression whose weights are normal around `mean`. The prior that ships
-    (`ErrorPrior.shipped()`) was learned on tables of PMLB; `learn_prior` learns one from tables of your own.
+    (`ErrorPrior.shipped()`) was learned on tables of PMLB.
 
     Attributes
     ----------
@@ -76,6 +76,45 @@ class ErrorPrior:
             for name, value in values.items()
         }
         write_whole(Path(path), (json.dumps(plain, indent=1) + "\n").encode())
+
+    def normal_scores(self, held_out: Any, rows: Any) -> Floats:
+        """Columns of rows as the prior weighs them: normal scores of their ranks among the held-out rows.
+
+        Parameters
+        ----------
+        held_out, rows : array-like of shape (n_rows, n_columns)
+            The prior's columns for the held-out rows and for the rows in question.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows, n_weights)
+            Scores of the columns, and of one that is made from them.
+        """
+        scores = NormalScores(np.asarray(held_out, dtype=np.float64), self.columns)
+        return scores(np.asarray(rows, dtype=np.float64))
+
+    def estimate(self, columns: Any, wrong: Any, new_columns: Any) -> Floats:
+        """Estimated errors of new rows, starting from the prior and learned from held-out rows; lower is better.
+
+        Parameters
+        ----------
+        columns, new_columns : array-like of shape (n_rows, n_columns)
+            The prior's columns for the held-out rows and for the new rows.
+        wrong : array-like of shape (n_rows,)
+            Whether each held-out prediction was wrong (1) or not (0).
+
+        Returns
+        -------
+        error : ndarray of shape (n_rows,)
+            Probability that the prediction of each new row is wrong.
+        """
+        # That module imports this one.
+        from surefoot.error_estimation._pretrained_logistic import (  # noqa: PLC0415
+            PretrainedLogisticRegression,
+        )
+
+        learner = PretrainedLogisticRegression(self, random_state=0).fit(columns, wrong)
+        return np.asarray(learner.predict_proba(new_columns)[:, 1])
 
     @classmethod
     def _from_text(cls, text: str) -> Self:

@@ -128,7 +128,7 @@ class LocalSensitivity(Indicator):
         """Attach to an index that an action built, in place of `fit`."""
         super().attach(index)
         self.check_parameters()
-        self.n_neighbors_ = min(self.needed_neighbors(index.n_rows), index.n_rows)
+        self.n_neighbors_ = min(self.needed_neighbors(index.n_reference), index.n_rows)
         self._fractions = None
         if self.sampling == "uniform":
             self._fractions = check_random_state(self.random_state).uniform(size=self.n_neighbors_)
@@ -190,4 +190,6 @@ class LocalSensitivity(Indicator):
 
 def describe_change(change: Floats) -> Floats:
     """Mean, standard deviation and minimum of each row of changes."""
-    return np.column_stack([change.mean(axis=1), change.std(axis=1), change.min(axis=1)])
+    # Equal changes have no spread; rounding would leave one that ranks rows by chance.
+    spread = np.where(np.ptp(change, axis=1) > 0, change.std(axis=1), 0.0)
+    return np.column_stack([change.mean(axis=1), spread, change.min(axis=1)])

@@ -1,5 +1,6 @@
 """Distance of a row to its nearest training rows."""
 
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,9 @@ from surefoot.neighborhoods import Neighborhood
 
 # Added to distances before their logarithm is taken, so that it is finite at distance 0.
 NO_DISTANCE = 1e-12
+
+# Neighbours that are searched, as a multiple of those that are used: in an action one in five is not counted.
+SPARE = 1.6
 
 
 class NeighborDistance(NeighborIndicator):
@@ -54,19 +58,34 @@ class NeighborDistance(NeighborIndicator):
 
     directions: ClassVar[dict[str, int]] = {"log_distance": 1}
 
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows, of which some may not be counted."""
+        return min(ceil(SPARE * super().needed_neighbors(n_rows)), n_rows)
+
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the mean distance, for each number of neighbours."""
         means = [
-            neighborhood.distances[:, :count].mean(axis=1)
-            for count in self.counts(neighborhood.index.n_rows)
+            mean_distance(neighborhood, count)
+            for count in self.counts(neighborhood.index.n_reference)
         ]
         return np.log(np.column_stack(means) + NO_DISTANCE)
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Minus the logarithm of the mean distance, for the largest number of neighbours."""
-        most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
+        most = int(np.argmax(self.counts(neighborhood.index.n_reference)))
         return -self.columns(neighborhood)[:, most]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         return self.count_names(["log_distance"])
+
+
+def mean_distance(neighborhood: Neighborhood, count: int) -> Floats:
+    """Mean distance to the `count` nearest training rows that are counted, or to fewer if fewer were found."""
+    counted = neighborhood.index.counted
+    if counted is None:
+        return neighborhood.distances[:, :count].mean(axis=1)
+    is_counted = counted[neighborhood.indices]
+    is_used = is_counted & (is_counted.cumsum(axis=1) <= count)
+    n_used = np.maximum(is_used.sum(axis=1), 1)
+    return (neighborhood.distances * is_used).sum(axis=1) / n_used

@@ -114,7 +114,7 @@ class NeighborError(NeighborIndicator):
         """Error and weighted error, or residual and absolute residual, for each number of neighbours."""
         errors = held_out_errors(neighborhood)
         columns: list[Floats] = []
-        for count in self.counts(neighborhood.index.n_rows):
+        for count in self.counts(neighborhood.index.n_reference):
             near = errors[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
             if neighborhood.index.response.is_regression:
@@ -125,7 +125,7 @@ class NeighborError(NeighborIndicator):
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Minus the weighted error, or absolute residual, for the largest number of neighbours."""
-        most = int(np.argmax(self.counts(neighborhood.index.n_rows)))
+        most = int(np.argmax(self.counts(neighborhood.index.n_reference)))
         return -self.columns(neighborhood)[:, 2 * most + 1]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

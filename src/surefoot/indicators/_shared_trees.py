@@ -28,7 +28,7 @@ class SharedTrees:
     folds : ndarray of shape (n_rows,)
         Number of the fold that holds a row out; -1 for a row that all trees may see.
     n_trees : int
-        Trees for new rows, as far as it can be divided; twice as many are fitted.
+        Most trees that describe a row, new or held out; about twice as many are fitted.
     random_state : int
         Seed of the trees.
     """
@@ -38,8 +38,11 @@ class SharedTrees:
     ) -> None:
         n_groups = int(min(folds.max() + 1, MOST_GROUPS))
         self.choices = list(combinations(range(n_groups), (n_groups + 1) // 2))
-        self.n_new = max(1, n_trees // len(self.choices))
-        self.n_each = max(1, 2 * n_trees // len(self.choices))
+        # A share n_unseen / n_groups of the choices leaves a group out. New rows meet that share of each choice's
+        # trees, so that as many trees vote on them as on held-out rows: with more, all may agree more strongly.
+        n_unseen = n_groups // 2
+        times = max(1, n_trees // (len(self.choices) * n_unseen))
+        self.n_new, self.n_each = times * n_unseen, times * n_groups
         self.forest = ExtraTreesClassifier(random_state=random_state, warm_start=True)
         groups = np.where(folds < 0, -1, folds % MOST_GROUPS)
         for number, choice in enumerate(self.choices, start=1):

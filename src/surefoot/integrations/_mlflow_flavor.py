@@ -18,12 +18,12 @@ from skops.io import get_untrusted_types
 
 from surefoot import __version__
 from surefoot._files import write_whole
-from surefoot._model_files import ModelFileError, load_model, save_model
 from surefoot._sure import Sure, check_sure
 from surefoot._words import listed, reason
 from surefoot.abstention import Promise, promise_for
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.integrations._mlflow_signature import can_be_restored, make_signature, restored_types
+from surefoot.model_files import ModelFileError, load_model, save_model
 
 # Folder of the files in MLflow's folder `data`, and the files.
 FOLDER, MODEL, PROMISE, TYPES = "surefoot", "model.skops", "promise.json", "types.json"

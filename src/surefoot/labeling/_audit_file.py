@@ -39,8 +39,8 @@ def take_audit(table: pd.DataFrame, target: str, name: str) -> tuple[pd.DataFram
     once = table[~positions.duplicated()].reset_index(drop=True)
     if answers is not None:
         once[target] = answers.reindex(once["row"]).to_numpy()
-    found = AuditFile(once["row"].tolist(), str(codes[0]), _classes(lists[0], name))
-    return once.drop(columns=list(HIDDEN)), found
+    audit = AuditFile(once["row"].tolist(), str(codes[0]), _classes(lists[0], name))
+    return once.drop(columns=list(HIDDEN)), audit
 
 
 def _classes(text: str, name: str) -> list[str]:

@@ -96,16 +96,16 @@ class Judged:
 
 
 def estimate_from(
-    sure: Sure, new: Judged, found: Ratio, metric: str, confidence: float
+    sure: Sure, new: Judged, ratio: Ratio, metric: str, confidence: float
 ) -> PerformanceEstimate:
     """Estimate of a metric from the judgements of new rows, and the density ratio at the held-out rows."""
     check_metric(sure, metric)
     check_share(confidence, "confidence")
-    weights = make_weights(found.ratio)
+    weights = make_weights(ratio.ratio)
     shift = Shift(
-        found.auc,
-        found.p_value,
-        found.p_value <= ALARM,
+        ratio.auc,
+        ratio.p_value,
+        ratio.p_value <= ALARM,
         new.share_novel,
         weights.share_outside,
     )

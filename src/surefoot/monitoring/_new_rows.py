@@ -7,14 +7,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from surefoot._crossfit import check_rows, single_precision
-from surefoot._sure import Sure
+from surefoot._sure import Sure, check_sure
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Mask
 from surefoot.error_estimation import Judgement
 from surefoot.monitoring._compare import RowComparison, compare_columns, make_comparison
 from surefoot.monitoring._estimate import Judged, PerformanceEstimate, estimate_from
 from surefoot.monitoring._shift import Ratio, density_ratio
-from surefoot.monitoring._sure import check_monitored
 
 # Rows that are kept of all that were added, a uniform sample: their judgements, and the rows themselves.
 MOST_JUDGED = 20_000
@@ -63,7 +62,7 @@ class NewRows:
     def __init__(
         self, sure: Sure, *, max_judged: int = MOST_JUDGED, max_inputs: int = MOST_ROWS
     ) -> None:
-        check_monitored(sure)
+        check_sure(sure)
         self.sure = sure
         self.max_judged = max_judged
         self.max_inputs = max_inputs

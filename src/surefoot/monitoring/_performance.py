@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from surefoot._sure import Sure
+from surefoot._sure import Sure, check_sure
 from surefoot.monitoring._compare import RowComparison
 from surefoot.monitoring._estimate import PerformanceEstimate, check_metric
 from surefoot.monitoring._new_rows import NewRows
-from surefoot.monitoring._sure import check_monitored
 
 
 def estimate_performance(
@@ -69,7 +68,7 @@ def estimate_performance(
     >>> estimate_performance(sure, X[1::2] + 1000).reason
     'About 100% of the new rows lie outside of what was seen in fit, where nothing is known of errors.'
     """
-    check_monitored(sure)
+    check_sure(sure)
     check_metric(sure, metric)
     return NewRows(sure).add(X_new).estimate(metric, confidence)
 

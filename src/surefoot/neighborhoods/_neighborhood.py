@@ -1,13 +1,13 @@
 """Neighbourhood of a batch of rows, which all indicators use: one search and one set of model outputs."""
 
 from collections.abc import Callable
-from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.extmath import row_norms
 
@@ -21,7 +21,7 @@ from surefoot._models import (
 )
 from surefoot._parallel import row_batches
 from surefoot._search import Metric, SparseNeighbors
-from surefoot._tables import as_table, take_rows
+from surefoot._tables import as_table, column_names, is_frame, take_rows
 from surefoot._typing import Floats, Mask
 from surefoot.neighborhoods._index_search import (
     neighbor_search,
@@ -64,10 +64,18 @@ class NeighborhoodIndex:
     held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
         Out-of-fold scores of the training rows, for indicators that use the model's errors on neighbours.
     n_trained : int, default=None
-        Training rows of the model, which limit its log-odds; None means those of X.
+        Number of rows that limits the log-odds; None means those of X.
+    like : NeighborhoodIndex, default=None
+        Index of the deployed rows, of which X is a part: what depends on rows alone (the kind of the input, the scale
+        of the space, `n_reference`) is taken from it, so that held-out rows are described as new rows are.
+    counted : ndarray of bool of shape (n_rows,), default=None
+        Rows that distances are measured to, as many as a fold has: with more rows, all are nearer. None means all.
     n_jobs : int, default=None
         Number of threads, for the search and over batches of rows.
     """
+
+    n_reference: int
+    space: NeighborSpace
 
     def __init__(
         self,
@@ -82,28 +90,48 @@ class NeighborhoodIndex:
         response: str = "auto",
         held_out_scores: Floats | None = None,
         n_trained: int | None = None,
+        like: "NeighborhoodIndex | None" = None,
+        counted: Mask | None = None,
         n_jobs: int | None = None,
     ) -> None:
         X = as_table(X)
-        self.held_out_scores = held_out_scores
+        self.held_out_scores, self.counted = held_out_scores, counted
         self.transformers, self.predictor = split_model(model)
         self.labels = None if y is None else np.asarray(y)
         self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), 0, n_jobs
-        self.response = Response(self.predictor, response, n_trained or self.n_rows)
+        # Number of rows from which indicators derive their number of neighbours.
+        self.n_reference = self.n_rows if like is None else like.n_reference
+        self.n_trained = n_trained or self.n_rows
+        self.response = Response(self.predictor, response, self.n_trained)
         self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
         if self.n_rows == 0:
             raise ValueError("X has no rows to look for neighbours in.")
         if n_neighbors > 0:
-            self.input = model_input(self.predictor, self.transform(X))
-            self._index_rows(X, y, n_neighbors, space, metric, window)
+            of_whole = None if like is None else like.input
+            self.input = model_input(self.predictor, self.transform(X), of_whole)
+            self._index_rows(X, y, n_neighbors, space, metric, window, like)
 
     def _index_rows(
-        self, X: Any, y: Any, n_neighbors: int, space: Any, metric: Metric, window: Any
+        self,
+        X: Any,
+        y: Any,
+        n_neighbors: int,
+        space: Any,
+        metric: Metric,
+        window: Any,
+        like: "NeighborhoodIndex | None",
     ) -> None:
         is_series, self.window = resolve_series(self.predictor, self.input, space, metric, window)
         # Points of a series are compared across time, so their columns keep one scale.
         keeps_scale = is_series and isinstance(space, str) and space == "scaled"
-        self.space = NeighborSpace("auto" if keeps_scale else space, self.input, X, y)
+        self.space = NeighborSpace(
+            "auto" if keeps_scale else space,
+            self.input,
+            X,
+            y,
+            names=self._input_names(),
+            like=like.space if like is not None and like.n_neighbors > 0 else None,
+        )
         self.metric = "dtw" if is_series else resolve_metric(metric, self.predictor, self.space)
         # Whether the model itself votes by the neighbours of this search.
         self.shares_search = (
@@ -147,29 +175,21 @@ class NeighborhoodIndex:
         """Rows of a table in the neighbour space, dense or CSR."""
         return self.space(X, self.input.encode(self.transform(X)))
 
-    def without_model(self) -> "NeighborhoodIndex":
-        """Copy without the model, to be saved beside it; `use_model` sets the model again."""
-        bare = copy(self)
-        bare.response = copy(self.response)
-        bare.transformers, bare.predictor, bare.response.model = [], None, None
-        return bare
-
-    def use_model(self, model: Any) -> None:
-        """Set the model of a copy made by `without_model`."""
-        self.transformers, self.predictor = split_model(model)
-        self.response.model = self.predictor
-
     def coordinate_names(self) -> list[str]:
         """Names of the columns of the neighbour space, which may differ between indexes of different rows."""
-        named = (
-            self.transformers[-1:] if self.space.transformer is None else [self.space.transformer]
-        )
-        try:
-            names = [name for step in named for name in step.get_feature_names_out()]
-        except AttributeError:  # a transformer without names of its output
-            names = []
-        n_columns = int(self.space.rows.shape[1])
-        return names if len(names) == n_columns else [f"column_{i}" for i in range(n_columns)]
+        if self.space.transformer is None:
+            return _output_names(self.transformers[-1:], int(self.space.rows.shape[1]))
+        return _output_names([self.space.transformer], int(self.space.rows.shape[1]))
+
+    def _input_names(self) -> list[Any]:
+        """Names of the columns of the model's input, by which two indexes match them; none if it is sparse."""
+        if issparse(self.input.rows):
+            return []
+        if is_frame(self.input.rows):
+            return column_names(self.input.rows)
+        if isinstance(self.input, NumericInput) and self.input.names is not None:
+            return list(self.input.names)
+        return list(_output_names(self.transformers[-1:], int(self.input.rows.shape[1])))
 
     def training_inputs(self) -> Any:
         """Training rows in the form that the model's last step takes; kept only if `n_neighbors` is above 0."""
@@ -203,6 +223,15 @@ class NeighborhoodIndex:
             return function(Neighborhood(self, take_rows(X, batch)))
 
         return Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(apply)(b) for b in batches)
+
+
+def _output_names(transformers: list[Any], n_columns: int) -> list[str]:
+    """Names of a transformer's output, or numbers if it has none of them."""
+    try:
+        names = [name for step in transformers for name in step.get_feature_names_out()]
+    except AttributeError:  # a transformer without names of its output
+        names = []
+    return names if len(names) == n_columns else [f"column_{i}" for i in range(n_columns)]
 
 
 class Neighborhood(SampledRows):

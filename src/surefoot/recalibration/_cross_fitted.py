@@ -10,8 +10,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
-from surefoot._crossfit import CrossFit, check_rows, check_training_rows, cross_fit, known_classes
-from surefoot._models import check_model, fit_model
+from surefoot._crossfit import (
+    CrossFit,
+    CrossFitter,
+    check_rows,
+    check_training_rows,
+    known_classes,
+)
+from surefoot._models import check_model
 from surefoot._shrunk import Step, SteppedLogistic
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
@@ -66,7 +72,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         """Check the parameters before any model is fitted, and return the indicators to use."""
 
     @abstractmethod
-    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+    def _learn(self, fitter: CrossFitter, held_out: CrossFit, rows: HeldOutRows) -> None:
         """Learn from the scores and columns of held-out rows."""
 
     def _slope(self) -> float | None:
@@ -109,7 +115,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             groups=groups,
             hold_out_all=True,
         )
-        held_out = cross_fit(
+        fitter = CrossFitter(
             indicators,
             self.estimator,
             X,
@@ -121,12 +127,13 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
+        held_out = fitter.held_out()
         rows = held_out.rows
         targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
-        self.estimator_ = fit_model(self.estimator, X, y, sample_weight)
+        self.estimator_ = fitter.model(fitter.everything)
         units = rows if groups is None else np.asarray(groups)[rows]
         weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-        self._learn(X, y, held_out, HeldOutRows(targets, weight, units))
+        self._learn(fitter, held_out, HeldOutRows(targets, weight, units))
         return self
 
     @property

@@ -4,11 +4,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._crossfit import CrossFit, check_rows
+from surefoot._crossfit import CrossFit, CrossFitter, check_rows
 from surefoot._models import smoothed_targets
 from surefoot._search import canonical_metric, resolve_n_neighbors
 from surefoot._shrunk import best_departure
@@ -119,7 +118,8 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             canonical_metric(self.metric)
         return []
 
-    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+    def _learn(self, fitter: CrossFitter, held_out: CrossFit, rows: HeldOutRows) -> None:
+        X, y = fitter.X, fitter.y
         self._weight = rows.weight
         self._targets = np.column_stack([smoothed_targets(t, rows.weight) for t in rows.targets])
         scores = held_out.scores
@@ -142,6 +142,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             metric=self.metric,
             response=self._response,
             held_out_scores=scores,
+            n_trained=len(y),
             n_jobs=self.n_jobs,
         )
         self.local_share_ = self._learn_share(take_rows(X, held_out.rows), scores, rows)

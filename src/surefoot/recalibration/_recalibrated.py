@@ -4,9 +4,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from surefoot._crossfit import CrossFit, Panel, with_fixed_seed
+from surefoot._crossfit import CrossFit, CrossFitter, with_fixed_seed
 from surefoot._models import fit_model
 from surefoot._typing import Floats
 from surefoot._validation import check_option
@@ -104,12 +103,9 @@ class RecalibratedClassifier(CrossFittedClassifier):
             raise TypeError(
                 f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
             )
-        self._indicators = [
-            _signed(indicator, self.random_state) for indicator in as_list(self.indicators)
-        ]
-        return self._indicators
+        return [_signed(indicator, self.random_state) for indicator in as_list(self.indicators)]
 
-    def _learn(self, X: Any, y: NDArray[Any], held_out: CrossFit, rows: HeldOutRows) -> None:
+    def _learn(self, fitter: CrossFitter, held_out: CrossFit, rows: HeldOutRows) -> None:
         tables = class_tables(held_out.scores, held_out.columns.values())
         self.is_unchanged_ = False
         if self.calibrator is None:
@@ -124,9 +120,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
                 fit_model(calibrator, table, target, weight)
                 for table, target in zip(tables, rows.targets, strict=True)
             ]
-        self._panel = Panel(
-            self._indicators, self.estimator_, X, y, response=self._response, n_jobs=self.n_jobs
-        )
+        self._panel = fitter.panel(fitter.everything)
 
     def _probabilities(self, X: Any) -> Floats:
         output = self._panel(X)

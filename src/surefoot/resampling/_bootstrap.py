@@ -1,24 +1,25 @@
 """Bootstrap: a statistic on rows drawn with replacement."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from types import SimpleNamespace
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.stats import DegenerateDataWarning
 from scipy.stats import bootstrap as scipy_bootstrap
 from sklearn.utils import check_random_state, check_scalar
 
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
-from surefoot.resampling._jackknife import jackknife
 from surefoot.resampling._statistic import (
     Replicated,
     Sample,
     Statistic,
     as_number,
-    refuse_nan,
+    check_finite,
 )
 
 METHODS = ("bca", "percentile", "basic")
@@ -26,28 +27,9 @@ METHODS = ("bca", "percentile", "basic")
 
 @dataclass(frozen=True)
 class BootstrapResult(Replicated):
-    """Bootstrap estimates of a statistic's bias and variance; a lower `standard_error` is better.
+    """Bootstrap estimates of a statistic's bias and variance; a lower `standard_error` is better."""
 
-    Attributes
-    ----------
-    estimate : float or ndarray
-        The statistic of the data, θ̂.
-    replicates : ndarray of shape (n_resamples, ...)
-        The statistic of each resample, θ̂*(t).
-    """
-
-    _data: Any
-    _statistic: Statistic
-
-    @property
-    def bias(self) -> Any:
-        """Estimated bias, θ̂*(·) − θ̂: mean of the replicates minus the estimate."""
-        return self.mean - self.estimate
-
-    @property
-    def variance(self) -> Any:
-        """Variance of the replicates, divided by their number and not by one less."""
-        return as_number(self.replicates.var(axis=0))
+    _sample: Sample = field(repr=False)
 
     def confidence_interval(self, confidence: float = 0.95, method: str = "bca") -> tuple[Any, Any]:
         """Confidence interval of the statistic, computed from the replicates by scipy.
@@ -65,31 +47,36 @@ class BootstrapResult(Replicated):
         """
         check_share(confidence, "confidence")
         check_option(method, "method", METHODS)
-        shape = self.replicates.shape[1:]
-        left_out = None
-        if method == "bca":
-            left_out = jackknife(self._data, self._statistic).replicates.reshape(-1, self._size())
-        ends = [
-            _interval(
-                replicates,
-                estimate,
-                None if left_out is None else left_out[:, c],
-                confidence,
-                method,
+        constant = np.ptp(self.replicates, axis=0) == 0  # BCa divides by 0 there
+        if constant.all():
+            return as_number(self.replicates[0]), as_number(self.replicates[0])
+        with catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+            simplefilter("ignore", DegenerateDataWarning)
+            interval = scipy_bootstrap(
+                (np.arange(self._sample.n_rows),),
+                self._of_rows,
+                n_resamples=0,
+                batch=next(self._sample.batches(self._sample.n_rows)).stop,
+                vectorized=True,
+                confidence_level=confidence,
+                method=method,
+                bootstrap_result=SimpleNamespace(
+                    bootstrap_distribution=np.moveaxis(self.replicates, 0, -1)
+                ),
+            ).confidence_interval
+        low, high = (np.where(constant, self.replicates[0], end) for end in interval)
+        if np.isnan(low + high).any():
+            raise ValueError(
+                "method='bca' needs rows that change the statistic when left out, to a finite value, "
+                "and replicates on both sides of the estimate: method may be 'percentile' or 'basic'."
             )
-            for c, (replicates, estimate) in enumerate(
-                zip(
-                    self.replicates.reshape(len(self.replicates), -1).T,
-                    np.ravel(self.estimate),
-                    strict=True,
-                )
-            )
-        ]
-        low, high = np.array(ends).T
-        return as_number(low.reshape(shape)), as_number(high.reshape(shape))
+        return as_number(low), as_number(high)
 
-    def _size(self) -> int:
-        return int(np.prod(self.replicates.shape[1:], dtype=int))
+    def _of_rows(self, choices: Ints, axis: int) -> Floats:
+        """Statistic of all rows, or of each choice of them along the last axis, as scipy has it."""
+        if choices.ndim == 1:
+            return np.asarray(self.estimate)
+        return np.moveaxis(self._sample.of_rows(choices), 0, axis)
 
 
 def bootstrap(
@@ -119,8 +106,9 @@ def bootstrap(
     Returns
     -------
     result : BootstrapResult
-        Has `estimate`, `bias`, `corrected`, `variance`, `standard_error`, `replicates` and
-        `confidence_interval(confidence, method)`.
+        Has `estimate`, the statistic of the data θ̂; `replicates`, the statistic of each resample; `bias`, θ̂*(·) − θ̂
+        with θ̂*(·) the mean of the replicates; `corrected`; `variance` of the replicates, divided by their number and
+        not by one less; `standard_error`; and `confidence_interval(confidence, method)`.
 
     Notes
     -----
@@ -148,38 +136,7 @@ def bootstrap(
     sizes = (batch.stop - batch.start for batch in sample.batches(n_resamples))
     draws = (random.randint(sample.n_rows, size=(size, sample.n_rows)) for size in sizes)
     parts = Parallel(n_jobs=n_jobs)(delayed(sample.of_rows)(chosen) for chosen in draws)
-    replicates = refuse_nan(np.concatenate(parts), "resample")
-    return BootstrapResult(as_number(sample.estimate()), replicates, data, statistic)
-
-
-def _interval(
-    replicates: Floats, estimate: float, left_out: Floats | None, confidence: float, method: str
-) -> tuple[float, float]:
-    """Ends of scipy's confidence interval, from replicates that are computed already."""
-    if (replicates == replicates[0]).all():
-        # All replicates are equal, and scipy's BCa would divide by 0.
-        return (float(replicates[0]), float(replicates[0]))
-    if left_out is not None and np.ptp(left_out) == 0:
-        raise ValueError(
-            "method='bca' needs rows that change the statistic when left out, and none does: "
-            "method may be 'percentile' or 'basic'."
-        )
-    n_rows = 2 if left_out is None else len(left_out)
-
-    def known_statistic(rows: Floats, axis: int = -1) -> Floats:
-        """Statistic of all rows, or of all but one, whose number is the one missing in the sum."""
-        if left_out is None or rows.shape[axis] == n_rows:
-            return np.full(rows.sum(axis=axis).shape, estimate)
-        missing = n_rows * (n_rows - 1) // 2 - rows.sum(axis=axis)
-        return left_out[missing.astype(np.int64)]
-
-    interval = scipy_bootstrap(
-        (np.arange(n_rows),),
-        known_statistic,
-        n_resamples=0,
-        vectorized=True,
-        confidence_level=confidence,
-        method="BCa" if method == "bca" else method,
-        bootstrap_result=SimpleNamespace(bootstrap_distribution=replicates),
-    ).confidence_interval
-    return (float(interval.low), float(interval.high))
+    replicates = check_finite(np.concatenate(parts), "resample")
+    estimate = sample.estimate()
+    bias = as_number(replicates.mean(axis=0)) - estimate
+    return BootstrapResult(estimate, replicates, bias, as_number(replicates.var(axis=0)), sample)

@@ -54,10 +54,8 @@ def rows_for(sure: Any, batch: Any) -> Any:
 
 
 def kinds_in_fit(sure: Any, names: list[str]) -> dict[str, str]:
-    """Kinds that the columns with these names had in `fit`, by name; a ValueError for a model that does not know."""
-    form = getattr(sure, "input_form_", None)
-    if form is None:
-        raise ValueError("The model was saved by an older version of surefoot: fit it again.")
+    """Kinds that the columns with these names had in `fit`, by name."""
+    form = sure.input_form_
     return form["kinds"] if "kinds" in form else dict.fromkeys(names, form["kind"])
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from serving import learn
 from sklearn.linear_model import LogisticRegression
 
 N_ROWS = 600
@@ -40,20 +41,16 @@ def pool():
     )
 
 
-@pytest.fixture(scope="session")
-def start_page(tmp_path_factory):
+@pytest.fixture
+def start_page(tmp_path, does_not_learn):
     """Start a page of a pool in a thread; all are stopped at the end."""
     labeling = pytest.importorskip("surefoot.labeling", reason="the extra 'label' is not installed")
     started = []
 
-    def start(pool, classes=("a", "b", "c"), db=None, **options):
+    def start(pool, classes=("a", "b", "c"), **options):
         options = {"inputs": ["size"], "estimator": LogisticRegression(), **options}
-        db = db or tmp_path_factory.mktemp("label") / "answers.db"
-        started.append(
-            labeling.serve(
-                pool, "kind of thing", classes=classes, db=db, name="pool.csv", **options
-            )
-        )
+        options = {"db": tmp_path / "answers.db", "name": "pool.csv", **options}
+        started.append(labeling.serve(pool, "kind of thing", classes=classes, **options))
         return started[-1]
 
     yield start
@@ -61,19 +58,26 @@ def start_page(tmp_path_factory):
         page.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def server(start_page, pool):
-    """One server for all tests that only need rows, half of them with labels: each test is a person of its own."""
+    """Rows, half of them with labels; people may add classes."""
     labels = [("a", "b", None, None)[i % 4] for i in range(N_ROWS)]
     return start_page(pool.assign(**{"kind of thing": labels}), allow_new_classes=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
+def server_that_learned(server):
+    """The same, after the model has learned from the labels of the pool."""
+    learn(server._session)
+    return server
+
+
+@pytest.fixture
 def crowded_server(start_page):
-    """Few rows, which come back after a second, of many columns, and many classes."""
+    """Few rows of many columns, and many classes."""
     table = pd.DataFrame(np.arange(30)[:, None] + np.arange(70)).add_prefix("column ")
     classes = [f"class {i:03}" for i in range(200)]
-    return start_page(table, classes=classes, lease_seconds=1, inputs=["column 0"])
+    return start_page(table, classes=classes, inputs=["column 0"])
 
 
 @pytest.fixture
@@ -172,11 +176,11 @@ class Work:
 
 
 @pytest.fixture
-def work(open_label_page, server, request):
-    """A person, named as the test, at the shared server's page."""
-    return Work(open_label_page(server.url, request.node.name))
+def work_at(open_label_page):
+    return lambda url, *values, **options: Work(open_label_page(url, *values, **options))
 
 
 @pytest.fixture
-def work_at(open_label_page):
-    return lambda url, *values, **options: Work(open_label_page(url, *values, **options))
+def work(work_at, server):
+    """Ana, alone at the page of a server of her own."""
+    return work_at(server.url)

@@ -14,7 +14,8 @@ def check_axe(page):
         assert results.violations_count == 0, results.generate_report()
 
 
-def test_axe_finds_nothing_in_light_and_dark(work):
+def test_axe_finds_nothing_in_light_and_dark(server_that_learned, work_at):
+    work = work_at(server_that_learned.url)
     work.press("1", "2", "b")
     work.page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     work.page.get_by_test_id("open-add").click()

@@ -20,9 +20,14 @@ def near(value):
     )
 
 
-def rule_position(page, chart):
+def rule_position(page, chart, before=None):
+    """Where the line in a chart is, as soon as it is no longer where it was before."""
     rule = page.locator(f"#chart-{chart} g.mark-rule.role-mark line").first
-    return rule.evaluate("line => line.getBoundingClientRect().x")
+    position = "line => line.getBoundingClientRect().x"
+    page.wait_for_function(
+        f"([line, before]) => ({position})(line) !== before", arg=[rule.element_handle(), before]
+    )
+    return rule.evaluate(position)
 
 
 def coverage_at(summary, share):
@@ -129,11 +134,12 @@ def test_the_slider_is_worked_by_keyboard_and_says_where_it_stands(
 def test_the_rules_in_the_charts_follow_the_slider(open_page, classification_summary):
     page = open_page("classification")
     slider = page.get_by_test_id("coverage")
+    place = {name: rule_position(page, name) for name in ("risk", "caught")}
     places = {}
     for share in (0.25, 0.5, 1.0):
         slider.fill(str(coverage_at(classification_summary, share)))
-        page.wait_for_timeout(150)
-        places[share] = {name: rule_position(page, name) for name in ("risk", "caught")}
+        place = {name: rule_position(page, name, before) for name, before in place.items()}
+        places[share] = place
     # A quarter of the axis lies between 0.25 and 0.5, half of it between 0.5 and 1.
     step = places[0.5]["risk"] - places[0.25]["risk"]
     assert step > 40

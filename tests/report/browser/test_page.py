@@ -30,7 +30,10 @@ def test_nothing_runs_off_the_screen(open_page, task):
     page.get_by_test_id("glossary").evaluate("one => { one.open = true; }")
     for width in (360, 768, 1440, 1600):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(200)
+        page.wait_for_function(  # the charts are as wide as there is room for them
+            "() => [...document.querySelectorAll('.drawing svg')].every((chart) =>"
+            " Math.abs(chart.getBoundingClientRect().width - chart.parentElement.clientWidth) < 1)"
+        )
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for chart in page.locator(".drawing svg").all():
             box = chart.bounding_box()

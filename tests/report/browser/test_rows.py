@@ -155,9 +155,9 @@ def test_a_rectangle_on_the_map_filters_the_table(open_page, request, task):
     page.get_by_test_id("clear").click()
     assert len(shown_rows(page)) == len(items)
     assert not page.get_by_test_id("clear").is_visible()
-    page.wait_for_timeout(200)
-    brush = page.locator("#chart-map .brush_brush path").first
-    assert brush.evaluate("path => path.getBoundingClientRect().width") < 3
+    page.wait_for_function(  # the rectangle has gone
+        "() => document.querySelector('#chart-map .brush_brush path').getBoundingClientRect().width < 3"
+    )
 
 
 def test_the_rows_around_one_are_listed_by_keyboard(open_page, classification_summary):

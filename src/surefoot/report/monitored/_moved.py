@@ -75,18 +75,18 @@ def _sentence(comparison: RowComparison, n_rows: int) -> str:
     n_columns, n_moved = len(comparison.columns), len(comparison.moved)
     auc = number(plain(comparison.auc))
     if comparison.same:
-        told = (
+        beginning = (
             f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole from those that the model was fitted "
             f"on: a classifier tells them apart with an AUC of {auc} (0.5 is chance)."
         )
     else:
-        told = (
+        beginning = (
             f"The new rows differ from those that the model was fitted on: a classifier tells them apart with an AUC "
             f"of {auc} (0.5 is chance)."
         )
     if not n_columns:
-        return told
+        return beginning
     if not n_moved:
-        return f"{told} No single column has moved measurably."
+        return f"{beginning} No single column has moved measurably."
     moved = "1 column has" if n_moved == 1 else f"{n_moved:,} columns have"
-    return f"{told} {moved} moved, of {n_columns:,}."
+    return f"{beginning} {moved} moved, of {n_columns:,}."

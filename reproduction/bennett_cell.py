@@ -1,0 +1,56 @@
+"""How much staying within the Voronoi cell matters, which Bennett (2007, section 5) leaves open."""
+
+from pathlib import Path
+from typing import Any
+
+from sklearn.neighbors import NearestNeighbors
+
+from reproduction.bennett_table_2 import PROBLEMS, friedman_errors, recalibrated
+from reproduction.results import paired_p_value, text_table, write_table
+from surefoot import LocalSensitivity
+from surefoot.datasets import make_friedman_problem
+from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
+
+ALL_RUNS, QUICK_RUNS = 30, 2
+
+
+def run(out: Path, *, quick: bool = False) -> str:
+    """Compare the ways of sampling, write `bennett-cell.csv`, and return the table as text."""
+    n_runs = QUICK_RUNS if quick else ALL_RUNS
+    errors = friedman_errors(make_models, n_runs, quick=quick)
+    table = [
+        {
+            "problem": problem,
+            "sampling": name,
+            "mean_error": round(runs[p].mean(), 3),
+            "std_error": round(runs[p].std(ddof=1), 3),
+            "p_against_voronoi": round(paired_p_value(runs[p], errors["voronoi"][p]), 4),
+            "midpoints_outside": round(share_outside(problem), 3),
+        }
+        for p, problem in enumerate(PROBLEMS)
+        for name, runs in errors.items()
+    ]
+    write_table(out / "bennett-cell.csv", table)
+    rows = [["problem", "sampling", "error", "p against voronoi", "midpoints outside the cell"]]
+    for row in table:
+        error = f"{row['mean_error']:.2f} ± {row['std_error']:.2f}"
+        p_value, outside = f"{row['p_against_voronoi']:.3f}", f"{row['midpoints_outside']:.0%}"
+        rows.append([str(row["problem"]), row["sampling"], error, p_value, outside])
+    title = f"Error in % of Sensitivity Recalibrated by the way of sampling, mean of {n_runs} runs"
+    return f"{title}\n{text_table(rows)}"
+
+
+def make_models(_n_rows: int) -> dict[str, Any]:
+    """Nearest neighbours recalibrated with samples drawn in each of the ways."""
+    return {
+        name: recalibrated(LocalSensitivity(sampling=name, random_state=0))
+        for name in Neighborhood.SAMPLINGS
+    }
+
+
+def share_outside(problem: int) -> float:
+    """Share of the midpoints between a test row and its neighbours that another training row is nearer to."""
+    X, _ = make_friedman_problem(problem, PROBLEMS[problem], random_state=problem)
+    X_test, _ = make_friedman_problem(problem, 500, random_state=100 + problem)
+    near = NearestNeighbors(n_neighbors=log_n_neighbors(len(X))).fit(X).kneighbors(X_test)[1]
+    return float((voronoi_steps(X_test, X[near]) < 0.5).mean())

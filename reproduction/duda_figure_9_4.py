@@ -1,0 +1,114 @@
+"""Figure 9.4 of Duda, Hart and Stork: four models of six points from a noisy cubic."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from reproduction.results import Floats, progress, text_table, write_table
+from surefoot.resampling import bias_variance
+
+N_POINTS, NOISE = 6, 0.2
+GRID = np.linspace(-1, 1, 101)[:, None]
+N_SETS, QUICK_SETS = 2000, 50
+SHOWN = 3
+
+
+class FixedLine(RegressorMixin, BaseEstimator):
+    """A line that does not depend on its training rows."""
+
+    def __init__(self, intercept: float = 0.0, slope: float = 0.0) -> None:
+        self.intercept = intercept
+        self.slope = slope
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn nothing."""
+        self.n_features_in_ = 1
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """The line."""
+        return np.asarray(self.intercept + self.slope * np.asarray(X)[:, 0])
+
+
+MODELS = {
+    "a) fixed, poor": FixedLine(-0.6, -0.3),
+    "b) fixed, better": FixedLine(0.0, 0.4),
+    "c) fitted cubic": make_pipeline(PolynomialFeatures(3), LinearRegression()),
+    "d) fitted line": LinearRegression(),
+}
+
+
+def run(out: Path, *, quick: bool = False) -> str:
+    """Split the errors, write `duda-figure-9-4.csv` and the figure, and return the table as text."""
+    n_sets = QUICK_SETS if quick else N_SETS
+    table: list[dict[str, Any]] = []
+    errors = {}
+    for name, model in progress(MODELS.items(), total=len(MODELS), label="models"):
+        result = bias_variance(
+            model, None, None, GRID, truth=truth, sampler=draw, n_resamples=n_sets, random_state=0
+        )
+        errors[name] = errors_by_set(model, n_sets)
+        means = {"bias2": result.mean_bias2, "variance": result.mean_variance}
+        table.append({"model": name, **means, "error": result.mean_error})
+    write_table(out / "duda-figure-9-4.csv", table, ".5f")
+    draw_figure(out / "duda-figure-9-4.png", errors)
+    title = f"Mean over the interval, against F without noise, {n_sets} training sets of 6 points"
+    rows = [["", "bias²", "variance", "error"]]
+    rows += [[name, *(f"{v:.4f}" for v in values)] for name, *values in map(dict.values, table)]
+    return f"{title}\n{text_table(rows)}"
+
+
+def truth(X: Floats) -> Floats:
+    """The cubic F."""
+    return np.asarray(1.5 * X[:, 0] ** 3 - 0.3 * X[:, 0])
+
+
+def draw(random: Any) -> tuple[Floats, Floats]:
+    """Six points of the noisy cubic, one in each sixth of the way."""
+    x = -1 + 2 * (np.arange(N_POINTS) + random.uniform(size=N_POINTS)) / N_POINTS
+    X = x[:, None]
+    return X, truth(X) + random.normal(0, NOISE, size=N_POINTS)
+
+
+def errors_by_set(model: Any, n_sets: int) -> Floats:
+    """Mean squared distance from F over the interval, for the model of each training set."""
+    random = np.random.RandomState(0)
+    fits = [clone(model).fit(*draw(random)).predict(GRID) for _ in range(n_sets)]
+    return np.asarray(((np.array(fits) - truth(GRID)) ** 2).mean(axis=1))
+
+
+def draw_figure(path: Path, errors: dict[str, Floats]) -> None:
+    """Draw three training sets and their models, and the histogram of the error under each column."""
+    figure = Figure(figsize=(11, 9.5), layout="constrained")
+    axes = figure.subplots(SHOWN + 1, len(MODELS))
+    random = np.random.RandomState(3)
+    sets = [draw(random) for _ in range(SHOWN)]
+    for c, model in enumerate(MODELS.values()):
+        for ax, (X, y) in zip(axes[:, c], sets, strict=False):
+            ax.plot(GRID, truth(GRID), color="#1a1a1a", linewidth=1)
+            ax.plot(GRID, clone(model).fit(X, y).predict(GRID), color="#D55E00", linewidth=2)
+            ax.plot(X, y, "o", color="#0072B2", markersize=5)
+            ax.set(ylim=(-1.8, 1.8), xticks=[], yticks=[])
+    highest = 1.25 * max(float(np.quantile(values, 0.98)) for values in errors.values())
+    draw_errors(axes, errors, (0, highest), "E, mean squared error")
+    figure.savefig(path, dpi=110)
+
+
+def draw_errors(
+    axes: Any, errors: dict[str, Floats], limits: tuple[float, float], label: str
+) -> None:
+    """Draw a histogram of the errors of each model in the last row of axes, and name columns and rows."""
+    for column, (name, values) in zip(axes.T, errors.items(), strict=True):
+        column[0].set_title(name)
+        column[-1].hist(values, bins=np.linspace(*limits, 41), color="#56B4E9")
+        column[-1].axvline(values.mean(), color="#D55E00")
+        column[-1].set(yticks=[], xlabel=label)
+    for r in range(SHOWN):
+        axes[r, 0].set_ylabel(f"training set {r + 1}")
+    axes[SHOWN, 0].set_ylabel(f"{len(next(iter(errors.values())))} training sets")

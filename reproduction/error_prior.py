@@ -1,0 +1,177 @@
+"""Prior of the classifiers' error estimator, learned from the cases of `prior-cases` in the same folder.
+
+Writes `error_prior.json`, which ships with surefoot, and `error_prior.csv`, the results of each case with a prior that
+was learned without the tables of its family.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from reproduction import prior_cases
+from reproduction.prior_cases import planned, read_case
+from reproduction.results import Floats, progress, write_table
+from surefoot.error_estimation import ErrorPrior
+from surefoot.metrics import augrc_loss
+
+FOLDS = 5
+LEAST_TEST_ERRORS = 5
+FEW_ERRORS = (0, 20, 100, 10**9)
+
+VERSION = 2
+ROUNDS = 8
+# Variance of the weights before anything is learned, and what is added to theirs so that no direction is certain.
+FIRST_VARIANCE = 0.3
+LEAST_VARIANCE = 1e-4
+# Share of the covariances between weights that is given up, since a case has few errors to estimate them from.
+SHRINKAGE = 0.02
+# Penalty of each case's intercept: almost none, since it is the case's own.
+LEVEL = 1e-3
+# Errors that a case must have to be learned from.
+LEAST_ERRORS = 3
+MOST_STEPS = 50
+
+Stored = dict[str, Any]
+
+
+def run(out: Path, *, quick: bool = False) -> str:
+    """Learn the prior from the cases in a folder, write it with its results, and return a summary."""
+    if quick:
+        prior_cases.run(out, quick=True)
+    cases = [read_case(case.path(out)) for case in planned("classification", quick=quick)]
+    learn_prior(cases).save(out / "error_prior.json")
+    n_folds = min(FOLDS, len({case["family"] for case in cases}))
+    folds = progress(cross_fitted(cases, n_folds), total=n_folds, label="folds of families")
+    lines = [figures(case, prior) for prior, held_back in folds for case in held_back]
+    write_table(out / "error_prior.csv", lines)
+    return summary(lines)
+
+
+def cross_fitted(
+    cases: Sequence[Stored], n_folds: int = FOLDS
+) -> Iterator[tuple[ErrorPrior, list[Stored]]]:
+    """Yield priors, each with the cases of the families of tables that it was learned without."""
+    families = sorted({case["family"] for case in cases})
+    order = np.random.default_rng(0).permutation(len(families))
+    for fold in range(n_folds):
+        held_back = {families[place] for place in order[fold::n_folds]}
+        prior = learn_prior([case for case in cases if case["family"] not in held_back])
+        yield prior, [case for case in cases if case["family"] in held_back]
+
+
+def learn_prior(cases: Sequence[Stored]) -> ErrorPrior:
+    """Prior from stored cases: mean and covariance of the weights of many logistic regressions.
+
+    Each case is a logistic regression of its errors on its columns, as normal scores among its held-out rows, with
+    weights that are normal around a mean that all cases share. Mean and covariance are estimated in turns with the
+    weights (expectation and maximisation, with the normal approximation of each case's posterior), so that a case
+    counts as far as its errors determine its weights. Cases with fewer than three errors are left out.
+    """
+    used = [c for c in cases if c["wrong"].sum() + c["test_wrong"].sum() >= LEAST_ERRORS]
+    if len(used) < 2:
+        raise ValueError(
+            f"A prior needs two cases with {LEAST_ERRORS} errors: there are {len(used)}."
+        )
+    columns = tuple(str(name) for name in used[0]["column_names"])
+    n_weights = len(columns) + 1
+    prior = ErrorPrior(
+        version=VERSION,
+        columns=columns,
+        mean=np.zeros(n_weights),
+        covariance=FIRST_VARIANCE * np.eye(n_weights),
+        tables=tuple(sorted({case["table"] for case in used})),
+        n_cases=len(used),
+    )
+    data = []
+    for case in used:
+        rows = np.vstack([case["columns"], case["test_columns"]])
+        scores = prior.normal_scores(case["columns"], rows)
+        wrong = np.concatenate([case["wrong"], case["test_wrong"]]).astype(np.float64)
+        data.append((np.column_stack([np.ones(len(rows)), scores]), wrong))
+    for _ in range(ROUNDS):
+        mean, covariance = next_round(data, prior.mean, prior.covariance)
+        prior = replace(prior, mean=mean, covariance=covariance)
+    return prior
+
+
+def next_round(
+    data: list[tuple[Floats, Floats]], mean: Floats, covariance: Floats
+) -> tuple[Floats, Floats]:
+    """Mean and covariance of the cases' weights, given their posteriors under those of the round before."""
+    # In these directions the weights of the round before have unit variance.
+    root = np.linalg.cholesky(covariance)
+    directions = np.eye(len(mean) + 1)
+    directions[1:, 1:] = root
+    start = np.concatenate([[0.0], np.linalg.solve(root, mean)])
+    penalty = np.concatenate([[LEVEL], np.ones(len(mean))])
+    means, spread = [], np.zeros_like(covariance)
+    for rows, wrong in data:
+        weights, inverse = posterior(rows @ directions, wrong, penalty, start)
+        means.append(root @ weights[1:])
+        spread += root @ inverse[1:, 1:] @ root.T
+    centred = np.array(means) - np.mean(means, axis=0)
+    after = (spread + centred.T @ centred) / len(data)
+    after += SHRINKAGE * (np.diag(np.diag(after)) - after) + LEAST_VARIANCE * np.eye(len(mean))
+    return np.mean(means, axis=0), after
+
+
+def posterior(rows: Floats, wrong: Floats, penalty: Floats, prior: Floats) -> tuple[Floats, Floats]:
+    """Most probable weights of a logistic regression with a normal prior, and their covariance.
+
+    Minimises Σ logloss + ½ Σ penalty·(weights − prior)² by Newton's method with halved steps.
+    """
+
+    def loss(at: Floats) -> float:
+        log_odds = rows @ at
+        ridge = 0.5 * penalty @ (at - prior) ** 2
+        return float((np.logaddexp(0, log_odds) - wrong * log_odds).sum() + ridge)
+
+    def curvature(at: Floats) -> Floats:
+        probability = expit(rows @ at)
+        weight = probability * (1 - probability)
+        return np.asarray((rows.T * weight) @ rows + np.diag(penalty))
+
+    weights, now = prior, loss(prior)
+    for _ in range(MOST_STEPS):
+        gradient = rows.T @ (expit(rows @ weights) - wrong) + penalty * (weights - prior)
+        step = np.linalg.solve(curvature(weights), gradient)
+        while (trial := loss(weights - step)) > now * (1 + 1e-12):
+            step /= 2
+        weights, now = weights - step, trial
+        if np.abs(step).max() < 1e-4:
+            break
+    return weights, np.asarray(np.linalg.inv(curvature(weights)), dtype=np.float64)
+
+
+def figures(case: Stored, prior: ErrorPrior) -> Stored:
+    """Line of the table: errors, their estimated number, and AUGRC by own confidence and with the prior."""
+    wrong = case["test_wrong"]
+    estimated = prior.estimate(case["columns"], case["wrong"], case["test_columns"])
+    line = {name: case[name] for name in ("table", "family", "model", "n_train", "random_state")}
+    return line | {
+        "held_out_errors": int(case["wrong"].sum()),
+        "test_errors": int(wrong.sum()),
+        "estimated_test_errors": f"{estimated.sum():.4g}",
+        "augrc_of_confidence": f"{augrc_loss(wrong, 1 - case['test_confidence']):.5g}",
+        "augrc": f"{augrc_loss(wrong, estimated):.5g}",
+    }
+
+
+def summary(lines: Sequence[Stored]) -> str:
+    """Geometric mean and largest ratio of the AUGRC to that of own confidence, by errors in the training rows."""
+    parts = ["AUGRC over own confidence, the prior learned without the family"]
+    counted = [line for line in lines if line["test_errors"] >= LEAST_TEST_ERRORS]
+    for least, most in pairwise(FEW_ERRORS):
+        own = [line for line in counted if least <= line["held_out_errors"] < most]
+        ratios = [float(line["augrc"]) / float(line["augrc_of_confidence"]) for line in own]
+        if ratios:
+            mean = np.exp(np.mean(np.log(ratios)))
+            parts.append(
+                f"from {least} errors in the training rows: {len(ratios)} cases, {mean:.3f}, at most {max(ratios):.2f}"
+            )
+    return "\n".join(parts)

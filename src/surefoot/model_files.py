@@ -1,0 +1,528 @@
+"""Models on disk: skops in and out, so that loading runs no code of the file and opens no other file.
+
+skops describes an object again wherever it meets it, and each word of a vocabulary by itself: 2.8 GB for a text model
+of 1,000 rows. So a model is written as `Stored`: each object once, as JSON, and by skops what it alone can write
+(types, large arrays, functions). A model that was saved with `skops.io.dump` is read too.
+"""
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn import metrics
+from sklearn.base import BaseEstimator
+from skops.io import dumps, get_untrusted_types, loads
+
+from surefoot._files import write_whole
+from surefoot._parallel import free_memory
+from surefoot._words import listed, reason
+
+__all__ = ["ModelFileError", "load_model", "model_content", "save_model"]
+
+# What a model may hold besides what skops trusts (estimators of scikit-learn, arrays, containers): by the only way in
+# which a file may store it, and by module. So no type of an object is called with what a file holds.
+TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
+    "DTypeNode": {"numpy": ("dtype",)},
+    "DictNode": {"sklearn.utils._bunch": ("Bunch",)},
+    "FunctionNode": {
+        "numpy": ("mean",),
+        "scipy._lib.array_api_compat.numpy._aliases": ("asarray",),
+        "sklearn.cluster._kmeans": ("_kmeans_single_lloyd",),
+        "sklearn.feature_selection._univariate_selection": ("f_classif", "f_regression"),
+        "sklearn.utils.validation": ("check_array",),
+        "skrub._dataframe._common": ("is_any_date", "is_categorical", "is_numeric"),
+        "skrub._table_vectorizer": ("_created_by_predicate",),
+        "skrub.selectors._selectors": ("_cardinality_below",),
+        "surefoot._models._vectorizer": (
+            *("_as_objects", "_half_a_difference_each", "_infinite_to_gap"),
+        ),
+    },
+    "ObjectNode": {
+        "scipy.interpolate._bsplines": ("BSpline", "_BSpline"),
+        "sklearn._loss.link": (
+            *("HalfLogitLink", "IdentityLink", "Interval", "LogLink", "LogitLink"),
+            "MultinomialLogit",
+        ),
+        "sklearn._loss.loss": (
+            *("AbsoluteError", "ExponentialLoss", "HalfBinomialLoss", "HalfGammaLoss"),
+            *("HalfMultinomialLoss", "HalfPoissonLoss", "HalfSquaredError", "HalfTweedieLoss"),
+            *("HalfTweedieLossIdentity", "HuberLoss", "PinballLoss"),
+        ),
+        "sklearn.calibration": ("_CalibratedClassifier", "_SigmoidCalibration"),
+        "sklearn.cluster._bisect_k_means": ("_BisectingTree",),
+        "sklearn.compose._column_transformer": ("make_column_selector",),
+        "sklearn.ensemble._hist_gradient_boosting.binning": ("_BinMapper",),
+        "sklearn.ensemble._hist_gradient_boosting.predictor": ("TreePredictor",),
+        "sklearn.gaussian_process._gpc": ("_BinaryGaussianProcessClassifierLaplace",),
+        "sklearn.gaussian_process.kernels": (
+            *("ConstantKernel", "DotProduct", "Matern", "Product", "RBF", "Sum", "WhiteKernel"),
+        ),
+        "sklearn.metrics._dist_metrics": ("EuclideanDistance64",),
+        "sklearn.metrics._scorer": ("_CurveScorer", "_PassthroughScorer", "_Scorer"),
+        "sklearn.model_selection._search_successive_halving": (
+            *("HalvingGridSearchCV", "HalvingRandomSearchCV"),
+        ),
+        "sklearn.model_selection._split": ("KFold", "StratifiedKFold"),
+        "sklearn.multiclass": ("_ConstantPredictor",),
+        "sklearn.neighbors._kd_tree": ("KDTree",),
+        "sklearn.neural_network._stochastic_optimizers": ("AdamOptimizer", "SGDOptimizer"),
+        "sklearn.utils._metadata_requests": ("MetadataRequest", "MethodMetadataRequest"),
+        "skrub._apply_to_each_col": ("ApplyToEachCol",),
+        "skrub._check_input": ("CheckInputDataFrame",),
+        "skrub._clean_categories": ("CleanCategories",),
+        "skrub._clean_null_strings": ("CleanNullStrings",),
+        "skrub._datetime_encoder": ("DatetimeEncoder", "_SplineEncoder"),
+        "skrub._drop_uninformative": ("DropUninformative",),
+        "skrub._duration_to_float": ("DurationToFloat",),
+        "skrub._squashing_scaler": ("SquashingScaler", "_MinMaxScaler"),
+        "skrub._string_encoder": ("StringEncoder",),
+        "skrub._table_vectorizer": ("PassThrough", "ShortReprDict", "TableVectorizer"),
+        "skrub._to_categorical": ("ToCategorical",),
+        "skrub._to_datetime": ("ToDatetime",),
+        "skrub._to_float": ("ToFloat",),
+        "skrub._to_str": ("ToStr",),
+        "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
+        "surefoot._boosted_trees": ("BoostedTrees",),
+        "surefoot._crossfit._input_sample": ("InputSample",),
+        "surefoot._crossfit._panel": ("Panel",),
+        "surefoot._models._model_input": ("MixedInput", "ModelInput", "NumericInput"),
+        "surefoot._models._response": ("Response",),
+        "surefoot._priors._size_prior": ("SizePrior",),
+        "surefoot._search._series": ("SeriesBatch",),
+        "surefoot._search._sparse_search": ("SparseNeighbors",),
+        "surefoot._tables._plain": ("PlainColumn",),
+        "surefoot.error_estimation._classifier": ("IndividualErrorClassifier",),
+        "surefoot.error_estimation._error_probability": ("ErrorProbability",),
+        "surefoot.error_estimation._error_size": ("ErrorSize", "LineThenTrees"),
+        "surefoot.error_estimation._judgement": ("HeldOut",),
+        "surefoot.error_estimation._pretrained_logistic": ("PretrainedLogisticRegression",),
+        "surefoot.error_estimation._prior": ("ErrorPrior", "NormalScores"),
+        "surefoot.error_estimation._regressor": ("IndividualErrorRegressor",),
+        "surefoot.error_estimation._row": ("Row",),
+        "surefoot.error_estimation._series": ("VoteConfidence",),
+        "surefoot.error_estimation._shrunk_logistic": ("ShrunkLogisticRegression",),
+        "surefoot.error_estimation._shrunk_size": ("ShrunkSize",),
+        "surefoot.indicators._confidence": ("Confidence",),
+        "surefoot.indicators._local_sensitivity": ("LocalSensitivity",),
+        "surefoot.indicators._neighbor_disagreement": ("NeighborDisagreement",),
+        "surefoot.indicators._neighbor_distance": ("NeighborDistance",),
+        "surefoot.indicators._neighbor_error": ("NeighborError",),
+        "surefoot.indicators._resampling_spread": ("ResamplingSpread",),
+        "surefoot.indicators._second_opinion": ("SecondOpinion",),
+        "surefoot.indicators._trust_score": ("TrustScore",),
+        "surefoot.indicators._vote_disagreement": ("VoteDisagreement",),
+        "surefoot.neighborhoods._dtw": ("DTWNeighbors",),
+        "surefoot.neighborhoods._neighborhood": ("NeighborhoodIndex",),
+        "surefoot.neighborhoods._space": ("NeighborSpace",),
+        "surefoot.time_series._kneighbors": ("KNeighborsDTWClassifier",),
+        "surefoot.time_series._local_kneighbors": ("LocalKNeighborsDTWClassifier",),
+    },
+    "PartialNode": {"functools": ("partial",)},
+    "TreeNode": {"sklearn.tree._tree": ("Tree",)},
+    "TupleNode": {
+        "surefoot._kernels._dtw_search": ("Stored",),
+        "surefoot._models._frame_parts": ("FrameParts",),
+        "surefoot.error_estimation._fold_fit": ("FoldFit",),
+        "surefoot.model_files": ("Stored",),
+    },
+    "TypeNode": {"pandas": ("DataFrame",), "pandas.core.frame": ("DataFrame",)},
+}
+LOADER_OF = {
+    f"{module}.{name}": loader
+    for loader, modules in TRUSTED.items()
+    for module, names in modules.items()
+    for name in names
+}
+# And the scores of scikit-learn, by which searches choose.
+LOADER_OF |= {
+    f"{getattr(metrics, name).__module__}.{name}": "FunctionNode"
+    for name in metrics.__all__
+    if name.endswith(("_deviance", "_error", "_loss", "_score"))
+}
+
+# Ways to store what skops itself trusts. Not here: what calls something with stored arguments, and sparse matrices,
+# which are archives within the archive.
+SEQUENCES = {"ListNode", "NdArrayNode", "SetNode", "TupleNode"}
+PASSIVE = {*TRUSTED, *SEQUENCES, "BytearrayNode", "BytesNode", "JsonNode", "LossNode"} | {
+    *("MaskedArrayNode", "RandomGeneratorNode", "RandomStateNode", "SliceNode"),
+}
+OLDEST_PROTOCOL = 2
+
+# Compiled objects, whose state is a tuple; that of others is a dict, whose keys are their attributes.
+TUPLE_STATES = (
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    "sklearn.neighbors._kd_tree.KDTree",
+)
+
+# Bytes that are unpacked without a further look; how many times as large as the file more may be (models reach 200,
+# a bomb 1,000); and how many times what is unpacked is in memory while it is loaded.
+FEW_BYTES, MOST_RATIO, COPIES = 64 << 20, 500, 3
+
+# How a pickle begins, and what joblib compresses it to: by zlib (at its four levels), gzip, lz4, bz2, xz and lzma.
+PICKLES = (
+    *(b"\x80", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"),
+    *(b"\x1f\x8b", b"\x04\x22\x4d\x18", b"BZh", b"\xfd7zXZ", b"]\0\0"),
+)
+
+PLAIN = (type(None), bool, int, float, str)
+SPARSE = (sparse.csc_array, sparse.csc_matrix, sparse.csr_array, sparse.csr_matrix)
+
+# Arrays up to this length are written as JSON: a member of the archive for each number would be slow.
+FEW_VALUES = 64
+
+# Settings by which a model opens files, with the texts by which it does not: texts that are names of files; a cache,
+# whose files are pickles; and the names of methods, of which arrays have some that write. And what starts processes.
+GUARDED = {
+    "input": ("content",),
+    "memory": (),
+    "stack_method_": ("decision_function", "predict", "predict_proba"),
+}
+PROCESSES = ("n_jobs", "_n_threads")
+
+
+class ModelFileError(ValueError):
+    """A file that holds no model that can be loaded, in one sentence."""
+
+
+class Refusal(Exception):  # noqa: N818 - a reason, and no fault of ours
+    """Reason why a file is not loaded: a sentence without its subject, which is the file, and its full stop."""
+
+
+class Stored(NamedTuple):
+    """Model as it is written: an empty object of each type, what only skops can write, and everything else as JSON."""
+
+    kinds: list[Any]
+    leaves: list[Any]
+    text: bytes
+
+
+def model_content(model: Any) -> bytes:
+    """Contents of the file of a model."""
+    return dumps(Writer().store(model), compression=zipfile.ZIP_DEFLATED)
+
+
+def save_model(model: Any, path: Path) -> None:
+    """Write the file of a model: the whole file, or none."""
+    write_whole(path, model_content(model))
+
+
+def load_model(path: Path) -> Any:
+    """Model from its file; one sentence if it holds anything that is not trusted, or would reach beyond the file."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {reason(error)}.") from error
+    if content.startswith(PICKLES):
+        raise ModelFileError(
+            f"{path} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
+        )
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise ModelFileError(f"{path} is not a skops file.")
+    try:
+        return _model_of(content)
+    except Refusal as error:
+        raise ModelFileError(f"{path} {error}.") from error
+    except (MemoryError, RecursionError) as error:
+        raise ModelFileError(
+            f"{path} is not loaded: it is nested too deeply, or too large for the memory."
+        ) from error
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} is a broken skops file, or was saved by other versions."
+        ) from error
+
+
+def _model_of(content: bytes) -> Any:
+    """Model in the contents of a file, of which nothing is made before it is checked."""
+    unpacked, refused = _unpacked(content)
+    types = get_untrusted_types(data=unpacked)
+    refused.update(name for name in types if name not in LOADER_OF)
+    if refused:
+        raise Refusal(_why_untrusted(sorted(refused)))
+    loaded = loads(unpacked, trusted=types)
+    model = _restored(loaded if isinstance(loaded, Stored) else Writer().store(loaded))
+    kind = type(model)
+    if not isinstance(model, BaseEstimator):
+        raise Refusal(f"is not loaded: it holds a {kind.__name__}, which is no model")
+    if kind.__module__.startswith("surefoot.error_estimation.") and "held_out_" not in vars(model):
+        raise Refusal(f"is not loaded: it holds an unfitted {kind.__name__}")
+    return model
+
+
+def _unpacked(content: bytes) -> tuple[bytes, set[str]]:
+    """Archive that is unpacked within bounds and has a checked schema; and the types that it may not hold."""
+    refused: set[str] = set()
+    unpacked = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as packed, zipfile.ZipFile(unpacked, "w") as plain:
+        _check_sizes(packed.infolist(), len(content))
+        for name in set(packed.namelist()):
+            member = packed.getinfo(name)
+            with packed.open(member) as part:
+                raw = part.read(member.file_size)  # `ZipFile.read` may unpack more than is declared
+            if name == "schema.json":
+                schema = json.loads(raw)
+                if schema["protocol"] < OLDEST_PROTOCOL:
+                    raise ValueError("The file has nodes that skops has replaced for their faults.")
+                _check_settings(_code_of_state(schema, refused), {}, sets=True)
+                raw = json.dumps(schema).encode()
+            plain.writestr(name, raw)
+    return unpacked.getvalue(), refused
+
+
+def _check_sizes(members: list[zipfile.ZipInfo], n_packed: int) -> None:
+    """Refuse an archive by the sizes that it declares, before a byte of it is unpacked."""
+    methods = {member.compress_type for member in members}
+    if not methods <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        raise ValueError("Other methods unpack a block as a whole, however large it is.")
+    total, free = sum(member.file_size for member in members), free_memory()
+    if total > max(FEW_BYTES, MOST_RATIO * n_packed):
+        raise Refusal(f"is not loaded: unpacked, it would be over {MOST_RATIO} times as large")
+    if COPIES * total > free:
+        raise Refusal(
+            f"is not loaded: it needs about {COPIES * total / 1e9:,.3g} GB of memory, "
+            f"where {free / 1e9:,.3g} GB are free"
+        )
+
+
+def _why_untrusted(types: list[str]) -> str:
+    """Reason for types that are not on the list; those of surefoot have moved since the file was written."""
+    foreign = [name for name in types if not name.startswith("surefoot.")]
+    if foreign or any(name in LOADER_OF for name in types):
+        return f"is not loaded: it holds {listed(foreign or types)}, which surefoot does not trust"
+    return (
+        "was saved by another version of surefoot, whose models are laid out differently: "
+        "fit the model again with this one"
+    )
+
+
+def _code_of_state(state: Any, refused: set[str]) -> Any:
+    """Code, as `Writer` makes it, of what skops would make of a description; what it may not make goes to `refused`."""
+    if isinstance(state, list):
+        return [_code_of_state(part, refused) for part in state if isinstance(part, (dict, list))]
+    loader, content = state.get("__loader__"), state.get("content")
+    name = "" if loader is None else _checked_name(state, loader, refused)
+    if loader == "JsonNode":
+        return json.loads(
+            content, object_hook=lambda items: {"dict": [[*map(list, items.items())]]}
+        )
+    if loader == "DictNode":
+        if {key["__loader__"] for key in state["key_types"]["content"]} - {"TypeNode"}:
+            raise ValueError("skops would call what makes these keys.")
+        _code_of_state(state["key_types"], refused)
+        return {"dict": [[[key, _code_of_state(part, refused)] for key, part in content.items()]]}
+    if loader == "ObjectNode" and name not in TUPLE_STATES:
+        attributes = _code_of_state(content or [], refused)
+        return {"object": dict(attributes["dict"][0]) if attributes else {}}
+    if loader in SEQUENCES and state.get("type") != "numpy":
+        return _code_of_state(content, refused)
+    return {"other": _code_of_state(list(state.values()), refused)}
+
+
+def _checked_name(state: dict[str, Any], loader: str, refused: set[str]) -> str:
+    """Name of the type in a description, from which the number of the object is taken.
+
+    For skops, an object is the one that was described earlier under the same number, whatever it was.
+    """
+    state.pop("__id__", None)
+    name = f"{state['__module__']}.{state['__class__']}"
+    if loader not in PASSIVE or LOADER_OF.get(name, loader) != loader:
+        refused.add(name)
+    return name
+
+
+def _check_settings(root: Any, states: dict[int, Any], sets: bool) -> None:
+    """Refuse a code by which files would be opened, and limit the processes that it would start.
+
+    Settings are attributes of objects and, if `sets`, keys of dicts within, which a search would set. In attributes
+    that `fit` made, keys are words and columns.
+    """
+    seen: set[tuple[int, str, bool]] = set()
+    waiting: list[tuple[Any, str, bool]] = [(root, "", sets)]
+    while waiting:
+        code, name, sets = waiting.pop()
+        what, content = next(iter(code.items())) if isinstance(code, dict) else ("", code)
+        if name in GUARDED and _opens_files(name, what, content):
+            raise Refusal(f"is not loaded: its setting {name!r} would have it open other files")
+        parts: list[tuple[Any, str, bool]] = []
+        if what == "object":
+            attributes = content if isinstance(content, dict) else states[content]
+            if (place := (id(attributes), name, sets)) not in seen:
+                seen.add(place)
+                attributes.update((key, _limited(key, attributes[key])) for key in attributes)
+                parts = [_attribute(key, part, name, sets) for key, part in attributes.items()]
+        elif what == "dict" and name not in GUARDED:
+            parts = [(part, _setting(key) if sets else "", sets) for key, part in content[0]]
+        elif isinstance(content, list):
+            content[:] = [_limited(name, part) for part in content]
+            inner = content[-1:] if what in MAKERS else content
+            parts = [(part, name, sets) for part in inner]
+        waiting.extend(part for part in parts if part[1] in GUARDED or type(part[0]) not in PLAIN)
+
+
+def _opens_files(name: str, what: str, content: Any) -> bool:
+    """Whether the value of a guarded setting is a text that is not allowed, or cannot be looked at."""
+    if isinstance(content, str):
+        return content not in GUARDED[name]
+    return what not in ("", "array", "dict", "scalar", "tuple")
+
+
+def _attribute(key: str, part: Any, name: str, sets: bool) -> tuple[Any, str, bool]:
+    """Value of an attribute, the name of the setting that it is, and whether keys within are settings."""
+    if key == "data":  # what a dict of another type holds
+        return part, name, sets
+    is_object = isinstance(part, dict) and "object" in part  # the input of an index of neighbours
+    return part, "" if key == "input" and is_object else _setting(key), key == key.strip("_")
+
+
+def _setting(key: Any) -> str:
+    """Name of a setting, which for an inner estimator follows two underscores; empty for a key that is no text."""
+    text = key["scalar"][1] if isinstance(key, dict) and "scalar" in key else key
+    if isinstance(text, dict) and "tuple" not in text:
+        raise ValueError("A key cannot be looked at.")
+    return text.rpartition("__")[2] if isinstance(text, str) else ""
+
+
+def _limited(name: str, value: Any) -> Any:
+    """The value, or the number of processors if it is a greater number of processes."""
+    is_number = name in PROCESSES and isinstance(value, int)
+    return min(value, os.cpu_count() or 1) if is_number else value
+
+
+class Writer:
+    """Takes a model apart into what `Stored` holds; `_restored` puts it together again.
+
+    In JSON, None, booleans, numbers, texts and lists stand for themselves. Anything else is a dict with one entry: a
+    table (kind, object or leaf) and a place in it, or a function in `MAKERS` and its arguments.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: dict[type, int] = {}
+        self.empty: list[Any] = []
+        self.leaves: list[Any] = []
+        self.states: list[Any] = []
+        # By its id, each value, which is kept so that no other gets this id, and its code.
+        self.known: dict[int, tuple[Any, Any]] = {}
+
+    def store(self, model: Any) -> Stored:
+        """Parts of a model."""
+        root = self.code(model)
+        text = json.dumps([self.states, root], separators=(",", ":")).encode()
+        return Stored(self.empty, self.leaves, text)
+
+    def code(self, value: Any) -> Any:
+        """JSON for a value."""
+        if type(value) in PLAIN:
+            return value
+        if type(value) is list:
+            return [self.code(part) for part in value]
+        if id(value) not in self.known:
+            code = self._code_of_container(value, type(value)) or self._code_of_object(value)
+            if code is None:
+                self.leaves.append(value)
+                code = {"leaf": len(self.leaves) - 1}
+            self.known[id(value)] = (value, code)
+        return self.known[id(value)][1]
+
+    def _code_of_container(self, value: Any, kind: Any) -> Any:
+        """Code of what is made of other values; None for anything else."""
+        parts: tuple[Any, ...] = ()
+        if kind is dict:
+            parts = "dict", [list(map(self.code, item)) for item in value.items()]
+        elif isinstance(value, tuple):
+            parts = "tuple", self._kind(value), list(value)
+        elif kind is np.ndarray and (value.dtype == object or _is_short(value)):
+            parts = "array", value.dtype.str, list(value.shape), value.ravel().tolist()
+        elif isinstance(value, np.generic) and _is_short(value):
+            parts = "scalar", value.dtype.str, value.item()
+        elif kind in SPARSE:
+            parts = (
+                *("sparse", SPARSE.index(kind), list(value.shape)),
+                [value.data, value.indices, value.indptr],
+            )
+        return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None
+
+    def _code_of_object(self, value: Any) -> Any:
+        """Code of an object that is nothing but its attributes; None for anything else.
+
+        That is containers of another type; functions, types and modules, which have a name; and what restores its state
+        by itself, for which it may need all of it at once.
+        """
+        kind = type(value)
+        restore = getattr(kind, "__setstate__", BaseEstimator.__setstate__)
+        is_simple = restore is BaseEstimator.__setstate__ or kind.__module__.startswith("surefoot.")
+        is_more = isinstance(value, (dict, list, set)) or hasattr(value, "__name__")
+        if is_more or not is_simple or not hasattr(value, "__dict__"):
+            return None
+        attributes = {name: self.code(part) for name, part in (value.__getstate__() or {}).items()}
+        self.states.append([self._kind(value), attributes])
+        return {"object": len(self.states) - 1}
+
+    def _kind(self, value: Any) -> dict[str, int]:
+        """Code of the type of a value, which skops writes as an object whose parts are None."""
+        kind: Any = type(value)
+        if kind not in self.kinds:
+            self.kinds[kind] = len(self.empty)
+            if isinstance(value, tuple):
+                self.empty.append(tuple.__new__(kind, [None] * len(value)))
+            else:
+                self.empty.append(kind.__new__(kind))
+                vars(self.empty[-1]).update(dict.fromkeys(vars(value)))
+        return {"kind": self.kinds[kind]}
+
+
+def _is_short(values: Any) -> bool:
+    """Whether an array or number of NumPy is written as JSON: of at most one dimension, short, and exact as text."""
+    is_exact = values.dtype.kind in "biuU" or values.dtype in (np.float32, np.float64)
+    return bool(is_exact and values.ndim <= 1 and values.size <= FEW_VALUES)
+
+
+def _restored(stored: Stored) -> Any:
+    """Model from its parts."""
+    states, root = json.loads(stored.text)
+    attributes = {number: state for number, (_, state) in enumerate(states)}
+    _check_settings([root, *({"object": number} for number in attributes)], attributes, sets=False)
+    tables: dict[str, list[Any]] = {
+        "kind": [type(empty) for empty in stored.kinds],
+        "leaf": stored.leaves,
+        "object": [],
+    }
+    for code, state in states:
+        kind = _value(code, tables)
+        made = kind.__new__(kind)
+        values = {name: _value(part, tables) for name, part in state.items()}
+        getattr(made, "__setstate__", vars(made).update)(values)
+        tables["object"].append(made)
+    return _value(root, tables)
+
+
+def _value(code: Any, tables: dict[str, list[Any]]) -> Any:
+    """Value of its code."""
+    if isinstance(code, list):
+        return [_value(part, tables) for part in code]
+    if not isinstance(code, dict):
+        return code
+    [(what, content)] = code.items()
+    return tables[what][content] if what in tables else MAKERS[what](*_value(content, tables))
+
+
+def _array(kind: str, shape: list[int], parts: list[Any]) -> Any:
+    """Array of such values, put into it one by one: an object may be a list."""
+    values = np.empty(len(parts), dtype=kind)
+    for place, part in enumerate(parts):
+        values[place] = part
+    return values.reshape(shape)
+
+
+MAKERS: dict[str, Callable[..., Any]] = {
+    "array": _array,
+    "dict": dict,
+    "scalar": lambda kind, value: np.dtype(kind).type(value),
+    "sparse": lambda place, shape, arrays: SPARSE[place](tuple(arrays), shape=tuple(shape)),
+    "tuple": tuple.__new__,
+}

@@ -1,0 +1,94 @@
+"""Figure 2 counts by hand, and in small on Reuters."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.metrics import f1_score
+
+from reproduction.bennett_figure_2 import (
+    STACK,
+    STRIVE,
+    SVM,
+    BernoulliLogOdds,
+    MultinomialLogOdds,
+    TermCount,
+    measured,
+    run,
+    significance,
+    topic_threshold,
+)
+
+TRUTH = np.array([[1, 0], [1, 1], [0, 1], [0, 0]], dtype=bool)
+OF_SVM = np.array([[1, 1], [0, 0], [1, 1], [0, 0]], dtype=bool)  # 2 false, 2 missed, 2 right
+OF_STACK = np.array([[1, 0], [0, 1], [1, 1], [0, 0]], dtype=bool)  # 1 false, 1 missed, 3 right
+ASSIGNED = {
+    (objective, system): flags
+    for objective in ("f1", "error")
+    for system, flags in {SVM: OF_SVM, STACK: OF_STACK, STRIVE: TRUTH}.items()
+}
+
+
+def test_counts_by_hand():
+    rows = pd.DataFrame(measured("small", TRUTH, ASSIGNED)).set_index(["objective", "system"])
+    counts = rows[["false_positives", "false_negatives", "correct_positives"]]
+    assert_array_equal(counts.loc["f1"], [[2, 2, 2], [1, 1, 3], [0, 0, 4]])
+    assert_array_equal(counts.loc["f1"], counts.loc["error"])
+    changes = rows[["false_positives_change", "false_negatives_change", "correct_positives_change"]]
+    assert_allclose(changes.loc["f1", STACK], [-0.5, -0.5, 0.5])
+    assert rows.error_reduction["error", STACK] == 0.5
+    assert_allclose(rows.f1["f1", SVM], f1_score(TRUTH, OF_SVM, average="micro"))
+    # One of two found and one too many, in the first topic as in the second: 2/4 each.
+    assert rows.macro_f1["f1", SVM] == 0.5
+
+
+def test_each_pair_is_tested_three_times():
+    tests = significance("small", TRUTH, ASSIGNED)
+    assert {(test["first"], test["second"]) for test in tests} == {
+        (STRIVE, SVM),
+        (STRIVE, STACK),
+        (STACK, SVM),
+    }
+    assert len(tests) == 2 * 3 * 3
+    # STRIVE-S is right on all four decisions that the SVM has wrong: two of 2⁴ ways.
+    assert (tests[0]["first"], tests[0]["second"], tests[0]["test"]) == (STRIVE, SVM, "micro sign")
+    assert tests[0]["p_value"] == pytest.approx(2 / 16)
+
+
+def test_a_topic_that_no_held_out_document_has_is_never_assigned():
+    scores = np.array([1.0, 2.0, np.nan])
+    assert topic_threshold(scores, np.array([0, 0, 1]), "f1") == np.inf
+    assert topic_threshold(scores, np.array([0, 1, 1]), "error") == 1.5
+
+
+@pytest.mark.parametrize("model", [BernoulliLogOdds(), MultinomialLogOdds()])
+def test_log_odds_of_naive_bayes_are_those_of_its_probabilities(model):
+    rng = np.random.default_rng(0)
+    X, y = csr_array(rng.poisson(0.5, (60, 8))), rng.integers(0, 2, 60)
+    chance = model.fit(X, y).predict_proba(X)
+    assert_allclose(model.decision_function(X), np.log(chance[:, 1] / chance[:, 0]))
+
+
+@pytest.mark.parametrize("kind", [np.array, csr_array])
+def test_terms_are_counted(kind):
+    X, y = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]), [0, 1]
+    counted = TermCount(MultinomialLogOdds()).fit(kind(X), y)
+    assert_allclose(counted.transform(kind(X)), [[np.log(3)], [0.0]])
+    assert_allclose(counted.score_samples(kind(X)), [np.log(3), 0.0])
+
+
+@pytest.mark.data("reuters21578")
+def test_figure_2_in_small(tmp_path):
+    text = run(tmp_path, quick=True)
+    rows = pd.read_csv(tmp_path / "bennett-figure-2.csv")
+    assert len(rows) == 10  # two objectives, five systems
+    wrong, right = rows.false_positives + rows.false_negatives, rows.correct_positives
+    assert_allclose(rows.f1, 2 * right / (2 * right + wrong), atol=1e-4)
+    f1 = rows.set_index(["objective", "system"]).f1
+    assert f1["f1", STACK] > f1["f1", SVM]
+    assert f1["f1", STRIVE] > f1["f1", SVM]
+    assert len(pd.read_csv(tmp_path / "bennett-figure-2-tests.csv")) == 18
+    assert len(pd.read_csv(tmp_path / "bennett-figure-2-selection.csv")) == 5
+    assert "4 to 18 %" in text
+    assert (tmp_path / "bennett-figure-2.png").stat().st_size > 10_000

@@ -1,0 +1,141 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+from sklearn.base import clone
+
+from reproduction import buza_table_2
+from reproduction.buza_table_2 import (
+    Cell,
+    StoredNeighbors,
+    count,
+    pooled_sets,
+    run,
+    stored_lists,
+)
+from surefoot.datasets import make_synthetic_control
+from surefoot.neighborhoods import DTWNeighbors
+
+
+def write_set(home, name, n_series, seed):
+    X, y = make_synthetic_control(n_series, random_state=seed)
+    codes = np.unique(y, return_inverse=True)[1]
+    lines = [
+        "\t".join([str(code), *(f"{value:.4f}" for value in row[::4])])
+        for code, row in zip(codes, X, strict=True)
+    ]
+    folder = home / "ucr" / name
+    folder.mkdir(parents=True)
+    half = n_series // 2
+    for part, some in (("TRAIN", lines[:half]), ("TEST", lines[half:])):
+        text = "\n".join(some).encode()
+        (folder / f"{name}_{part}.tsv.gz").write_bytes(gzip.compress(text))
+
+
+@pytest.fixture
+def data_home(tmp_path, monkeypatch):
+    for seed, (name, size) in enumerate({"Large": 130, "Small": 110, "Tiny": 60}.items()):
+        write_set(tmp_path, name, size, seed)
+    monkeypatch.setenv("SUREFOOT_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_sets_below_a_hundred_series_are_left_out(data_home):
+    pooled = pooled_sets(quick=False)
+
+    assert list(pooled) == ["Small", "Large"]  # smallest first
+    assert pooled["Small"][0].shape == (110, 15)
+
+
+def test_quick_takes_the_smallest(data_home, monkeypatch):
+    monkeypatch.setattr(buza_table_2, "QUICK_SETS", 1)
+
+    assert list(pooled_sets(quick=True)) == ["Small"]
+
+
+def test_whole_run(data_home):
+    text = run(data_home)
+
+    assert "paper: wins against 1-NN-DTW" in text
+    assert "98 (80)" in text
+    folds = pd.read_csv(data_home / "buza-table-2-folds.csv")
+    assert len(folds) == 2 * 4 * 10
+    assert set(folds.noise) == {0.0, 0.01, 0.05, 0.1}
+    # With a tenth of the best hubs infected, the nearest neighbour alone does much worse.
+    infected = folds[folds.noise == 0.1]
+    assert (infected["local"] - infected["1-NN"]).mean() > 0.1
+
+
+def test_wins_and_losses_are_counted_with_their_significance():
+    fold = np.linspace(0.5, 0.9, 10)
+    clear, unclear = fold + np.tile([0.05, 0.06], 5), fold + np.tile([0.2, -0.19], 5)
+    cells = [
+        Cell(name, 0.1, {"local": ours, "1-NN": fold})
+        for name, ours in (("A", clear), ("B", unclear), ("C", fold), ("D", fold - 0.1))
+    ]
+
+    assert ttest_rel(clear, fold).pvalue < 0.05 < ttest_rel(unclear, fold).pvalue
+    assert count(cells, "local", "1-NN", 1) == "2 (1)"
+    assert count(cells, "local", "1-NN", -1) == "1 (1)"
+
+
+@pytest.fixture
+def series():
+    return np.random.default_rng(0).normal(size=(60, 12)).cumsum(axis=1)
+
+
+def as_rows(numbers):
+    return np.asarray(numbers)[:, None]
+
+
+@pytest.mark.parametrize("length", [59, 12, 6])
+def test_finds_what_a_search_among_the_training_series_finds(tmp_path, series, length):
+    # With 6 entries a list, most are too short once a third is removed, and searched again.
+    train, test = np.arange(0, 40), np.arange(40, 60)
+    lists = stored_lists(series, tmp_path / "lists.npz", length)
+    stored = StoredNeighbors(lists).fit(as_rows(train))
+    direct = DTWNeighbors(5).fit(series[train])
+
+    for actual, expected in (
+        (stored.kneighbors(as_rows(test), 5), direct.kneighbors(series[test])),
+        (stored.kneighbors(n_neighbors=5), direct.kneighbors()),
+    ):
+        np.testing.assert_allclose(actual[0], expected[0])
+        np.testing.assert_array_equal(actual[1], expected[1])
+
+
+def test_more_than_was_stored_is_searched(tmp_path, series):
+    lists = stored_lists(series, tmp_path / "lists.npz", 3)
+
+    actual = StoredNeighbors(lists).fit(as_rows(range(60))).kneighbors(n_neighbors=8)
+
+    expected = DTWNeighbors(8).fit(series).kneighbors()
+    np.testing.assert_array_equal(actual[1], expected[1])
+
+
+def test_lists_are_read_from_disk_the_second_time(tmp_path, series, monkeypatch):
+    file = tmp_path / "deep" / "lists.npz"
+    first = stored_lists(series, file, 5)
+    monkeypatch.setattr(DTWNeighbors, "fit", None)  # a search would fail
+
+    again = stored_lists(series, file, 5)
+
+    np.testing.assert_array_equal(first.indices, again.indices)
+
+
+def test_lists_of_other_series_are_not_believed(tmp_path, series):
+    file = tmp_path / "lists.npz"
+    stored_lists(series[::-1].copy(), file, 5)
+
+    lists = stored_lists(series, file, 5)
+
+    expected = DTWNeighbors(5).fit(series).kneighbors(return_distance=False)
+    np.testing.assert_array_equal(lists.indices, expected)
+
+
+def test_clones_share_the_lists(tmp_path, series):
+    lists = stored_lists(series, tmp_path / "lists.npz", 5)
+
+    assert clone(StoredNeighbors(lists)).lists is lists
