@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test mlflow coverage boosters spark matrix check format docs docs-quick bench build release-check clean
+.PHONY: demo test test-all mlflow coverage boosters spark matrix check format docs docs-quick bench build release-check clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -49,7 +49,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 demo: .venv/demo  ## the report on an example that comes with surefoot
 	$(BIN)/surefoot report --out surefoot-report.html
 
-test: .venv/dev  ## the whole suite, docstring examples included
+test: .venv/dev  ## what a user relies on, docstring examples included
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 -m 'not slow'
+
+test-all: .venv/dev  ## everything: experiments, kills and fuzzing too
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
 mlflow: .venv-mlflow/installed  ## the tests against a real MLflow, in an environment of their own
