@@ -42,7 +42,9 @@ accepted = model.predict_accepted(X_new)
 chance = true_probability(X_new)
 risk = np.where(model.predict(X_new) == 1, 1 - chance, chance)
 print(f"error of all rows        {risk.mean():.3f}")
-print(f"error of answered rows   {risk[accepted].mean():.3f}, promised: at most {model.risk_bound_}")
+print(
+    f"error of answered rows   {risk[accepted].mean():.3f}, promised: at most {model.risk_bound_}"
+)
 print(f"share of answered rows   {accepted.mean():.2f}")
 
 # %%
