@@ -7,8 +7,9 @@ OF_EITHER = {
     "truth": "the true value of the target",
     "prediction": "the prediction of the model, made without having seen the row",
     "novel": "True if the row is further from the training rows than they are from each other (out-of-distribution)",
-    "accepted": "True if the row is answered, False if a person should check it. Here the slider in “Answer or abstain” "
-    "decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such column",
+    "accepted": "True if the row is answered, False if a person should check it. Here the slider in “Answer or "
+    "abstain” decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such "
+    "column",
 }
 OF_CLASSES = {
     "probability_<class>": "the model's own probability of each class",
