@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._words import quoted
 from surefoot.report._answer import Selection
 from surefoot.report._assessment import Assessment
-from surefoot.report._check_items import quoted
 from surefoot.report._figures import number, percent
 from surefoot.report._numbers import error_interval
 from surefoot.report._shares import mean_interval
