@@ -12,8 +12,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.frozen import FrozenEstimator
 
 from surefoot._optional import needed_for
-from surefoot._typing import Ints
 from surefoot._stopping import StoppingRule
+from surefoot._typing import Ints
 from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._queue import Question
