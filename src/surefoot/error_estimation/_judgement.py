@@ -1,6 +1,6 @@
 """Result of `judge`: prediction, estimated error, stability and novelty of each row."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
@@ -74,6 +74,17 @@ class Judgement:
 
     def __len__(self) -> int:
         return len(self.error)
+
+    def take(self, rows: Any) -> Self:
+        """Judgement of some of the rows: positions, or a mask."""
+        parts: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, dict):
+                parts[each.name] = {name: column[rows] for name, column in value.items()}
+            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+                parts[each.name] = value[rows]
+        return replace(self, **parts)
 
     def with_trust(self, trust: Mask) -> Self:
         """Copy with the field `trust`: which rows are answered under a promise."""
