@@ -162,11 +162,8 @@ def test_held_out_is_a_judgement_of_the_training_rows_with_their_groups():
 
 
 def test_a_part_of_the_held_out_rows_is_a_judgement_of_these():
-    X, y = load_breast_cancer(return_X_y=True)
-    costs = [[0, 1], [5, 0]]
-    held_out = (
-        IndividualErrorClassifier(GaussianNB(), loss=costs, random_state=0).fit(X, y).held_out_
-    )
+    sure = IndividualErrorClassifier(LogisticRegression(), loss=[[0, 1], [5, 0]], random_state=0)
+    held_out = sure.fit(*labelled()).held_out_
     part = held_out.take([7, 3])
     assert part.rows.tolist() == held_out.rows[[7, 3]].tolist()
     assert part.probabilities.tolist() == held_out.probabilities[[7, 3]].tolist()
