@@ -140,9 +140,9 @@ def test_the_frame_has_the_promised_columns():
         "prediction", "probability_no", "probability_yes", "estimated_error",
         "shift", "spread", "worst", "flips", "novel",
     ]  # fmt: skip
-    trusted = judgement.with_trust(judgement.error < 0.2).to_frame()
-    assert list(trusted)[-1] == "trust"
-    assert_array_equal(trusted["trust"], trusted["estimated_error"] < 0.2)
+    accepted = judgement.with_accepted(judgement.error < 0.2).to_frame()
+    assert list(accepted)[-1] == "accepted"
+    assert_array_equal(accepted["accepted"], accepted["estimated_error"] < 0.2)
     numbers = IndividualErrorRegressor(LinearRegression(), random_state=0).fit(X, X[:, 0] + y)
     assert list(numbers.judge(X[:5]).to_frame()) == [
         "prediction", "estimated_error", "low", "high", "residual",
