@@ -65,7 +65,7 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
             if hasattr(search, name):
                 setattr(self, name, getattr(search, name))
             else:
-                vars(self).pop(name, None)  # of an earlier fit
+                self.__dict__.pop(name, None)  # of an earlier fit
         self.neighbors_ = search
 
     @abstractmethod

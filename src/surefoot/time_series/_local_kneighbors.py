@@ -317,7 +317,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         return self._estimate_errors(X)[1].min(axis=1)
 
 
-def check_candidates(value: Any, name: str, kind: type, words: str) -> list[Any]:
+def check_candidates(value: Any, name: str, kind: Any, words: str) -> list[Any]:
     """Candidates to choose from, one or several; an error unless all are numbers of that kind above 0."""
     candidates = [value] if np.isscalar(value) else list(value)
     if not candidates or not all(
