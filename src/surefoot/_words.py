@@ -1,46 +1,45 @@
-"""Parts of sentences: numbers and percentages rounded for people, lists of names, counted things, reasons."""
+"""Words and numbers of messages and pages: names, counted nouns, percentages, and losses in their unit."""
 
-from collections.abc import Iterable
-from math import floor, log10
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import Any
 
-# Most names that `quoted` lists.
-MOST_QUOTED = 20
+NONE = "–"
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
     """List of names for a sentence: "'a', 'b' and 3 more"."""
-    shown = [repr(name) for name in names]
-    if len(shown) > most:
-        shown = [*shown[:most], f"{len(shown) - most} more"]
+    return enumerated([repr(name) for name in names], most)
+
+
+def enumerated(texts: list[str], most: int = 8) -> str:
+    """Texts with commas and "and"; of more than `most`, the first ones and the number of the others.
+
+    Examples
+    --------
+    >>> enumerated(["a", "b", "c"]), enumerated(["a", "b", "c"], most=1)
+    ('a, b and c', 'a and 2 more')
+    """
+    shown = [*texts[:most], *([f"{len(texts) - most} more"] if len(texts) > most else [])]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
-def plural(count: int, thing: str) -> str:
+def quoted(names: Iterable[object]) -> str:
+    """List of names in typographic quotes: "“a” and “b”"."""
+    return enumerated([f"“{name}”" for name in names], most=20)
+
+
+def plural(number: int, thing: str) -> str:
     """Number with its noun: "1 row", "2,000 rows", "3 classes"."""
     many = f"{thing}es" if thing.endswith("s") else f"{thing}s"
-    return f"{count:,} {thing if count == 1 else many}"
-
-
-def quoted(names: Iterable[object]) -> str:
-    """List of names in typographic quotes; of many, the first ones and the number of the others."""
-    shown = [f"“{name}”" for name in names]
-    if len(shown) > MOST_QUOTED:
-        shown = [*shown[: MOST_QUOTED - 1], f"{len(shown) - MOST_QUOTED + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def p_value_words(p_value: float) -> str:
-    """P-value for a sentence: "p = 0.0012"."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"
+    return f"{number:,} {thing if number == 1 else many}"
 
 
 def reason(error: OSError) -> str:
     """Reason that the operating system gives for an error, in the form of a clause: "no space left on device"."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:].rstrip(".")
-
-
-NONE = "–"
 
 
 def percent(share: float | None) -> str:
@@ -62,7 +61,7 @@ def percent(share: float | None) -> str:
     if 99 < size < 100:
         size = floor(size * 10 + 1e-9) / 10  # never rounded up to 100 %
     decimals = _decimals(size, 2) if size < 1 else 1 if size < 10 or size > 99 else 0
-    return f"{_sign(value)}{_short(size, decimals)} %"
+    return f"{_rounded(value, size, decimals)} %"
 
 
 def number(value: float | None) -> str:
@@ -77,19 +76,148 @@ def number(value: float | None) -> str:
         return NONE
     size = abs(value)
     if 0 < size < 1e-4 or size >= 1e12:
-        return f"{_sign(value)}{size:.3g}"
-    decimals = 0 if size == round(size) else _decimals(size, 3)
-    return f"{_sign(value)}{_short(size, decimals)}"
+        return f"{'−' if value < 0 else ''}{size:.3g}"
+    return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
 
 
-def _short(size: float, decimals: int) -> str:
-    text = f"{size:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if decimals else text
+def p_value_words(p_value: float) -> str:
+    """P-value for a sentence: "p = 0.0012"."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"
 
 
 def _decimals(size: float, digits: int) -> int:
+    """Decimals of a number with so many significant digits."""
     return max(0, digits - 1 - floor(log10(size))) if size else 0
 
 
-def _sign(value: float) -> str:
-    return "−" if value < 0 else ""
+def _rounded(value: float, size: float, decimals: int) -> str:
+    """Text of a size, without zeros at the end of its decimals, and the sign of the value."""
+    text = f"{size:,.{decimals}f}"
+    return f"{'−' if value < 0 else ''}{text.rstrip('0').rstrip('.') if decimals else text}"
+
+
+def round_up(value: float, digits: int = 2) -> float:
+    """Next number with so many digits that is not below a positive value, for a bound that must not be rounded down.
+
+    Examples
+    --------
+    >>> [round_up(value) for value in (0.151, 0.15, 0.0411, 46.1, 0.2)]
+    [0.16, 0.15, 0.042, 47.0, 0.2]
+    """
+    if value <= 0:
+        return value
+    step = 10.0 ** (floor(log10(value)) - digits + 1)
+    return float(f"{ceil(value / step - 1e-9) * step:.{digits}g}")
+
+
+@dataclass(frozen=True)
+class LossUnit:
+    """Unit of losses, and the words for them in sentences; `{}` stands for a number.
+
+    The unit of a model's losses is `held_out_.unit` of its error estimator.
+
+    Attributes
+    ----------
+    name : {"share", "cost", "size"}
+        Share of mistakes, cost of answers, or size of a regressor's errors in the unit of the target.
+    show : callable
+        Writes a loss that was measured or estimated; `show_risk` writes one that was asked for.
+    """
+
+    name: str
+    show: Callable[[float | None], str]
+    mean: str
+    of_answers: str
+    total: str
+    all_rows: str
+    estimated: str
+    nothing: str
+    less: str
+    more: str
+    limit: str
+    class_limit: str
+    short_limit: str
+    short_class_limit: str
+
+    @property
+    def is_share(self) -> bool:
+        """True if losses are 0 or 1: a right or a wrong class."""
+        return self.name == "share"
+
+    def show_risk(self, risk: float) -> str:
+        """Text of a risk that was asked for, which is not rounded."""
+        return f"{100 * risk:g} %" if self.is_share else f"{risk:,.6g}"
+
+    def describe_limits(
+        self, max_risk: float | None, class_risks: Mapping[Any, float]
+    ) -> dict[str, str]:
+        """Texts of the limits of a promise: `words` for a sentence, `short`, and `label` for a button.
+
+        Examples
+        --------
+        >>> UNITS["share"].describe_limits(0.05, {"yes": 0.2})["short"]
+        'at most 5 % wrong and at most 20 % of “yes” wrong'
+        """
+        overall = [] if max_risk is None else [self.show_risk(max_risk)]
+        by_class = [(self.show_risk(risk), label) for label, risk in class_risks.items()]
+        words = [self.limit.format(risk) for risk in overall]
+        words += [self.class_limit.format(*each) for each in by_class]
+        short = [self.short_limit.format(risk) for risk in overall]
+        short += [self.short_class_limit.format(*each) for each in by_class]
+        return {
+            "words": ", and ".join(words),
+            "short": " and ".join(short),
+            "label": ", ".join(overall + [f"“{label}” {risk}" for risk, label in by_class]),
+        }
+
+
+UNITS = {
+    "share": LossUnit(
+        name="share",
+        show=percent,
+        mean="error rate",
+        of_answers="share of wrong answers",
+        total="all mistakes",
+        all_rows="wrong on {} of rows",
+        estimated="Estimated {} wrong",
+        nothing="It made no mistake on {} held-out rows",
+        less="fewer mistakes",
+        more="more mistakes",
+        limit="at most {} of its answers are wrong",
+        class_limit="at most {} of the answered rows that are “{}” are wrong",
+        short_limit="at most {} wrong",
+        short_class_limit="at most {} of “{}” wrong",
+    ),
+    "cost": LossUnit(
+        name="cost",
+        show=number,
+        mean="mean cost",
+        of_answers="mean cost of an answer",
+        total="the total cost",
+        all_rows="a mean cost of {}",
+        estimated="Estimated mean cost {}",
+        nothing="Its answers cost nothing on {} held-out rows",
+        less="less cost",
+        more="more cost",
+        limit="its answers cost at most {} on average",
+        class_limit="the answered rows that are “{1}” cost at most {0} on average",
+        short_limit="mean cost at most {}",
+        short_class_limit="mean cost of “{1}” at most {0}",
+    ),
+    "size": LossUnit(
+        name="size",
+        show=number,
+        mean="mean error",
+        of_answers="mean error",
+        total="the total error",
+        all_rows="off by {} on average",
+        estimated="Estimated mean error {}",
+        nothing="It made no mistake on {} held-out rows",
+        less="less error",
+        more="more error",
+        limit="its answers are off by at most {} on average",
+        class_limit="",
+        short_limit="mean error at most {}",
+        short_class_limit="",
+    ),
+}

@@ -161,6 +161,16 @@ def test_held_out_is_a_judgement_of_the_training_rows_with_their_groups():
     assert_array_equal(held_out.losses, held_out.prediction != y[held_out.rows])
 
 
+def test_a_part_of_the_held_out_rows_is_a_judgement_of_these():
+    sure = IndividualErrorClassifier(LogisticRegression(), loss=[[0, 1], [5, 0]], random_state=0)
+    held_out = sure.fit(*labelled()).held_out_
+    part = held_out.take([7, 3])
+    assert part.rows.tolist() == held_out.rows[[7, 3]].tolist()
+    assert part.probabilities.tolist() == held_out.probabilities[[7, 3]].tolist()
+    assert {len(column) for column in part.columns.values()} == {2}
+    assert (part.classes is held_out.classes, part.costs is held_out.costs) == (True, True)
+
+
 def test_held_out_stability_of_a_regressor_is_out_of_fold():
     X, y = make_regression(120, 3, noise=10, random_state=0)
     folds = KFold(4, shuffle=True, random_state=0)

@@ -1,12 +1,13 @@
 """Result of `judge`: prediction, estimated error, stability and novelty of each row."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import UNITS, LossUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,17 @@ class Judgement:
     def __len__(self) -> int:
         return len(self.error)
 
+    def take(self, rows: Any) -> Self:
+        """Judgement of some of the rows: positions, or a mask."""
+        parts: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, dict):
+                parts[each.name] = {name: column[rows] for name, column in value.items()}
+            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+                parts[each.name] = value[rows]
+        return replace(self, **parts)
+
     def with_accepted(self, accepted: Mask) -> Self:
         """Copy with the field `accepted`: which rows are answered under a promise."""
         return replace(self, accepted=accepted)
@@ -141,6 +153,13 @@ class HeldOut(Judgement):
     groups: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
     costs: Floats | None = None
+
+    @property
+    def unit(self) -> LossUnit:
+        """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
+        if self.classes is None:
+            return UNITS["size"]
+        return UNITS["share" if self.costs is None else "cost"]
 
     @property
     def loss_values(self) -> dict[Any, Floats] | None:
