@@ -1,6 +1,6 @@
 """Checks of a table before a model is judged on it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ def check_table(
                 if is_regression
                 else held_out.prediction != y[rows]
             )
-    checks = {
+    checks: dict[str, Callable[[], Finding | None]] = {
         "leak": lambda: find_leaks(columns, y, rows, prediction, is_regression, random_state),
         "duplicate": lambda: find_duplicates(columns, splits, losses, is_regression, random_state),
         "entity": lambda: find_entities(columns, y, is_regression, random_state),

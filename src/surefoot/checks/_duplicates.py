@@ -80,22 +80,18 @@ def find_duplicates(
     sentence += "."
     if n_near and len(searched) < n_rows:
         sentence += f" Near copies were searched for {number(len(searched))} rows only."
-    is_across, loss, loss_without = np.zeros(n_rows, dtype=bool), None, None
+    n_across, loss, loss_without = 0, None, None
     if splits is not None:
         is_across = _is_across(groups, copies, splits)
+        n_across = int(is_across.sum())
         # Of rows that were not searched, it is not known whether they have a near copy.
         is_known = np.isin(np.arange(n_rows), searched) | (n_near == 0)
         rest = is_known & (splits >= 0) & ~is_across
         if rest.any():
             loss = float(losses[is_known & (splits >= 0)].mean())
             loss_without = float(losses[rest].mean())
-    n_across = int(is_across.sum())
-    if n_across and loss is not None:
-        were, them = ("was", "it") if n_across == 1 else ("were", "them")
-        sentence += (
-            f" {number(n_across)} {were} predicted by a model that had learned from the copy. With {them}, the model "
-            f"is {mean_loss_words(loss, is_regression)}; without, {mean_loss_words(loss_without, is_regression)}."
-        )
+    if n_across and loss is not None and loss_without is not None:
+        sentence += _effect_of_copies(n_across, loss, loss_without, is_regression)
     evidence = {
         "share": share,
         "n_rows": len(rows),
@@ -107,6 +103,14 @@ def find_duplicates(
         "exact": exact[rows].tolist(),
     }
     return Finding("duplicate", sentence, rows=tuple(rows.tolist()), evidence=evidence)
+
+
+def _effect_of_copies(n_across: int, loss: float, loss_without: float, is_regression: bool) -> str:
+    were, them = ("was", "it") if n_across == 1 else ("were", "them")
+    return (
+        f" {number(n_across)} {were} predicted by a model that had learned from the copy. With {them}, the model is "
+        f"{mean_loss_words(loss, is_regression)}; without, {mean_loss_words(loss_without, is_regression)}."
+    )
 
 
 def _is_no_coincidence(columns: list[CodedColumn], hashes: list[Any]) -> bool:

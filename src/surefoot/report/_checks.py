@@ -50,7 +50,8 @@ def describe_checks(assessment: Assessment, cv: Any = None) -> dict[str, Any]:
     `columns` or `rows` that it is about, `advice`, and the numbers behind it (`facts`). Rows are dicts of texts and
     numbers for a table with the names of their keys.
     """
-    held_out, estimator = assessment.held_out, assessment.error_estimator.estimator
+    held_out: Any = assessment.held_out
+    estimator = assessment.error_estimator.estimator
     refits = not isinstance(estimator, FrozenEstimator)
     has_folds = refits and isinstance(cv, Integral)
     if not has_folds:  # of other splits it is not known which rows were learned from
