@@ -16,7 +16,7 @@ from surefoot._parallel import model_of, shared_model
 from surefoot._sure import Sure
 from surefoot._table_files import is_score_column
 from surefoot._words import LossUnit, plural
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
 from surefoot.cli._given_model import is_fitted, known_columns, load_file
@@ -86,7 +86,7 @@ def figures_of(out: Path, promise: Promise, confidence: float) -> dict[str, Any]
         "max_risk": promise.max_risk,
         "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
-        "limit": promise.limit if promise.kept else None,
+        "limit": promise.threshold if promise.kept else None,
     }
 
 
@@ -142,7 +142,7 @@ def first_step(model: Any) -> Any:
 def promise_or_remark(sure: Sure, max_risk: Risk, confidence: float) -> Promise:
     """Promise for the risk that was asked for, or for the automatic one; a remark if none can be made."""
     held_out = sure.held_out_
-    promise = promise_for(held_out, max_risk, confidence)
+    promise = Promise.from_held_out(held_out, max_risk, confidence)
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from surefoot.abstention import promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._queue import Question
 
@@ -23,7 +23,7 @@ def rows_not_answered(
 
     If no risk can be promised, no row would be answered.
     """
-    promise = promise_for(sure.held_out_, None, confidence)
+    promise = Promise.from_held_out(sure.held_out_, None, confidence)
     rows = np.asarray(open_rows)
     judged = [
         promise.apply(sure.judge(X.iloc[rows[start : start + CHUNK]]))

@@ -11,7 +11,7 @@ from surefoot._sure import Sure, check_sure
 from surefoot._table_streams import plain
 from surefoot._tables import count_rows, take_rows
 from surefoot._words import listed
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.scoring._rows import is_arrow, rows_for
 
 # Rows that are judged at a time: the columns of all indicators exist for so many rows at most.
@@ -33,7 +33,7 @@ def score_batches(
         Rows. Columns that the model does not know are not used. Columns of Arrow get the kind that they had in
         `fit`; a frame is judged as it is.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `Promise.from_held_out(sure.held_out_)`.
     keep : pyarrow.Schema, default=None
         Columns of the batches to copy, in front of the scores, with their types.
 
@@ -61,7 +61,7 @@ def score_batches(
     119 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
     """
     output_schema(sure, keep=keep)  # raises what is wrong before the first batch
-    promise = promise_for(sure.held_out_) if promise is None else promise
+    promise = Promise.from_held_out(sure.held_out_) if promise is None else promise
     return (score_batch(sure, batch, promise, keep) for batch in batches)
 
 

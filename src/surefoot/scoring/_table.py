@@ -22,7 +22,7 @@ from surefoot._sure import Sure, check_sure
 from surefoot._table_files import TableFileError
 from surefoot._table_streams import Source, open_source
 from surefoot._words import listed
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.scoring._batches import output_schema
 from surefoot.scoring._cells import CellError
 from surefoot.scoring._dask import on_workers
@@ -69,7 +69,7 @@ def score_table(
     out : path
         Folder for the scores: a new or empty one, or the one of a run that was stopped.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `Promise.from_held_out(sure.held_out_)`.
     keep : sequence of str, default=()
         Columns of the table to copy, in front of the scores.
     rows_per_part : int, default=None
@@ -115,7 +115,7 @@ def score_table(
     table = open_source(Path(fspath(source)), partial(kinds_in_fit, sure))
     columns = columns_of(sure, table, keep)
     size = check_rows_per_part(rows_per_part, len(columns))
-    promise = promise_for(sure.held_out_) if promise is None else promise
+    promise = Promise.from_held_out(sure.held_out_) if promise is None else promise
     kept = table.schema(list(dict.fromkeys(keep)), "which is to be kept")
     folder = check_folder(Path(fspath(out)), table.path)
     with alone_in(folder):
@@ -175,7 +175,7 @@ def head_of(
         "options": {
             "rows_per_part": rows_per_part,
             "keep": kept.names,
-            "limit": promise.limit if promise.kept else None,
+            "limit": promise.threshold if promise.kept else None,
             "all": promise.coverage == 1,
         },
     }
