@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from surefoot._typing import Floats
 from surefoot.plots._display import BLUE, GREY, INK, ORANGE, Axes, LegendDisplay
-from surefoot.resampling import BiasVarianceResult, bias_variance
+from surefoot.resampling import bias_variance
 
 
 class BiasVarianceDisplay(LegendDisplay):
@@ -18,7 +18,7 @@ class BiasVarianceDisplay(LegendDisplay):
 
     Parameters
     ----------
-    result : BiasVarianceResult
+    result : object
         Result of :func:`surefoot.resampling.bias_variance`.
     x : ndarray of shape (n_test,), default=None
         Position of each point; None puts the points in the order of their error.
@@ -49,9 +49,7 @@ class BiasVarianceDisplay(LegendDisplay):
     ['bias²', 'variance']
     """
 
-    def __init__(
-        self, *, result: BiasVarianceResult, x: Floats | None = None, xlabel: str | None = None
-    ) -> None:
+    def __init__(self, *, result: Any, x: Floats | None = None, xlabel: str | None = None) -> None:
         self.result = result
         self.x = x
         self.xlabel = xlabel
@@ -59,7 +57,7 @@ class BiasVarianceDisplay(LegendDisplay):
     @classmethod
     def from_result(
         cls,
-        result: BiasVarianceResult,
+        result: Any,
         x: ArrayLike | None = None,
         *,
         xlabel: str | None = None,
@@ -70,7 +68,7 @@ class BiasVarianceDisplay(LegendDisplay):
 
         Parameters
         ----------
-        result : BiasVarianceResult
+        result : object
             Result of :func:`surefoot.resampling.bias_variance`.
         x : array-like of shape (n_test,), default=None
             Position of each point; None puts the points in the order of their error.
