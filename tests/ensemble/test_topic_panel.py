@@ -11,7 +11,9 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import CrossFitter, TopicCrossFitter, TopicModels, TopicPanel, named
+from surefoot._crossfit import CrossFitter, named
+from surefoot.ensemble._topic_models import TopicCrossFitter, TopicModels
+from surefoot.ensemble._topic_panel import TopicPanel
 from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreement, NeighborError
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
 

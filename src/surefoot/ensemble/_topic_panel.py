@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from surefoot._crossfit._panel import Panel, PanelOutput, attach_all
-from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
+from surefoot._crossfit import (
+    Panel,
+    PanelOutput,
+    SharedNeighborhood,
+    attach_all,
+    index_for,
+    may_share,
+)
 from surefoot._models import series_model
 from surefoot._search import canonical_metric
 from surefoot._typing import Floats, Ints, Mask

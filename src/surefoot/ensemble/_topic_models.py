@@ -5,10 +5,10 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator
 
-from surefoot._crossfit._cross_fitter import CrossFitter
-from surefoot._crossfit._topic_panel import TopicPanel
+from surefoot._crossfit import CrossFitter
 from surefoot._models import fit_model
 from surefoot._typing import Floats, Ints
+from surefoot.ensemble._topic_panel import TopicPanel
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import KernelKNeighborsClassifier
 
