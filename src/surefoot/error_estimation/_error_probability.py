@@ -1,4 +1,4 @@
-"""Probability that a prediction is wrong, learned from columns: from a prior, from own confidence, or by any learner."""
+"""Probability that a prediction is wrong, learned from columns: starting from a prior or from own confidence."""
 
 import json
 from abc import abstractmethod
@@ -167,9 +167,7 @@ class NormalScores:
         Weights of the rows.
     """
 
-    def __init__(
-        self, table: Floats, columns: Sequence[str], weight: Floats | None = None
-    ) -> None:
+    def __init__(self, table: Floats, columns: Sequence[str], weight: Floats | None = None) -> None:
         self.log_odds = [place for place, name in enumerate(columns) if name.endswith("log_odds")]
         weight = np.ones(len(table)) if weight is None else weight
         counts = weight > 0
@@ -234,7 +232,7 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, dtype=np.float64), np.asarray(y, dtype=np.int64)
         weight = np.ones(len(y)) if sample_weight is None else sample_weight
         self.classes_ = np.array([0, 1])
-        rarest = min(np.count_nonzero(weight[y == 1]), np.count_nonzero(weight[y == 0]))
+        rarest = int(min(np.count_nonzero(weight[y == label]) for label in (0, 1)))
         every = np.arange(len(y))
         folds: list[Split] = [(every, every)]  # where there are too few errors to divide
         if rarest > 1 and groups is not None and len(np.unique(groups)) > 1:
@@ -416,7 +414,9 @@ class CalibratedLearner:
         """Fit on out-of-fold columns and on whether each prediction was wrong (1) or not (0)."""
         self.fitted_ = None
         counted = wrong if weight is None else wrong[weight > 0]
-        if counted.min() == counted.max():  # one probability for all rows, by the rule of succession
+        if (
+            counted.min() == counted.max()
+        ):  # one probability for all rows, by the rule of succession
             self.held_out_ = np.full(len(wrong), (counted.sum() + 1) / (len(counted) + 2))
             return self
         self.fitted_ = fit_model(self.learner, table, wrong, weight)
