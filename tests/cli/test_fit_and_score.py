@@ -65,7 +65,7 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
     np.testing.assert_allclose(scores["spread"], judgement.spread)
     assert scores["novel"].tolist() == model.predict_novelty(X).tolist()
     n_accepted = int(scores["accepted"].sum())
-    assert result.out.startswith(f"{n_accepted} of 120 rows can be trusted for at most")
+    assert result.out.startswith(f"{n_accepted} of 120 rows can be trusted: at most")
 
 
 def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, classifier, tmp_path):
@@ -85,7 +85,7 @@ def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifi
     result = run(
         "score", classifier, folder / "table.csv", "--out", out, "--max-risk", "0.0001", "--json"
     )
-    assert "No row is trusted: 120 held-out rows cannot promise a risk" in result.err
+    assert "No row is trusted: 120 held-out rows cannot promise" in result.err
     assert json.loads(result.out)["limit"] is None
     assert not pd.read_csv(out)["accepted"].any()
 

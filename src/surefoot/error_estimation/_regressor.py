@@ -13,6 +13,7 @@ from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._base import IndividualErrorEstimator
 from surefoot.error_estimation._conformal import (
     check_supported,
+    conformal_quantile,
     cv_plus_intervals,
     held_out_intervals,
     levelled_scores,
@@ -25,7 +26,6 @@ from surefoot.error_estimation._error_size import (
 from surefoot.error_estimation._indicators import Row
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
-from surefoot.metrics import conformal_quantile
 
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
