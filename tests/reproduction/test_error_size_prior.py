@@ -8,8 +8,8 @@ from sklearn.linear_model import Ridge
 
 from reproduction import error_size_prior
 from reproduction.error_size_prior import DISTANCE, LENGTHS, PREDICTION, VERSION
-from surefoot.error_estimation._error_size import SizePrior, sum_of_leaves
 from surefoot.error_estimation import IndividualErrorRegressor
+from surefoot.error_estimation._error_size import SizePrior, sum_of_leaves
 
 
 def made_case(family, seed):
