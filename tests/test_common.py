@@ -5,11 +5,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import surefoot
@@ -59,21 +60,25 @@ def public_estimators():
     return found
 
 
-# Within other ensembles, of little work: what is checked is the outer one.
-LINE = IndividualErrorClassifier(
-    LogisticRegression(), indicators=Confidence(), cv=2, random_state=0
-)
 SMALL_TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
-TREE = IndividualErrorClassifier(SMALL_TREE, indicators=Confidence(), cv=2, random_state=0)
-RIDGE = IndividualErrorRegressor(
-    Ridge(),
-    DecisionTreeRegressor(max_depth=2, random_state=0),
-    indicators=NeighborDistance(),
-    cv=2,
-    random_state=0,
-)
+SMALL_REGRESSOR = DecisionTreeRegressor(max_depth=2, random_state=0)
 
-# Every public estimator must stand here; one that wraps a model stands here with a model.
+
+def quick(model):
+    """Error estimator of little work, where what is checked is around it or beside it."""
+    settings = {"indicators": Confidence(), "cv": 2, "random_state": 0}
+    if is_regressor(model):
+        settings |= {"error_estimator": SMALL_REGRESSOR, "indicators": NeighborDistance()}
+    else:
+        settings |= {"error_estimator": GaussianNB()}
+    return (IndividualErrorRegressor if is_regressor(model) else IndividualErrorClassifier)(
+        model, **settings
+    )
+
+
+LINE, TREE = quick(GaussianNB()), quick(SMALL_TREE)
+
+# Every public estimator is here, with a model if it needs one and settings of little work: all checks run.
 INSTANCES = [
     KernelKNeighborsClassifier(),
     KernelKNeighborsClassifier(n_neighbors=3, kernel="cosine"),
@@ -87,35 +92,55 @@ INSTANCES = [
     NeighborDisagreement(LogisticRegression()),
     NeighborDistance(LogisticRegression()),
     NeighborError(LogisticRegression()),
-    SecondOpinion(LogisticRegression()),
+    SecondOpinion(GaussianNB()),
     TrustScore(LogisticRegression()),
-    IndividualErrorClassifier(LogisticRegression(), cv=3),
-    IndividualErrorRegressor(
-        Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0), cv=3, random_state=0
-    ),
+    quick(LogisticRegression()),
+    quick(Ridge()),
     AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
     DeferringClassifier([("cheap", LINE), ("expensive", SMALL_TREE)], cv=2),
-    LocalSelectionClassifier([("line", LINE), ("tree", TREE)]),
-    LocalSelectionRegressor([("ridge", RIDGE)]),
-    TrustWeightedClassifier([("line", LINE), ("tree", TREE)]),
-    StriveClassifier([("line", LogisticRegression()), ("tree", SMALL_TREE)], cv=3),
-    StriveClassifier(
-        [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(), cv=3
-    ),
+    LocalSelectionClassifier([("line", LINE), ("tree", TREE)], cv=2),
+    LocalSelectionRegressor([("ridge", quick(Ridge()))], cv=2),
+    TrustWeightedClassifier([("line", LINE), ("tree", TREE)], cv=2),
+    StriveClassifier([("bayes", GaussianNB())], Confidence(), cv=2),
     StriveClassifier([("bayes", GaussianNB())], threshold="f1", passthrough=True, cv=2),
-    RecalibratedClassifier(LogisticRegression(), cv=3),
-    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
-    LocallyRecalibratedClassifier(LogisticRegression(), cv=3),
+    RecalibratedClassifier(GaussianNB(), cv=2),
+    RecalibratedClassifier(GaussianNB(), Confidence(), cv=2),
+    LocallyRecalibratedClassifier(GaussianNB(), cv=2),
     DTWNeighbors(),
     KNeighborsDTWClassifier(),
     LocalKNeighborsDTWClassifier(),
-    BoostingClassifier(n_estimators=10),
-    BoostingClassifier("real", 10, criterion="error"),
-    BoostingClassifier("gentle", 5, DecisionTreeClassifier(max_depth=2)),
-    BoostingClassifier("modest", 10),
-    BoostingClassifier(estimator=GaussianNB(), n_estimators=5, resample=True),
-    FilterBoostingClassifier(LogisticRegression()),
+    BoostingClassifier(n_estimators=5),
+    BoostingClassifier("real", 5, criterion="error"),
+    BoostingClassifier("gentle", 2, DecisionTreeClassifier(max_depth=2)),
+    BoostingClassifier("modest", 5),
+    BoostingClassifier(estimator=GaussianNB(), n_estimators=2, resample=True),
+    FilterBoostingClassifier(GaussianNB()),
     ActiveLearner(LogisticRegression()),
+]
+
+# The default settings of those that have more inside, for the checks of what they compute themselves.
+DEFAULTS = [
+    SecondOpinion(LogisticRegression()),
+    IndividualErrorClassifier(LogisticRegression(), random_state=0),
+    IndividualErrorRegressor(Ridge(), random_state=0),
+    AbstainingClassifier(LogisticRegression(), coverage=0.8, random_state=0),
+    DeferringClassifier([("cheap", GaussianNB()), ("expensive", SMALL_TREE)], random_state=0),
+    LocalSelectionClassifier([("bayes", GaussianNB()), ("tree", SMALL_TREE)], random_state=0),
+    LocalSelectionRegressor([("ridge", Ridge()), ("tree", SMALL_REGRESSOR)], random_state=0),
+    TrustWeightedClassifier([("bayes", GaussianNB()), ("tree", SMALL_TREE)], random_state=0),
+    StriveClassifier(
+        [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(per_class=True)
+    ),
+    RecalibratedClassifier(LogisticRegression(), LocalSensitivity()),
+    LocallyRecalibratedClassifier(LogisticRegression()),
+    BoostingClassifier(),
+    FilterBoostingClassifier(random_state=0),
+]
+DEFAULT_CHECKS = [
+    estimator_checks.check_fit_idempotent,
+    estimator_checks.check_methods_subset_invariance,
+    estimator_checks.check_estimators_pickle,
+    estimator_checks.check_estimators_nan_inf,
 ]
 
 
@@ -173,6 +198,12 @@ def boosting_failures(estimator):
 @parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("check", DEFAULT_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=lambda e: type(e).__name__)
+def test_scikit_learn_checks_of_the_defaults(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
 
 
 @pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)
