@@ -41,7 +41,7 @@ def is_name(texts: Any) -> bool:
     words = texts.astype(str)
     if words.str.contains(r"\s").any():
         return False
-    from skrub import to_datetime  # noqa: PLC0415 - takes a second or more to import
+    from skrub import to_datetime
 
     return bool(to_datetime(words).dtype.kind == "O")
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
 
 # How compressed files begin, and what opens them. xz is not among them: a small file may ask for much memory.
 OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}

@@ -22,7 +22,7 @@ MOSTLY_NUMBERS = 0.9
 
 def read_csv(file: Path, path: Path) -> Any:
     """Frame from a CSV file, `path` to the user, after a look at every record: pandas fills up short ones."""
-    import pandas as pd  # noqa: PLC0415 - keeps --help fast
+    import pandas as pd
 
     check_is_table(file, path)
     encoding = find_encoding(file)
@@ -71,7 +71,7 @@ def with_decimal_points(table: Any) -> Any:
 
 def remark_on_slips(table: Any) -> None:
     """Say which columns are texts because of a few values among numbers."""
-    import pandas as pd  # noqa: PLC0415
+    import pandas as pd
 
     for name, column in table.items():
         if column.dtype.kind != "O":

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from surefoot._parallel import free_memory
 from surefoot._table_files import TableFileError, parquet_files
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
 from surefoot.cli._tables import STDIN, is_folder, table_name
 
 # Copies of a table that exist while it is read and judged.
@@ -64,8 +64,8 @@ def size_of(path: Path) -> Size | None:
 
 def size_of_parquet(files: list[Path]) -> Size | None:
     """Size of Parquet files by what their ends tell; None if one is broken."""
-    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
-    from pyarrow import parquet  # noqa: PLC0415
+    import pyarrow as pa
+    from pyarrow import parquet
 
     n_rows = n_bytes = 0
     for file in files:

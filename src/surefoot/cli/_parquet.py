@@ -15,8 +15,8 @@ def read_parquet(file: Path, path: Path) -> Any:
 
 def read_arrow(file: Path, path: Path, *, partitioning: str | None = "hive") -> Any:
     """Arrow table from a Parquet file, checked as a whole; one sentence if it is broken."""
-    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
-    from pyarrow import parquet  # noqa: PLC0415
+    import pyarrow as pa
+    from pyarrow import parquet
 
     try:
         check_names(parquet.read_schema(file).names, path)
@@ -31,7 +31,7 @@ def read_arrow(file: Path, path: Path, *, partitioning: str | None = "hive") -> 
 
 def without_nested(table: Any) -> Any:
     """Table without columns of lists, structs, maps and bytes, which no model here takes; a remark names them."""
-    from pyarrow import types  # noqa: PLC0415
+    from pyarrow import types
 
     nested = [
         field.name
@@ -48,7 +48,7 @@ def without_nested(table: Any) -> Any:
 
 def as_frame(table: Any) -> Any:
     """Pandas frame of an Arrow table: decimals are numbers, and an index is a column unless one has its name."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     for i, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):

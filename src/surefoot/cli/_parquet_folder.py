@@ -15,8 +15,8 @@ from surefoot.cli._parquet import as_frame, read_arrow, without_nested
 
 def read_parquet_folder(folder: Path) -> Any:
     """Frame of all Parquet files in a folder and its subfolders, in the order of their names."""
-    import pandas as pd  # noqa: PLC0415 - keeps --help fast
-    import pyarrow as pa  # noqa: PLC0415
+    import pandas as pd
+    import pyarrow as pa
 
     files = parquet_files(folder)
     parts = [partition_values(file.relative_to(folder)) for file in files]
@@ -39,7 +39,7 @@ def read_parquet_folder(folder: Path) -> Any:
 
 def as_numbers(texts: Any) -> Any:
     """Column of numbers, if all its texts are numbers and none is a code such as "007"; else the texts."""
-    import pandas as pd  # noqa: PLC0415
+    import pandas as pd
 
     known = texts.dropna()
     if known.map(is_code).any():

@@ -17,9 +17,8 @@ from surefoot._table_files import (
     records,
 )
 from surefoot._typing import Ints
-from surefoot.cli._console import remark
+from surefoot.cli._console import mistakes_of_tables, remark
 from surefoot.cli._csv import read_csv
-from surefoot.cli._mistakes import mistakes_of_tables
 from surefoot.cli._parquet import as_frame, without_nested
 from surefoot.cli._tables import is_folder, plain_file, shown_path, table_name
 
@@ -36,9 +35,9 @@ def read_sample(path: Path, n_rows: int, random_state: int) -> Any:
 
 def sample_parquet(file: Path, path: Path, n_rows: int, random_state: int) -> Any:
     """Sample of a Parquet file or folder, `path` to the user."""
-    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
+    import pyarrow as pa
 
-    from surefoot._table_streams import ParquetSource  # noqa: PLC0415
+    from surefoot._table_streams import ParquetSource
 
     source = ParquetSource(file)
     chosen, start, parts = draw(source.n_rows, n_rows, random_state, path), 0, []

@@ -12,8 +12,8 @@ from typing import IO, Any
 from surefoot._table_files import TableFileError, check_names, no_rows
 from surefoot._words import reason
 from surefoot.cli._compressed import unpacked
+from surefoot.cli._console import Mistake, mistakes_of_tables
 from surefoot.cli._csv import read_csv
-from surefoot.cli._mistakes import Mistake, mistakes_of_tables
 from surefoot.cli._parquet import read_parquet
 from surefoot.cli._parquet_folder import read_parquet_folder
 
