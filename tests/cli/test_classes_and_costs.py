@@ -50,7 +50,7 @@ def test_score_promises_costs_of_a_class_and_of_all_rows(run, table, model, tmp_
     assert (summary["max_risk"], summary["class_risks"]) == (2, {"yes": 5})
     assert summary["limit"] == promise.limit
     assert promise.kept
-    assert pd.read_csv(out)["trust"].sum() == summary["n_trusted"]
+    assert pd.read_csv(out)["accepted"].sum() == summary["n_accepted"]
     words = run("score", model, table, "--out", out, *limits).out
     assert "for a mean cost of at most 2 and a mean cost of 'yes' of at most 5 (95%" in words
 

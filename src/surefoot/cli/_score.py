@@ -59,7 +59,7 @@ def run_score(
     summary = {
         **figures_of(out, promise, confidence),
         "n_rows": len(judged),
-        "n_trusted": int(judged["trust"].sum()),
+        "n_accepted": int(judged["accepted"].sum()),
         "n_novel": int(judged["novel"].sum()),
         "estimated_error": float(judged["estimated_error"].mean()),
     }
@@ -185,7 +185,7 @@ def in_words(summary: dict[str, Any], unit: str) -> str:
     ]
     kept = " and ".join(overall + of_classes)
     return (
-        f"{summary['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
+        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
         f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"
         f"Every row: {summary['scores']}"
     )

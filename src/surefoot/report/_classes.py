@@ -33,7 +33,9 @@ def describe_classes(assessment: Assessment) -> dict[str, Any] | None:
         for labels in (assessment.truth, assessment.held_out.prediction)
     )
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
-    answered = assessment.promise.answers(assessment.estimated) if assessment.promise.kept else None
+    answered = (
+        assessment.promise.accepted(assessment.estimated) if assessment.promise.kept else None
+    )
     scores = class_scores(assessment)
     items = [
         _describe_class(assessment, code, truth, predicted, answered, scores)

@@ -1,7 +1,6 @@
 """Report on a model in use: whether it is still as good as when it was fitted."""
 
 import time
-from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,6 @@ from sklearn.utils import check_scalar
 from surefoot._optional import needed_for
 from surefoot._periods import as_times, check_every, period_name, period_starts
 from surefoot._tables import count_rows, take_rows
-from surefoot._typing import Ints
 from surefoot._validation import check_share
 from surefoot.abstention import Promise, promise_for
 from surefoot.error_estimation import Judgement
@@ -136,7 +134,7 @@ class MonitoringReport(WrittenPage):
             places = np.flatnonzero(starts == start)
             rows, judged = X, judgement
             if len(places) < len(starts):
-                rows, judged = take_rows(X, places), judgement_of(judgement, places)
+                rows, judged = take_rows(X, places), judgement.take(places)
             self._period(start).add(rows, judged)
 
     def _period(self, start: Any) -> PeriodRows:
@@ -249,17 +247,3 @@ class MonitoringReport(WrittenPage):
 def compared(period: PeriodRows) -> RowComparison | None:
     """Comparison of the rows of a period with the held-out rows; None if they are too few for it."""
     return period.rows.compare() if period.rows.n_rows >= LEAST_COMPARED else None
-
-
-def judgement_of(judgement: Judgement, places: Ints) -> Judgement:
-    """Judgement of some of the rows."""
-    taken: dict[str, Any] = {}
-    for each in fields(judgement):
-        value = getattr(judgement, each.name)
-        if value is None or each.name == "classes":
-            continue
-        if isinstance(value, dict):
-            taken[each.name] = {name: part[places] for name, part in value.items()}
-        else:
-            taken[each.name] = value[places]
-    return replace(judgement, **taken)

@@ -152,7 +152,7 @@ def _describe_group(
         **dict.fromkeys(("difference", "low", "high")),
     }
     if assessment.promise.kept:
-        answered = assessment.promise.answers(estimated[inside])
+        answered = assessment.promise.accepted(estimated[inside])
         group["coverage"] = _figure(answered, share_interval(answered, units[inside], confidence))
     if not inside.all():
         low, high = difference_interval(losses, inside, units, confidence, is_share=is_share)
