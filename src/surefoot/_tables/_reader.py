@@ -431,9 +431,13 @@ class CellError(ValueError):
             f"{self.value!r} in the column {self.column!r}, where the model knows {self.expected}"
         )
 
-    def in_table(self, table: CsvTable | ParquetTable, first_row: int = 0) -> TableFileError:
-        """Error that names the place in a table, if so many rows stand in front."""
-        return TableFileError(f"{table.place(self.row + first_row)} has {self.words}.")
+    def behind(self, n_rows: int) -> "CellError":
+        """Error for the same cell, if so many rows stand in front."""
+        return CellError(self.column, self.value, self.expected, self.row + n_rows)
+
+    def in_table(self, table: CsvTable | ParquetTable) -> TableFileError:
+        """Error that names the place of the cell in a table."""
+        return TableFileError(f"{table.place(self.row)} has {self.words}.")
 
 
 def without_missing(strings: Any) -> Any:
@@ -486,7 +490,7 @@ def infer(strings: Any, *, decimal_comma: bool = False) -> Any:
     try:
         floats = parse(cells, "f", "")
     except CellError:
-        are_booleans = pc.all(pc.is_in(cells, value_set=BOOLEANS)).as_py()
+        are_booleans = pc.all(pc.is_in(cells.drop_null(), value_set=BOOLEANS)).as_py()
         return cells.cast(pa.bool_()) if are_booleans else strings
     try:
         return floats if floats.null_count else cells.cast(pa.int64())
@@ -669,8 +673,8 @@ def as_frame(
             for name in names
         }
     except CellError as error:
-        place = error.row if places is None else int(places[error.row])
-        raise TableFileError(f"{table.place(place)} has {error.words}.") from None
+        n_left_out = 0 if places is None else int(places[error.row]) - error.row
+        raise error.behind(n_left_out).in_table(table) from None
     frame = pa.table(columns).to_pandas()
     if isinstance(table, CsvTable):
         remark_on_slips(frame, remark)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from surefoot._progress import duration
+from surefoot._parallel import duration
 from surefoot._words import plural, reason
 from surefoot.cli._cluster import cluster, mistakes_of_cluster
 from surefoot.cli._console import remark

@@ -9,8 +9,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from surefoot._files import write_whole
-from surefoot._table_files import TableFileError
+from surefoot._tables import TableFileError
 from surefoot._words import listed
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 
@@ -60,10 +63,15 @@ class Record:
         """Rows of all parts that are finished."""
         return sum(part["n_rows"] for part in self.parts)
 
-    def add(self, part: dict[str, Any]) -> None:
-        """Note a part that was written."""
-        self.parts.append(part)
-        self._append(part)
+    def add(self, scores: pa.Table, figures: dict[str, Any]) -> None:
+        """Write a part, and note it with its figures."""
+        path, content = self.folder / part_name(len(self.parts)), pa.BufferOutputStream()
+        pq.write_table(scores, content)
+        written = content.getvalue().to_pybytes()
+        write_whole(path, written)
+        digest = hashlib.sha256(written).hexdigest()
+        self.parts.append({"part": path.name, "sha256": digest, **figures})
+        self._append(self.parts[-1])
 
     def finish(self) -> None:
         """Note that there are no more parts."""
