@@ -22,8 +22,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._roles import take_apart
+from surefoot.cli._console import Mistake
+from surefoot.cli._rows import take_apart
 from surefoot.cli._tables import read_table
 
 KINDS = (".csv", ".parquet")

@@ -7,7 +7,6 @@ import sys
 import threading
 from datetime import date
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,9 @@ import pytest
 from pyarrow import parquet
 from sklearn.linear_model import LogisticRegression
 
-from surefoot.cli._given_model import rows_and_model
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._roles import take_apart
+from surefoot.cli._console import Mistake
+from surefoot.cli._model import model_for
+from surefoot.cli._rows import take_apart
 from surefoot.cli._tables import as_cell, read_table, table_bytes
 from surefoot.model_files import load_model, save_model
 
@@ -234,8 +233,8 @@ def test_boosting_does_not_stop_early_where_a_class_has_one_row():
     for lone in (False, True):
         if lone:
             table.loc[0, "y"] = "c"
-        find = partial(take_apart, table, "y", groups=None, name="t.csv")
-        _, model = rows_and_model(lambda task, find=find: find(task=task), "boosting", "auto", 0)
+        rows = take_apart(table, "y", "auto", None, "t.csv")
+        _, model = model_for(rows, None, "boosting", 0)
         assert model[-1].early_stopping == (False if lone else "auto")
 
 

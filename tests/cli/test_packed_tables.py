@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from surefoot.cli import _compressed
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
 from surefoot.cli._tables import read_table
 
 TABLE = pd.DataFrame({"x": [1.5, 2.0, 3.25], "name": ["a, b", "c", "d"], "y": ["no", "yes", "no"]})

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
 from surefoot.cli._tables import read_table, table_bytes
 
 

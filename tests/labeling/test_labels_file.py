@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from surefoot.cli import main
-from surefoot.cli._labels import with_labels
-from surefoot.cli._roles import read_rows
+from surefoot.cli._rows import take_apart, with_labels
 from surefoot.cli._tables import read_table
 
 HEADER = "row,label,kind,person,time,seconds,strategy,error\n"
@@ -60,11 +59,12 @@ def test_a_model_learns_from_exactly_the_labels_and_the_table_s_own(folder, fit)
     code, out, err = fit("--labels", "labels.csv")
     assert code == 0, err
     assert json.loads(out)["n_rows"] == 50
-    rows = read_rows(Path("pool.csv"), "kind", "classification", labels=Path("labels.csv"))
+    table = with_labels(read_table(Path("pool.csv")), "kind", Path("labels.csv"))
+    rows = take_apart(table, "kind", "classification", None, "pool.csv")
     whole = own.copy()
     whole[30:55] = truth[30:55]
     write_pool(whole)
-    expected = read_rows(Path("pool.csv"), "kind", "classification")
+    expected = take_apart(read_table(Path("pool.csv")), "kind", "classification", None, "pool.csv")
     assert rows.y.tolist() == expected.y.tolist() == [*truth[:25], *truth[30:55]]
     pd.testing.assert_frame_equal(rows.X, expected.X)
 

@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from surefoot._optional import needed_for
-from surefoot.cli._console import working
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake, working
 
 
 @contextmanager
@@ -19,9 +18,9 @@ def cluster(address: str | None) -> Iterator[Any]:
         yield None
         return
     with needed_for("--dask", "dask"):
-        from dask import config  # noqa: PLC0415 - takes seconds
-        from dask.utils import parse_timedelta  # noqa: PLC0415
-        from distributed import Client  # noqa: PLC0415
+        from dask import config
+        from dask.utils import parse_timedelta
+        from distributed import Client
     seconds = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
     with working(f"Connecting to {address}"):
         try:
@@ -51,8 +50,8 @@ def mistakes_of_cluster(address: str | None) -> Iterator[None]:
         yield
         return
     with needed_for("--dask", "dask"):
-        from distributed import CancelledError, KilledWorker  # noqa: PLC0415
-        from distributed.comm import CommClosedError  # noqa: PLC0415
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
 
     again = "Finished parts stay, and the same command goes on behind them."
     try:

@@ -10,10 +10,16 @@ from typing import Any
 from surefoot._parallel import duration
 from surefoot._words import plural, reason
 from surefoot.cli._cluster import cluster, mistakes_of_cluster
-from surefoot.cli._console import remark
-from surefoot.cli._mistakes import Mistake, mistakes_of_tables, one_sentence_of
-from surefoot.cli._output import check_no_device, check_outputs
-from surefoot.cli._score import check_kept, figures_of, in_words, prepare
+from surefoot.cli._console import (
+    Mistake,
+    check_no_device,
+    check_outputs,
+    mistakes_of_tables,
+    one_sentence_of,
+    remark,
+)
+from surefoot.cli._model import load_with_promise, unit_of
+from surefoot.cli._score import check_kept, figures_of, in_words
 from surefoot.cli._tables import STDIN, table_name
 from surefoot.scoring import score_table
 
@@ -47,7 +53,7 @@ def run_score_folder(
     check_no_device(out)
     check_outputs([out], [model, data])
     check_kept(keep)
-    sure, promise, unit = prepare(model, max_risk, confidence)
+    sure, promise = load_with_promise(model, max_risk, confidence)
     began = time.perf_counter()
     options: dict[str, Any] = {
         "promise": promise,
@@ -65,7 +71,9 @@ def run_score_folder(
     if found["n_infinite"]:
         remark(f"{plural(found['n_infinite'], 'infinite value')} treated as missing.")
     summary = {**figures_of(out, promise, confidence), **found, "seconds": seconds}
-    print(json.dumps(summary) if as_json else f"{in_words(summary, unit)}\n{speed(summary)}")
+    print(
+        json.dumps(summary) if as_json else f"{in_words(summary, unit_of(sure))}\n{speed(summary)}"
+    )
 
 
 @contextmanager
