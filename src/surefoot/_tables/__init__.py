@@ -1,52 +1,51 @@
 """Tables of every kind through one set of functions: any frame (`_frames.py`) and any file (`_files.py`, `_reader.py`).
 
-The reader needs pyarrow, which takes long to import: its names are imported at their first use.
+A name is imported at its first use: commands that print their help need no numpy, and frames no pyarrow.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from surefoot._tables._files import (
-    AUDIT_COLUMNS,
-    MISSING_CELLS,
-    STDIN,
-    TableFileError,
-    check_fits,
-    is_audit_file,
-    is_score_column,
-    sample_that_fits,
-    shown_path,
-    table_bytes,
-    table_name,
-)
-from surefoot._tables._frames import (
-    PlainColumn,
-    as_floats,
-    as_numbers,
-    as_objects,
-    as_table,
-    as_values,
-    column_names,
-    count_rows,
-    frame_like,
-    infinities_in_words,
-    input_form,
-    is_frame,
-    is_missing,
-    is_numeric,
-    is_whole,
-    missing_mask,
-    plain_columns,
-    row_index,
-    split_columns,
-    stack_rows,
-    take_column,
-    take_rows,
-    with_columns,
-    without_infinities,
-)
-
 if TYPE_CHECKING:
+    from surefoot._tables._files import (
+        AUDIT_COLUMNS,
+        MISSING_CELLS,
+        STDIN,
+        TableFileError,
+        check_fits,
+        is_audit_file,
+        is_score_column,
+        sample_that_fits,
+        shown_path,
+        table_bytes,
+        table_name,
+    )
+    from surefoot._tables._frames import (
+        PlainColumn,
+        as_floats,
+        as_numbers,
+        as_objects,
+        as_table,
+        as_values,
+        column_names,
+        count_rows,
+        frame_like,
+        infinities_in_words,
+        input_form,
+        is_frame,
+        is_missing,
+        is_numeric,
+        is_whole,
+        missing_mask,
+        plain_columns,
+        row_index,
+        split_columns,
+        stack_rows,
+        take_column,
+        take_rows,
+        with_columns,
+        without_infinities,
+    )
     from surefoot._tables._reader import (
         CellError,
         CsvTable,
@@ -120,6 +119,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'surefoot._tables' has no attribute {name!r}")
-    return getattr(import_module("surefoot._tables._reader"), name)
+    if name in __all__:
+        for module in ("_files", "_frames", "_reader"):  # the lightest first
+            home = import_module(f"surefoot._tables.{module}")
+            if hasattr(home, name):
+                return getattr(home, name)
+    raise AttributeError(f"module 'surefoot._tables' has no attribute {name!r}")

@@ -14,7 +14,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from codecs import getincrementaldecoder
+from codecs import IncrementalDecoder, getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -22,7 +22,6 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from surefoot._parallel import free_memory
 from surefoot._words import listed, plural, reason
 
 # Standard input among the arguments, and its name in sentences.
@@ -308,7 +307,8 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 def scan(file: Path, delimiter: str) -> tuple[str, bool]:
     """Encoding of a file, Latin-1 unless all of it is UTF-8; and whether quotes need a careful look."""
     behind_space = re.compile(rb'(?:^|[\r\n%b]) +"' % re.escape(delimiter).encode())
-    decoder, encoding = getincrementaldecoder("utf-8")(), "utf-8-sig"
+    decoder: IncrementalDecoder = getincrementaldecoder("utf-8")()
+    encoding = "utf-8-sig"
     n_quotes, is_behind_space, tail = 0, False, b""
     with file.open("rb") as content:
         while chunk := content.read(CHUNK):
@@ -378,6 +378,8 @@ class Size(NamedTuple):
 
 def check_fits(path: Path, instead: str) -> None:
     """Raise an error if a table needs more memory than is free; `instead` is what can be done."""
+    from surefoot._parallel import free_memory  # noqa: PLC0415 - keeps --help fast
+
     size, free = size_of(path), free_memory()
     if size is not None and COPIES * size.n_bytes > free:
         raise TableFileError(
@@ -388,6 +390,8 @@ def check_fits(path: Path, instead: str) -> None:
 
 def sample_that_fits(path: Path) -> int:
     """Rows of a table that half of the free memory holds: 1, 2 or 5 times a power of ten; at least 1,000."""
+    from surefoot._parallel import free_memory  # noqa: PLC0415 - keeps --help fast
+
     size = size_of(path)
     if size is None or size.n_bytes == 0:
         return 1000

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, issparse, vstack
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import plural
 
+
 def as_table(X: Any) -> Any:
     """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
 
@@ -410,8 +411,8 @@ def input_form(X: Any) -> dict[str, Any]:
     """
     names = column_names(X) if is_frame(X) else [None]
     if not all(isinstance(name, str) for name in names):
-        kinds = set(kinds_of(X))
-        return {"library": "numpy", "kind": "f" if kinds <= set(NUMERIC) else "O"}
+        are_numbers = set(kinds_of(X)) <= set(NUMERIC)
+        return {"library": "numpy", "kind": "f" if are_numbers else "O"}
     kinds = dict(zip(names, kinds_of(X), strict=True))
     if not is_pandas(X):
         library = str(nw.from_native(X, eager_only=True).implementation.value)
@@ -494,7 +495,7 @@ def without_infinities(X: Any) -> tuple[Any, int]:
             too_large = np.abs(values) > LARGEST
             if too_large.any():
                 replaced[name] = np.where(too_large, np.nan, values)
-                n_replaced += np.count_nonzero(too_large)
+                n_replaced += int(np.count_nonzero(too_large))
     return (with_columns(X, replaced) if replaced else X), n_replaced
 
 

@@ -167,9 +167,7 @@ class CsvTable:
 
     def place(self, row: int) -> str:
         """Place of a row, for the beginning of a sentence."""
-        line, _ = line_of(
-            self.original, self.csv_form.encoding, self.csv_form.delimiter, row + 1
-        )
+        line, _ = line_of(self.original, self.csv_form.encoding, self.csv_form.delimiter, row + 1)
         return f"Line {line} of {self.path}"
 
 
@@ -214,7 +212,7 @@ class ParquetTable:
     has_decimal_commas = False
 
     def __init__(self, file: Path, path: Path) -> None:
-        self.path, self.kinds = path, {}
+        self.path = path
         is_one = not file.is_dir()
         files = [file] if is_one else parquet_files(file)
         self.files = [path] if is_one else files
@@ -457,12 +455,13 @@ def parse(strings: Any, kind: str, name: str, expected: str | None = None) -> An
     if kind in "iuf":
         cells = pc.if_else(pc.is_in(cells, value_set=NOT_NUMBERS), None, cells)
     has_hexadecimals = kind in "iu" and matches(cells, HEXADECIMAL)
-    for wanted in TYPES["f" if has_hexadecimals else kind]:
+    types = TYPES["f" if has_hexadecimals else kind]
+    for wanted in types:
         try:
             return cells.cast(wanted)
         except pa.ArrowInvalid:
             continue
-    row = first_misfit(cells, wanted)
+    row = max(first_misfit(cells, wanted) for wanted in types)
     raise CellError(name, strings[row].as_py(), expected or EXPECTED[kind], row)
 
 
@@ -505,7 +504,8 @@ def kinds_in_fit(form: Form | None, names: Sequence[str]) -> dict[str, str]:
     """Kinds that the columns with these names had in `fit`, by name; none without a form."""
     if form is None:
         return {}
-    return form["kinds"] if "kinds" in form else dict.fromkeys(names, form["kind"])
+    kinds: dict[str, str] = form.get("kinds") or dict.fromkeys(names, form.get("kind", "O"))
+    return kinds
 
 
 def model_columns(model: Any, names: Sequence[str], table: str = "The table") -> list[str]:

@@ -71,13 +71,6 @@ class Promise:
         """True if any row is answered; if none is, nothing can be promised."""
         return self.coverage > 0
 
-    @property
-    def in_words(self) -> str:
-        """Limits of the risk for a sentence: "a risk of 0.05 and of 0.2 for 'yes'"."""
-        parts = [] if self.max_risk is None else [f"{self.max_risk:.3g}"]
-        parts += [f"{risk:.3g} for {str(label)!r}" for label, risk in self.class_risks.items()]
-        return f"a risk of {' and of '.join(parts)}"
-
     def accepted(self, estimated_errors: Any) -> Mask:
         """Mask of the rows that are answered, by their estimated errors; a row with NaN is not answered."""
         estimates = np.asarray(estimated_errors, dtype=np.float64)

@@ -17,6 +17,7 @@ from surefoot.cli._console import (
     check_output,
     check_outputs,
     one_sentence_of,
+    remark,
     working,
     write_output,
 )

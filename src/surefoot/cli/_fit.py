@@ -22,13 +22,6 @@ from surefoot.cli._options import (
     cost_matrix,
 )
 
-# Mean loss of the held-out rows in words, by its unit.
-ERRORS = {
-    "regression": "Off by {:.3g} on average",
-    "cost": "An answer costs {:.3g} on average",
-    "classification": "Wrong on {:.1%} of rows",
-}
-
 
 def fit(
     data: Table,
@@ -77,10 +70,12 @@ def fit(
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
         write_output(out, model_content(error_estimator))
-    error = float(error_estimator.held_out_.losses.mean())
+    held_out = error_estimator.held_out_
+    error = float(held_out.losses.mean())
     if as_json:
         summary = {"model": str(out), "task": rows.task, "target": target}
         print(json.dumps({**summary, "n_rows": len(rows.y), "error": error}))
     else:
-        start = ERRORS["cost" if cost else rows.task].format(error)
+        measured = held_out.unit.all_rows.format(held_out.unit.show(error))
+        start = f"{measured[:1].upper()}{measured[1:]}"
         print(f"{start}, measured on held-out rows.\nThe model: {out}")

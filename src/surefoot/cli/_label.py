@@ -112,7 +112,9 @@ def label(
             raise Mistake(
                 "The rows of an audit are asked about in the order of their draws: leave out --model."
             )
-        settings = {"estimator": None} if is_audit else learning(table, target, error_estimator, name)
+        settings = (
+            {"estimator": None} if is_audit else learning(table, target, error_estimator, name)
+        )
     try:
         page = serve(
             table,

@@ -9,8 +9,8 @@ import typer
 from surefoot._tables import shown_path, table_bytes, table_name
 from surefoot._words import listed
 from surefoot.cli._console import (
-    as_typed,
     Mistake,
+    as_typed,
     check_output,
     check_outputs,
     mistakes_of_writing,

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from surefoot._tables import STDIN, infinities_in_words, table_name
+from surefoot._tables import STDIN, table_name
 from surefoot.cli._console import (
-    as_typed,
     ALARM,
     Mistake,
+    as_typed,
     check_output,
     check_outputs,
     one_sentence_of,
@@ -75,6 +75,7 @@ def watch(
     with working("Starting"):
         import numpy as np
 
+        from surefoot._tables import infinities_in_words
         from surefoot.cli._audit import audit_result
         from surefoot.cli._model import load_with_promise, unit_of
         from surefoot.report import MonitoringReport

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import UNITS, LossUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,13 @@ class HeldOut(Judgement):
     groups: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
     costs: Floats | None = None
+
+    @property
+    def unit(self) -> LossUnit:
+        """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
+        if self.classes is None:
+            return UNITS["size"]
+        return UNITS["share" if self.costs is None else "cost"]
 
     @property
     def loss_values(self) -> dict[Any, Floats] | None:

@@ -137,8 +137,9 @@ def chosen_promise(
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
+        limits = sure.held_out_.unit.describe_limits(promise.max_risk, promise.class_risks)
         warnings.warn(
-            f"No row will be trusted: the held-out rows cannot promise {promise.in_words} with a confidence of "
+            f"No row will be trusted: the held-out rows cannot promise {limits['short']} with a confidence of "
             f"{promise.confidence:g}.",
             stacklevel=4,
         )

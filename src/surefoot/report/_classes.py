@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import number, percent
 from surefoot.report._assessment import Assessment
 from surefoot.report._class_curves import draw_curves
-from surefoot.report._figures import number, percent
 from surefoot.report._shares import share_interval
 from surefoot.report._turning import measure_turning
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._typing import Floats, Mask
+from surefoot._words import number, percent
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.metrics import interval_width
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number, percent
 from surefoot.report._shares import wilson_interval
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)

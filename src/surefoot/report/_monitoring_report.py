@@ -14,7 +14,6 @@ from surefoot._validation import check_share
 from surefoot.abstention import Promise, promise_for
 from surefoot.error_estimation import Judgement
 from surefoot.monitoring import RowComparison
-from surefoot.report._loss_units import UNITS
 from surefoot.report._report import model_name
 from surefoot.report._shares import loss_interval
 from surefoot.report._written_page import WrittenPage
@@ -169,11 +168,16 @@ class MonitoringReport(WrittenPage):
         overall = self._all.describe(ALL_ROWS, None, self.confidence)
         reference, audit = self._reference(), describe_audit(self.audit, overall["n_rows"])
         verdict = give_watch_verdict(
-            described, overall, reference, self._unit, limit=self.limit, audit=audit
+            described,
+            overall,
+            reference,
+            self.sure.held_out_.unit.name,
+            limit=self.limit,
+            audit=audit,
         )
         return {
             "task": "classification" if is_classifier(self.sure) else "regression",
-            "unit": self._unit,
+            "unit": self.sure.held_out_.unit.name,
             "model": model_name(self.sure.estimator),
             "confidence": self.confidence,
             "limit": self.limit,
@@ -198,21 +202,15 @@ class MonitoringReport(WrittenPage):
         latest = compared(self._periods[max(self._periods)]) if len(periods) > 1 else None
         return describe_moved(compared(self._all), overall["n_rows"], periods, latest)
 
-    @property
-    def _unit(self) -> str:
-        if not is_classifier(self.sure):
-            return "size"
-        return "share" if self.sure.held_out_.costs is None else "cost"
-
     def _reference(self) -> dict[str, Any]:
         """Figures of the held-out rows: the error, the share that is answered, the share of novel rows."""
         held_out, promise = self.sure.held_out_, self.promise
         groups = held_out.groups
         codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
         low, high = loss_interval(
-            held_out.losses, codes, self.confidence, are_shares=self._unit == "share"
+            held_out.losses, codes, self.confidence, are_shares=held_out.unit.is_share
         )
-        limits = UNITS[self._unit].describe_limits(promise.max_risk, promise.class_risks)
+        limits = held_out.unit.describe_limits(promise.max_risk, promise.class_risks)
         return {
             "error": float(held_out.losses.mean()),
             "low": low,

@@ -19,10 +19,10 @@ from surefoot._tables import (
     take_rows,
 )
 from surefoot._typing import Floats, Ints
+from surefoot._words import number
 from surefoot.error_estimation import Judgement
 from surefoot.report._assessment import Assessment
 from surefoot.report._columns import explain_columns
-from surefoot.report._figures import number
 
 # Most rows on the page: of a larger table, the least trustworthy ones and a sample of the others.
 MOST_DOUBTFUL = 500

@@ -141,7 +141,9 @@ def score_batch(
     if n_rows:
         rows, n_infinite = rows_for(error_estimator, batch)
     chunks = [
-        promise.apply(error_estimator.judge(take_rows(rows, slice(start, start + CHUNK)))).to_arrays()
+        promise.apply(
+            error_estimator.judge(take_rows(rows, slice(start, start + CHUNK)))
+        ).to_arrays()
         for start in range(0, n_rows, CHUNK)
     ]
     kept = [kept_column(batch, field) for field in keep or ()]

@@ -151,10 +151,10 @@ def is_whole(folder: Path, part: dict[str, Any], number: int) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == part.get("sha256")
 
 
-def fingerprint(sure: IndividualErrorClassifier | IndividualErrorRegressor) -> str:
+def fingerprint(error_estimator: IndividualErrorClassifier | IndividualErrorRegressor) -> str:
     """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
-    digest = hashlib.sha256(type(sure).__name__.encode())
-    held_out = sure.held_out_
+    digest = hashlib.sha256(type(error_estimator).__name__.encode())
+    held_out = error_estimator.held_out_
     arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
     for array in [*arrays, *held_out.columns.values()]:
         digest.update(repr((array.shape, array.dtype.kind)).encode())

@@ -37,6 +37,7 @@ from surefoot._tables import (
     parse,
     plain,
     table_bytes,
+    table_name,
     value_type,
 )
 from surefoot._words import listed
@@ -132,6 +133,7 @@ def score_table(
     source, out = Path(fspath(source)), Path(fspath(out))
     is_file = out.suffix in (".csv", ".parquet") and not out.is_dir()
     with open_table(source, error_estimator.input_form_) as table:
+        check_place(out, source, is_file=is_file)
         columns = columns_of(error_estimator, table, keep)
         kept = table.schema(list(dict.fromkeys(keep)), "which is to be kept")
         kept = pa.schema([(field.name, value_type(field.type)) for field in kept])
@@ -141,19 +143,18 @@ def score_table(
         size = rows_per_part or max(1, min(most_rows, CELLS_PER_PART // len(columns)))
         promise = promise_for(error_estimator.held_out_) if promise is None else promise
         show = bar() if progress is True else progress or None
-        spread: Any = Parallel(n_jobs=n_jobs, return_as="generator")
-        shared, starter = shared_model(error_estimator, n_jobs), os.getpid()
-        if client is not None:
-            spread, shared = partial(on_workers, client), error_estimator
-            starter = -1  # workers of a cluster do not end with this process
+        shared = shared_model(error_estimator, n_jobs) if client is None else error_estimator
+        # Workers of a cluster do not end with this process.
+        starter = os.getpid() if client is None else -1
         judge = partial(judge_part, shared, promise, kept, starter, not is_file)
+        spread: Any = Parallel(n_jobs=n_jobs, return_as="generator")
+        spread = spread if client is None else partial(on_workers, client, judge)
         if is_file:
             judged = judged_parts(judge, spread, table, columns, size)
             scores = list(watched(judged, table, show))
             content = pa.concat_tables([part for part, _ in scores])
             write_whole(out, table_bytes(as_frame(content, table, kept.names), out.suffix))
             return summary_of([figures for _, figures in scores])
-        check_folder(out, source)
         with alone_in(out):
             record = Record(out, head_of(error_estimator, table, promise, kept, size))
             n_earlier = record.n_rows
@@ -168,7 +169,7 @@ def score_table(
 
 def columns_of(error_estimator: Sure, table: Table, keep: Sequence[str] = ()) -> list[str]:
     """Columns to read, those of the model first; an error if one is missing, or of a kind that no model takes."""
-    names = model_columns(error_estimator, table.names, str(table.path))
+    names = model_columns(error_estimator, table.names, table_name(table.path))
     check_kinds(table, names, error_estimator.input_form_)
     if twice := [name for name in keep if name in {ROW, *output_schema(error_estimator).names}]:
         raise ValueError(
@@ -177,18 +178,20 @@ def columns_of(error_estimator: Sure, table: Table, keep: Sequence[str] = ()) ->
     return list(dict.fromkeys([*names, *keep]))
 
 
-def check_folder(out: Path, source: Path) -> None:
-    """Raise an error if a path cannot be the folder for the scores of a table."""
-    if not (source.is_dir() or source.is_file()):
-        raise TableFileError(
-            f"{source} is read once, and a run that writes a folder can resume after a stop: name a file or folder."
-        )
-    if out.exists() and not out.is_dir():
-        raise TableFileError(f"{out} is a file: name a folder for the parts.")
+def check_place(out: Path, source: Path, *, is_file: bool) -> None:
+    """Raise an error if the scores of a table cannot be written to a path."""
     if not out.resolve().parent.is_dir():
         raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
     if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
-        raise TableFileError(f"{out} is in {source}, which is read: name a folder elsewhere.")
+        raise TableFileError(f"{out} is in {source}, which is read: write the scores elsewhere.")
+    if out.resolve() == source.resolve():
+        raise TableFileError(f"{out} is the table that is read: write the scores elsewhere.")
+    if not is_file and out.exists() and not out.is_dir():
+        raise TableFileError(f"{out} is a file: name a folder for the parts.")
+    if not is_file and source.exists() and not (source.is_dir() or source.is_file()):
+        raise TableFileError(
+            f"{source} is read once, and a run that writes a folder can resume after a stop: name a file or folder."
+        )
 
 
 def head_of(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from surefoot.report._figures import number, percent
+from surefoot._words import number, percent
 
 Show = Callable[[float | None], str]
 
