@@ -96,7 +96,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._priors._size_prior": ("SizePrior",),
         "surefoot._search._series": ("SeriesBatch",),
         "surefoot._search._sparse_search": ("SparseNeighbors",),
-        "surefoot._tables._plain": ("PlainColumn",),
+        "surefoot._tables._frames": ("PlainColumn",),
         "surefoot.error_estimation._classifier": ("IndividualErrorClassifier",),
         "surefoot.error_estimation._error_probability": ("ErrorProbability",),
         "surefoot.error_estimation._error_size": ("ErrorSize", "LineThenTrees"),

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from skops.io import dump
 
-from surefoot.cli._tables import table_bytes
+from surefoot._tables import table_bytes
 
 QUICK = ["--estimator", "logistic"]
 

@@ -5,10 +5,8 @@ from surefoot._crossfit._cross_fit import CrossFit
 from surefoot._crossfit._cross_fitter import MOST_LEARNED_ROWS, CrossFitter
 from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
 from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
-from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
+from surefoot._crossfit._panel import Panel, PanelOutput, attach_all, named, with_fixed_seed
 from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
-from surefoot._crossfit._topic_models import TopicCrossFitter, TopicModels
-from surefoot._crossfit._topic_panel import TopicPanel
 
 __all__ = [
     "MOST_LEARNED_ROWS",
@@ -18,10 +16,8 @@ __all__ = [
     "Panel",
     "PanelOutput",
     "SharedNeighborhood",
-    "TopicCrossFitter",
-    "TopicModels",
-    "TopicPanel",
     "ask_chosen",
+    "attach_all",
     "check_rows",
     "check_same_rows",
     "check_training_rows",

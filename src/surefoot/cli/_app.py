@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 import surefoot
+from surefoot._tables import TableFileError
 from surefoot.cli._audit import audit
-from surefoot.cli._console import plain_warnings, stoppable
+from surefoot.cli._console import Mistake, plain_warnings, stoppable
 from surefoot.cli._fit import fit
 from surefoot.cli._label import label
 from surefoot.cli._report import report
@@ -36,6 +37,9 @@ def run(arguments: list[str] | None = None) -> Any:
     except typer.TyperException as error:
         print(error.format_message(), file=sys.stderr)
         return error.exit_code
+    except TableFileError as error:
+        print(error, file=sys.stderr)
+        return Mistake.exit_code
 
 
 def show_version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot._tables import AUDIT_COLUMNS, check_fits, table_bytes, table_name
 from surefoot._words import listed, plural
 from surefoot.cli._console import (
     ALARM,
@@ -17,11 +18,11 @@ from surefoot.cli._console import (
     check_output,
     check_outputs,
     one_sentence_of,
+    remark,
     working,
     write_output,
 )
 from surefoot.cli._options import Json, ModelFile, RandomState, Table, check_confidence
-from surefoot.cli._tables import read_table, table_bytes, table_name
 
 # Rows to label if no number is given.
 N_LABELS = 100
@@ -164,8 +165,9 @@ def drawn_from(
 ) -> tuple[Any, str, Any]:
     """Audit of a table by a model, its code, and the table; a `Mistake` if the rows cannot be judged."""
     with working("Starting"):
-        from surefoot.cli._memory import check_fits
-        from surefoot.cli._model import inputs_of, load_error_estimator
+        from surefoot._tables import read_table
+        from surefoot.cli._model import known_columns, load_error_estimator
+        from surefoot.cli._rows import with_missing
         from surefoot.monitoring import audit as draw_audit
 
     check_fits(
@@ -173,8 +175,8 @@ def drawn_from(
     )
     with working(f"Reading {data}"):
         error_estimator = load_error_estimator(model)
-        table = read_table(data)
-        X = inputs_of(error_estimator, table, table_name(data))
+        table = read_table(data, remark, error_estimator.input_form_)
+        X = with_missing(known_columns(error_estimator, table, table_name(data)))
     with (
         working("Judging"),
         one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
@@ -202,8 +204,6 @@ def digest_of(model: Path, X: Any, drawn: Any) -> str:
 def rows_to_label(table: Any, drawn: Any, code: str) -> Any:
     """One line a draw: what it belongs to, an empty cell for the answer, and all columns of the table."""
     import pandas as pd
-
-    from surefoot._table_files import AUDIT_COLUMNS
 
     n_draws, classes = len(drawn.rows), drawn.loss.classes
     answers = None if classes is None else json.dumps([str(label) for label in classes])
@@ -266,7 +266,9 @@ def read_answers(paths: Sequence[Path], name: str) -> tuple[str, dict[int, Any]]
 
 def answered_lines(path: Path) -> Any:
     """Lines of a file of answers; without those in which a person says that they cannot tell."""
-    table, name = read_table(path), table_name(path)
+    from surefoot._tables import read_table
+
+    table, name = read_table(path, remark), table_name(path)
     missing = [column for column in NEEDED if column not in table.columns]
     if missing:
         raise Mistake(

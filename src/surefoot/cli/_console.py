@@ -1,6 +1,7 @@
 """What every command shares with its terminal: mistakes, messages, progress, signals, exit codes, output files."""
 
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from surefoot._table_files import TableFileError
+from surefoot._tables import TableFileError
 from surefoot._words import listed, reason
 
 T = TypeVar("T")
@@ -55,23 +56,27 @@ def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
 
 @contextmanager
 def one_sentence_of(what: str) -> Iterator[None]:
-    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; a `Mistake` stays."""
+    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; others stay."""
     try:
         yield
-    except Mistake:
+    except (Mistake, TableFileError):
         raise
     except Exception as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise Mistake(f"{what}: {words.rstrip('.')}.") from error
 
 
-@contextmanager
-def mistakes_of_tables() -> Iterator[None]:
-    """Turn the sentence of a table that cannot be read or written into a `Mistake`."""
-    try:
-        yield
-    except TableFileError as error:
-        raise Mistake(str(error)) from error
+def as_typed(context: typer.Context) -> str:
+    """Command line with the options that the user passed, to repeat the command."""
+    words = ["surefoot", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if value is None or value == parameter.default:
+            continue
+        flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            words += flag if each is True else [*flag, str(each)]
+    return shlex.join(words)
 
 
 def remark(sentence: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot._tables import table_name
 from surefoot.cli._console import Mistake, check_output, check_outputs, working, write_output
 from surefoot.cli._options import (
     TARGET,
@@ -20,14 +21,6 @@ from surefoot.cli._options import (
     Task,
     cost_matrix,
 )
-from surefoot.cli._tables import table_name
-
-# Mean loss of the held-out rows in words, by its unit.
-ERRORS = {
-    "regression": "Off by {:.3g} on average",
-    "cost": "An answer costs {:.3g} on average",
-    "classification": "Wrong on {:.1%} of rows",
-}
 
 
 def fit(
@@ -58,10 +51,10 @@ def fit(
     check_output(out, ".skops")
     check_outputs([out], [data, model_file(estimator), labels])
     with working(f"Reading {table_name(data)}"):
-        given, task_of_model = given_model(estimator, task)
+        given, task_of_model, form = given_model(estimator, task)
         if sample is not None and labels is not None:
             raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
-        table = read_whole(data, sample, random_state)
+        table = read_whole(data, sample, random_state, form)
         if labels is not None:
             table = with_labels(table, target, labels)
         every = given is not None and is_fitted(given)
@@ -77,10 +70,12 @@ def fit(
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
         write_output(out, model_content(error_estimator))
-    error = float(error_estimator.held_out_.losses.mean())
+    held_out = error_estimator.held_out_
+    error = float(held_out.losses.mean())
     if as_json:
         summary = {"model": str(out), "task": rows.task, "target": target}
         print(json.dumps({**summary, "n_rows": len(rows.y), "error": error}))
     else:
-        start = ERRORS["cost" if cost else rows.task].format(error)
+        measured = held_out.unit.all_rows.format(held_out.unit.show(error))
+        start = f"{measured[:1].upper()}{measured[1:]}"
         print(f"{start}, measured on held-out rows.\nThe model: {out}")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from surefoot._optional import needed_for
-from surefoot._table_files import is_audit_file
+from surefoot._tables import STDIN, is_audit_file, table_name
 from surefoot._words import listed
 from surefoot.cli._console import (
     Mistake,
@@ -19,7 +19,6 @@ from surefoot.cli._console import (
     working,
 )
 from surefoot.cli._options import Table
-from surefoot.cli._tables import STDIN, read_table, table_name
 
 REMOTE = (
     "Other machines can reach this page, and whoever has the address can read the table and answer. The connection is "
@@ -89,14 +88,17 @@ def label(
     check_output(out, ".csv")
     check_output(db)
     check_outputs([out, db], [data, model])
-    check_settings(strategy, host, lease, allow_remote=allow_remote)
+    check_settings(host, lease, allow_remote=allow_remote)
     if host not in LOCAL:
         remark(REMOTE)
     name = table_name(data)
     with working(f"Reading {name}"), needed_for("surefoot label", "label"):
+        from surefoot._tables import read_table
         from surefoot.labeling import serve
 
-        table = read_table(data)
+        error_estimator = None if model is None else classifier_of(model)
+        form = None if error_estimator is None else error_estimator.input_form_
+        table = read_table(data, remark, form)
         is_audit = is_audit_file(table.columns)
         target = target or ("label" if is_audit else None)
         if target is None:
@@ -110,7 +112,9 @@ def label(
             raise Mistake(
                 "The rows of an audit are asked about in the order of their draws: leave out --model."
             )
-        settings = {"estimator": None} if is_audit else learning(table, target, model, name)
+        settings = (
+            {"estimator": None} if is_audit else learning(table, target, error_estimator, name)
+        )
     try:
         page = serve(
             table,
@@ -137,8 +141,8 @@ def label(
         stop(page, out)
 
 
-def check_settings(strategy: str | None, host: str, lease: float, *, allow_remote: bool) -> None:
-    """Raise a `Mistake` for a strategy, an address or a time that cannot be used."""
+def check_settings(host: str, lease: float, *, allow_remote: bool) -> None:
+    """Raise a `Mistake` for an address or a time that cannot be used."""
     if not allow_remote and host not in LOCAL:
         raise Mistake(
             f"--host {host} may let other machines reach the page, over a connection that is not encrypted: pass "
@@ -146,16 +150,11 @@ def check_settings(strategy: str | None, host: str, lease: float, *, allow_remot
         )
     if not 1 <= lease < float("inf"):
         raise Mistake(f"--lease {lease:g} must be a number of seconds, at least 1.")
-    if strategy is not None:
-        from surefoot.active_learning import STRATEGIES  # slow to import
-
-        if strategy not in STRATEGIES:
-            raise Mistake(f"--strategy {strategy} is not known: there are {listed(STRATEGIES)}.")
 
 
-def learning(table: Any, target: str, model: Path | None, name: str) -> dict[str, Any]:
+def learning(table: Any, target: str, error_estimator: Any, name: str) -> dict[str, Any]:
     """Model and columns to learn from, as settings of the page."""
-    from surefoot.cli._columns import leave_out_useless
+    from surefoot.cli._rows import leave_out_useless
 
     if target in table.columns and table[target].dtype.kind in "iuf":
         n_values = table[target].nunique()
@@ -164,16 +163,22 @@ def learning(table: Any, target: str, model: Path | None, name: str) -> dict[str
                 f"Column {target!r} holds {n_values:,} different numbers: people can be asked for classes only."
             )
     X = table.drop(columns=target, errors="ignore")
-    if model is None:
+    if error_estimator is None:
         return {"inputs": list(leave_out_useless(X).columns)}
-    # Without a model the page starts sooner.
-    from surefoot.cli._model import known_columns, load_error_estimator
+    from surefoot.cli._model import known_columns
+
+    inputs = list(known_columns(error_estimator, X, name).columns)
+    return {"estimator": error_estimator, "inputs": inputs}
+
+
+def classifier_of(model: Path) -> Any:
+    """Error estimator of a file; a `Mistake` if it predicts numbers."""
+    from surefoot.cli._model import load_error_estimator  # without a model the page starts sooner
 
     error_estimator = load_error_estimator(model)
     if not hasattr(error_estimator, "classes_"):
         raise Mistake(f"{model} predicts numbers: people can be asked for classes only.")
-    inputs = list(known_columns(error_estimator, X, name).columns)
-    return {"estimator": error_estimator, "inputs": inputs}
+    return error_estimator
 
 
 def class_names(text: str) -> list[str]:

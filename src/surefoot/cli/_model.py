@@ -6,18 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise, promise_for
-from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import Mistake, one_sentence_of, remark, working
 from surefoot.cli._options import MODELS, limits_for
 from surefoot.cli._rows import Rows
@@ -33,13 +30,17 @@ FEW_ROWS = 20_000
 ErrorEstimator = IndividualErrorClassifier | IndividualErrorRegressor
 
 
-def given_model(estimator: str, task: str) -> tuple[Any, str]:
-    """Model of a skops file, without an error estimator around it, and its task; None for the name of a model."""
+def given_model(estimator: str, task: str) -> tuple[Any, str, dict[str, Any] | None]:
+    """Model of a skops file, without an error estimator around it, its task, and the form of its table, if known.
+
+    The model is None for the name of one.
+    """
     path = model_file(estimator)
     if path is None:
         check_name(estimator)
-        return None, task
+        return None, task, None
     model = load_file(path)
+    form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
         model = model.estimator_ if is_fitted(model) else model.estimator
     if not hasattr(model, "__sklearn_tags__") or not (is_classifier(model) or is_regressor(model)):
@@ -49,7 +50,7 @@ def given_model(estimator: str, task: str) -> tuple[Any, str]:
     model_task = "classification" if is_classifier(model) else "regression"
     if task not in ("auto", model_task):
         raise Mistake(f"{path} holds a model for {model_task}, not for {task}.")
-    return model, model_task
+    return model, model_task, form
 
 
 def model_file(estimator: str) -> Path | None:
@@ -177,8 +178,9 @@ def load_with_promise(
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))
+        limits = held_out.unit.describe_limits(promise.max_risk, promise.class_risks)
         remark(
-            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {promise.in_words} with a "
+            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {limits['short']} with a "
             f"confidence of {confidence:g}.{f' {promise.reason}' if promise.reason else ''}"
         )
     return error_estimator, promise
@@ -189,33 +191,6 @@ def unit_of(error_estimator: ErrorEstimator) -> str:
     if error_estimator.held_out_.costs is not None:
         return "cost"
     return "classification" if is_classifier(error_estimator) else "regression"
-
-
-def inputs_of(error_estimator: ErrorEstimator, table: Any, name: str) -> Any:
-    """Columns of a table that the model knows, as it takes them."""
-    X = without_infinities(known_columns(error_estimator, table, name))
-    check_numbers(error_estimator.estimator_, X, name)
-    return X
-
-
-def check_numbers(model: Any, X: Any, name: str) -> None:
-    """Say which strings stand where the model knows numbers: skrub would take them for missing without a word."""
-    first_step = model[0] if isinstance(model, Pipeline) else model
-    kinds = getattr(first_step, "column_to_kind_", {})
-    for column in X.columns[[kinds.get(column) == "numeric" for column in X.columns]]:
-        if X[column].dtype.kind in "biuf":
-            continue
-        known = X[column].dropna()
-        strange = known[pd.to_numeric(known, errors="coerce").isna()]
-        if len(strange) and len(strange) == len(known):
-            raise Mistake(
-                f"Column {column!r} of {name} holds {str(strange.iloc[0])!r} where the model knows numbers."
-            )
-        if len(strange):
-            remark(
-                f"{plural(len(strange), 'value')} of {column!r}, such as {str(strange.iloc[0])!r}, "
-                "taken for gaps: the model knows numbers there."
-            )
 
 
 def threads_for(n_rows: int) -> Any:

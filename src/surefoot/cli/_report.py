@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot._tables import shown_path, table_bytes, table_name
 from surefoot._words import listed
-from surefoot.cli._as_typed import as_typed
 from surefoot.cli._console import (
     Mistake,
+    as_typed,
     check_output,
     check_outputs,
     mistakes_of_writing,
@@ -31,7 +32,6 @@ from surefoot.cli._options import (
     cost_matrix,
     limits_for,
 )
-from surefoot.cli._tables import shown_path, table_bytes, table_name
 
 PAGE = Path("report.html")
 
@@ -99,9 +99,9 @@ def report(
     check_output(scores, ".csv", ".parquet")
     check_outputs([page, scores], [data, model_file(estimator)])
     with working(f"Reading {data or 'an example'}"):
-        given, task_of_model = given_model(estimator, task)
+        given, task_of_model, form = given_model(estimator, task)
         table, name, column, chosen = table_or_example(
-            data, target, task_of_model, sample, random_state
+            data, target, task_of_model, sample, random_state, form
         )
         every = given is not None and is_fitted(given)
         rows = take_apart(table, column, chosen, groups, name, every=every, by=by or (), time=time)
@@ -146,14 +146,19 @@ def report(
 
 
 def table_or_example(
-    data: Path | None, target: str | None, task: str, sample: int | None, random_state: int
+    data: Path | None,
+    target: str | None,
+    task: str,
+    sample: int | None,
+    random_state: int,
+    form: dict[str, Any] | None,
 ) -> tuple[Any, str, str, str]:
     """Table, its name, its target and its task: the user's, or without `data` a generated example's."""
     from surefoot.cli._rows import read_whole
     from surefoot.datasets import make_subscriptions
 
     if data is not None:
-        table = read_whole(data, sample, random_state)
+        table = read_whole(data, sample, random_state, form)
         if target is None:
             raise Mistake(
                 f"Pass --target with the column to predict: {shown_path(data)} has {listed(table.columns)}."

@@ -9,15 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
 
 from surefoot._splits import splits_in_time, too_rare
+from surefoot._tables import (
+    check_fits,
+    infinities_in_words,
+    read_sample,
+    read_table,
+    sample_that_fits,
+    table_name,
+    without_infinities,
+)
 from surefoot._typing import Floats, Ints, Split
 from surefoot._words import listed, plural
-from surefoot.cli._columns import leave_out_useless, without_infinities
 from surefoot.cli._console import Mistake, remark, unknown_column
-from surefoot.cli._memory import check_fits, sample_that_fits
-from surefoot.cli._sample import read_sample
-from surefoot.cli._tables import read_table, table_name
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
 MOST_COLUMNS = 2000
@@ -59,12 +65,14 @@ class Rows(NamedTuple):
     cv: Any = 5
 
 
-def read_whole(path: Path, sample: int | None, random_state: int) -> Any:
-    """Table that fits the memory, or a sample of it."""
+def read_whole(
+    path: Path, sample: int | None, random_state: int, form: dict[str, Any] | None
+) -> Any:
+    """Table that fits the memory, or a sample of it; `form` is that of the table that a given model was fitted on."""
     if sample is not None:
-        return read_sample(path, sample, random_state)
+        return read_sample(path, sample, random_state, remark, form)
     check_fits(path, f"pass --sample {sample_that_fits(path)} for that many rows at random")
-    return read_table(path)
+    return read_table(path, remark, form)
 
 
 def take_apart(
@@ -93,7 +101,7 @@ def take_apart(
     group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
     chosen, y = choose_targets(values, target, task, group_codes)
     X = table.drop(columns=[column for column in {target, groups, time} if column is not None])
-    X = without_infinities(X) if every else usable_columns(X, name)
+    X = with_missing(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
     if chosen == "classification" and not every:  # a fitted model has nothing to learn
@@ -137,7 +145,52 @@ def usable_columns(X: Any, name: str) -> Any:
             f"{name} has {useful.shape[1]:,} input columns: skrub prepares each of them alone in every one of dozens "
             "of fits, which takes minutes."
         )
-    return without_infinities(useful)
+    return with_missing(useful)
+
+
+def with_missing(X: Any) -> Any:
+    """Table with missing values in place of infinite numbers, and of those that are too large; a remark counts them."""
+    X, n_replaced = without_infinities(X)
+    if n_replaced:
+        remark(infinities_in_words(n_replaced))
+    return X
+
+
+def leave_out_useless(X: Any) -> Any:
+    """Table without columns that only name or number the rows, or are constant; print which ones."""
+    reasons = {name: why_useless(X[name]) for name in X.columns}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        names = [name for name, other in reasons.items() if other == reason]
+        remark(f"Left out {listed(names)}: {reason}.")
+    return X[[name for name, reason in reasons.items() if reason is None]]
+
+
+def why_useless(column: Any) -> str | None:
+    """Reason why a column is useless to a model; None if it may be useful."""
+    kind, known = column.dtype.kind, column.dropna()
+    if len(known) == 0:
+        return "empty"
+    if kind in "iu" and len(column) > 1 and (np.diff(column) == 1).all():
+        return "row numbers"
+    is_text = infer_dtype(known) == "string"
+    if not (is_text or kind in "biuf") or len(known) < len(column):
+        return None
+    n_values = known.nunique()
+    if n_values == 1:
+        return "same value in every row"
+    if is_text and n_values == len(column) and is_name(known):
+        return "different name in every row"
+    return None
+
+
+def is_name(texts: Any) -> bool:
+    """True if texts that all differ are names or ids, rather than sentences or dates."""
+    words = texts.astype(str)
+    if words.str.contains(r"\s").any():
+        return False
+    from skrub import to_datetime
+
+    return bool(to_datetime(words).dtype.kind == "O")
 
 
 def take_groups(column: Any, name: str) -> NDArray[Any]:
@@ -378,7 +431,7 @@ def later_folds(times: Floats, labels: NDArray[Any] | None, name: str) -> list[S
 
 def with_labels(table: Any, target: str, path: Path) -> Any:
     """Table whose target is that of a file of `surefoot label` where that has one; other rows keep theirs."""
-    answers, name = read_table(path), table_name(path)
+    answers, name = read_table(path, remark), table_name(path)
     missing = [column for column in ("row", "label") if column not in answers.columns]
     if missing:
         raise Mistake(f"{name} lacks {listed(missing)}, which a file of `surefoot label` has.")

@@ -1,35 +1,30 @@
 """`surefoot score`: predictions of a saved model for each row, and which of them are accepted."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
-from surefoot._words import plural
+from surefoot._optional import needed_for
+from surefoot._tables import STDIN, check_fits, is_score_column, table_name
+from surefoot._words import LossUnit, plural, reason
 from surefoot.cli._console import (
     Mistake,
+    check_no_device,
     check_output,
     check_outputs,
+    mistakes_of_writing,
     one_sentence_of,
-    progress_bar,
-    unknown_column,
+    remark,
     working,
-    write_output,
 )
 from surefoot.cli._options import Jobs, Json, MaxRisk, ModelFile, Table, check_confidence
-from surefoot.cli._tables import read_table, table_bytes, table_name
 
-# Rows that are judged at a time, so that there is progress to see.
-CHUNK = 10_000
-
-# Limits of the risk in words, by the unit of the loss: the limit, and the class that it is of.
-LIMITS = {
-    "classification": "at most {:.1%}{} wrong",
-    "cost": "a mean cost{1} of at most {0:.3g}",
-    "regression": "a mean error{1} of at most {0:.3g}",
-}
+AGAIN = "Finished parts stay, and the same command resumes after them."
 
 
 def score(
@@ -40,7 +35,7 @@ def score(
         typer.Option(
             metavar="FILE",
             help="File for the scored rows, .csv or .parquet; or a folder for parts of a table of any size, where "
-            "a run that was stopped goes on.",
+            "a run that was stopped resumes.",
         ),
     ],
     max_risk: MaxRisk = None,
@@ -67,94 +62,158 @@ def score(
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
-        import pandas as pd
+        from surefoot._tables import infinities_in_words
+        from surefoot.cli._model import load_with_promise
+        from surefoot.scoring import score_table
 
-        from surefoot.cli._memory import check_fits
-        from surefoot.cli._model import inputs_of, load_with_promise, unit_of
-        from surefoot.cli._score_folder import is_for_parts, run_score_folder
-
-    keep = keep or []
-    if is_for_parts(out) or dask is not None:
-        run_score_folder(model, data, out, max_risk, confidence, keep, as_json, jobs, dask)
-        return
-    check_output(out, ".csv", ".parquet")
-    check_outputs([out], [model, data])
-    check_kept(keep)
-    check_fits(data, f"name a folder instead of {out}, and the rows are scored part by part")
+    is_folder = is_for_parts(out)
+    check_paths(model, data, out, keep or [], is_folder=is_folder, on_cluster=dask is not None)
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
-    with working(f"Reading {data}"):
-        table, name = read_table(data), table_name(data)
-        for column in keep:
-            if column not in table.columns:
-                raise unknown_column(column, table.columns, name)
-        kept, X = table[list(dict.fromkeys(keep))], inputs_of(error_estimator, table, name)
-    with one_sentence_of(f"{model} cannot judge the rows of {name}"):
-        judged = judge_in_chunks(error_estimator, X, promise, jobs)
-    rows = pd.DataFrame({"row": range(len(X))})
-    write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
+    began = perf_counter()
+    with (
+        cluster(dask) as client,
+        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
+        mistakes_of_parts() if is_folder else mistakes_of_writing(out),
+        mistakes_of_cluster(dask),
+    ):
+        scored = score_table(
+            error_estimator,
+            data,
+            out,
+            promise=promise,
+            keep=keep or [],
+            n_jobs=jobs,
+            client=client,
+            progress=not as_json,
+        )
+    if scored["n_infinite"]:
+        remark(infinities_in_words(scored["n_infinite"]))
     summary = {
-        **figures_of(out, promise, confidence),
-        "n_rows": len(judged),
-        "n_trusted": int(judged["trust"].sum()),
-        "n_novel": int(judged["novel"].sum()),
-        "estimated_error": float(judged["estimated_error"].mean()),
-    }
-    print(json.dumps(summary) if as_json else in_words(summary, unit_of(error_estimator)))
-
-
-def check_kept(keep: Sequence[str]) -> None:
-    """Raise one sentence for a column to be copied that would be there twice."""
-    from surefoot._table_files import is_score_column
-
-    for column in keep:
-        if is_score_column(column):
-            raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
-
-
-def judge_in_chunks(error_estimator: Any, X: Any, promise: Any, jobs: int) -> Any:
-    """Table of the judgement of each row, chunk by chunk."""
-    import pandas as pd
-    from joblib import Parallel, delayed
-
-    from surefoot._parallel import shared_model
-
-    parts = [X.iloc[start : start + CHUNK] for start in range(0, len(X), CHUNK)]
-    shared = shared_model(error_estimator, jobs)
-    judged = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(judge_chunk)(shared, part, promise) for part in parts
-    )
-    shown = progress_bar(judged, total=len(parts), label="Judging")
-    return pd.concat(list(shown), ignore_index=True)
-
-
-def judge_chunk(shared: Any, part: Any, promise: Any) -> Any:
-    """Table of the judgement of a few rows."""
-    from surefoot._parallel import model_of
-
-    return promise.apply(model_of(shared).judge(part)).to_frame()
-
-
-def figures_of(out: Path, promise: Any, confidence: float) -> dict[str, Any]:
-    """Numbers of the summary that do not depend on the rows."""
-    return {
         "scores": str(out),
         "max_risk": promise.max_risk,
         "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
         "limit": promise.limit if promise.kept else None,
+        **scored,
     }
+    if is_folder:
+        summary["seconds"] = perf_counter() - began
+    print(json.dumps(summary) if as_json else in_words(summary, error_estimator.held_out_.unit))
 
 
-def in_words(summary: dict[str, Any], unit: str) -> str:
-    """How many rows can be trusted, and where all of them are."""
-    n_rows, limit = summary["n_rows"], LIMITS[unit]
-    overall = [] if summary["max_risk"] is None else [limit.format(summary["max_risk"], "")]
-    of_classes = [
-        limit.format(risk, f" of {label!r}") for label, risk in summary["class_risks"].items()
-    ]
-    kept = " and ".join(overall + of_classes)
-    return (
-        f"{summary['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
+def is_for_parts(out: Path) -> bool:
+    """Whether an output is a folder, or a name without an ending, which becomes one."""
+    try:
+        return not out.suffix or out.is_dir()
+    except OSError:  # the name is too long, which another message reports
+        return False
+
+
+def check_paths(
+    model: Path, data: Path, out: Path, keep: Sequence[str], *, is_folder: bool, on_cluster: bool
+) -> None:
+    """Raise one sentence for an output that cannot be written, a table that cannot be scored into it, or a column."""
+    if is_folder and data == STDIN:
+        raise Mistake(
+            "Standard input is read once, and a run that writes a folder can resume after a stop: name a table."
+        )
+    if on_cluster and not is_folder:
+        raise Mistake(f"--dask writes parts: name a folder instead of {out}.")
+    if is_folder:
+        check_no_device(out)
+    else:
+        check_output(out, ".csv", ".parquet")
+    check_outputs([out], [model, data])
+    for column in keep:
+        if is_score_column(column):
+            raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
+    if not is_folder:
+        instead = f"name a folder instead of {out}, and the rows are scored part by part"
+        check_fits(data, instead)
+
+
+@contextmanager
+def mistakes_of_parts() -> Iterator[None]:
+    """Turn the reason why a part could not be written into a `Mistake`."""
+    try:
+        yield
+    except OSError as error:
+        raise Mistake(f"{error.filename} could not be written: {reason(error)}. {AGAIN}") from error
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Any]:
+    """Client of the Dask scheduler at an address, which has a worker; None without an address.
+
+    It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default.
+    """
+    if address is None:
+        yield None
+        return
+    with needed_for("--dask", "dask"):
+        from dask import config  # takes seconds
+        from dask.utils import parse_timedelta
+        from distributed import Client
+    seconds = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
+    with working(f"Connecting to {address}"):
+        try:
+            client = Client(address, timeout=seconds)
+        except ValueError as error:
+            raise Mistake(
+                f"{address!r} is no address of a scheduler of Dask: it may be tcp://10.0.0.1:8786."
+            ) from error
+        except OSError as error:
+            raise Mistake(
+                f"No scheduler of Dask answers at {address} within {seconds:g} s: start one there, with dask scheduler."
+            ) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=seconds)
+        except TimeoutError as error:
+            raise Mistake(
+                f"The scheduler of Dask at {address} has no worker: start one with dask worker {address}."
+            ) from error
+        yield client
+
+
+@contextmanager
+def mistakes_of_cluster(address: str | None) -> Iterator[None]:
+    """Turn the errors of a cluster that is lost during the work into a `Mistake`."""
+    if address is None:
+        yield
+        return
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise Mistake(f"The scheduler of Dask at {address} was lost. {AGAIN}") from error
+    except KilledWorker as error:
+        raise Mistake(
+            f"A part ended several workers of {address}, perhaps for want of memory. {AGAIN}"
+        ) from error
+
+
+def in_words(summary: dict[str, Any], unit: LossUnit) -> str:
+    """How many rows can be trusted, and where all of them are; for a folder also the speed."""
+    n_rows = summary["n_rows"]
+    limits = unit.describe_limits(summary["max_risk"], summary["class_risks"])["short"]
+    words = (
+        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits} "
         f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"
         f"Every row: {summary['scores']}"
+    )
+    if "seconds" not in summary:
+        return words
+    from surefoot._parallel import duration
+
+    seconds, n_earlier = summary["seconds"], summary["n_earlier"]
+    n_now = n_rows - n_earlier
+    earlier = f", {n_earlier:,} of them by an earlier run" if n_earlier else ""
+    rate = f", {n_now / seconds:,.0f} rows per second" if n_now else ""
+    took = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
+    return (
+        f"{words}\nMean estimated error: {summary['estimated_error']:.4g}. {plural(n_rows, 'row')}{earlier}; this run "
+        f"took {took}{rate}."
     )

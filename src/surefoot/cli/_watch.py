@@ -7,21 +7,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from surefoot._words import plural
-from surefoot.cli._as_typed import as_typed
+from surefoot._tables import STDIN, table_name
 from surefoot.cli._console import (
     ALARM,
     Mistake,
+    as_typed,
     check_output,
     check_outputs,
-    mistakes_of_tables,
     one_sentence_of,
     remark,
     working,
     write_output,
 )
 from surefoot.cli._options import Json, MaxRisk, ModelFile, check_confidence
-from surefoot.cli._tables import STDIN, table_name
 
 
 def watch(
@@ -77,6 +75,7 @@ def watch(
     with working("Starting"):
         import numpy as np
 
+        from surefoot._tables import infinities_in_words
         from surefoot.cli._audit import audit_result
         from surefoot.cli._model import load_with_promise, unit_of
         from surefoot.report import MonitoringReport
@@ -106,14 +105,13 @@ def watch(
     with (
         working(f"Judging {data}"),
         one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
-        mistakes_of_tables(),
     ):
         for part in judge_table(error_estimator, data, time=time):
             report.add(part.X, part.times, part.judgement)
             n_infinite += part.n_infinite
             has_times = has_times or (part.times is not None and not np.isnat(part.times).all())
     if n_infinite:
-        remark(f"{plural(n_infinite, 'infinite value')} treated as missing.")
+        remark(infinities_in_words(n_infinite))
     if not has_times:
         raise Mistake(f"Column {time!r} of {data} has no times: every row lacks one.")
     summary = report.summarize()

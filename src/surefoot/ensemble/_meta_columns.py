@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._crossfit import CrossFit, PanelOutput, TopicPanel, with_fixed_seed
+from surefoot._crossfit import CrossFit, PanelOutput, with_fixed_seed
 from surefoot._typing import Floats
+from surefoot.ensemble._topic_panel import TopicPanel
 from surefoot.indicators import Indicator
 
 # Name of the block of the models' scores; the other blocks are indicators.

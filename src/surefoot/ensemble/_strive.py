@@ -11,7 +11,7 @@ from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
+from surefoot._crossfit import check_rows
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._backward_selection import SelectionStep, select_backward
@@ -24,6 +24,8 @@ from surefoot.ensemble._strive_input import (
     topic_splits,
 )
 from surefoot.ensemble._topic_decisions import micro_average
+from surefoot.ensemble._topic_models import TopicCrossFitter
+from surefoot.ensemble._topic_panel import TopicPanel
 
 
 class HeldOutColumns(NamedTuple):

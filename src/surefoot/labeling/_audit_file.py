@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from surefoot._table_files import is_audit_file
+from surefoot._tables import is_audit_file
 
 ANSWERED_IN_ORDER = "Drawn for an audit: all its rows are asked about, in the order of the draws."
 

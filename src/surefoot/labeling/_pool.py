@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._table_files import GAPS, is_score_column
+from surefoot._tables import MISSING_CELLS, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._audit_file import ANSWERED_IN_ORDER, AuditFile
 from surefoot.labeling._queue import Question
@@ -172,7 +172,7 @@ def check_class(label: Any) -> str:
         raise ValueError(
             "The name of a class must be a text with no line breaks or other controls."
         )
-    if label.strip() in GAPS:
+    if label.strip() in MISSING_CELLS:
         raise ValueError(
             f"{label!r} cannot be a class: where a table is read, it stands for a gap."
         )
@@ -190,14 +190,14 @@ def _score_columns(table: pd.DataFrame) -> set[str]:
 
 def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
     """Rows that `surefoot score` did not trust, those with the highest estimated error first."""
-    if not {*SCORES, "trust"} <= set(table.columns):
+    if not {*SCORES, "accepted"} <= set(table.columns):
         return []
     errors = table["estimated_error"].to_numpy(dtype=float)
-    trusted = table["trust"].astype(str).str.lower().eq("true").to_numpy()
+    accepted = table["accepted"].astype(str).str.lower().eq("true").to_numpy()
     return [
         Question(int(row), "model", NOT_ANSWERED, float(errors[row]))
         for row in np.argsort(-errors, kind="stable")
-        if not trusted[row] and row not in labels
+        if not accepted[row] and row not in labels
     ]
 
 
