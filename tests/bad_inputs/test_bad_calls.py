@@ -24,7 +24,7 @@ from surefoot import (
     TrustWeightedClassifier,
     assess,
 )
-from surefoot.abstention import make_promise, threshold_for_risk
+from surefoot.abstention import Promise, threshold_for_risk
 from surefoot.active_learning import ActiveLearner, query
 from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
 from surefoot.error_estimation import find_error_regions
@@ -115,9 +115,9 @@ def parameters():
         "confidence": (partial(abstain, max_risk=0.1), SHARES),
         "confidence of judge": (lambda **s: fitted().judge(X, **s), SHARES),
         "confidence of predict_set": (lambda **s: fitted().predict_set(X, **s), SHARES),
-        "confidence of a promise": (partial(make_promise, T, Y, 0.1), SHARES),
+        "confidence of a promise": (partial(Promise.from_losses, T, Y, 0.1), SHARES),
         "confidence of a report": (report, SHARES),
-        "max_risk of a promise": (partial(make_promise, T, Y), (np.nan, 0, -0.5, "a")),
+        "max_risk of a promise": (partial(Promise.from_losses, T, Y), (np.nan, 0, -0.5, "a")),
         "max_risk of a report": (report, (np.nan, 0, -0.5, "a")),
         "budget": (lambda **s: DeferringClassifier(TWO, **s).fit(X, Y), (np.nan, -0.1, 1.1, "a")),
         "coverage": (abstain, (np.nan, -0.1, 1.1, "a")),

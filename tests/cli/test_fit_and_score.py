@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
 from surefoot._tables import table_bytes
-from surefoot.abstention import make_promise, promise_for, threshold_for_risk
+from surefoot.abstention import Promise, threshold_for_risk
 from surefoot.cli._app import run as run_command
 from surefoot.model_files import load_model
 
@@ -217,9 +217,9 @@ def test_rows_of_one_group_are_promised_as_groups(run, write, tmp_path):
     result = run("score", model, data, "--out", out, "--max-risk", "0.25", "--json")
     held_out = load_model(model).held_out_
     assert len(np.unique(held_out.groups)) == 40
-    by_groups = promise_for(held_out, 0.25)
-    by_rows = make_promise(held_out.error, held_out.losses, 0.25)
-    assert json.loads(result.out)["limit"] == (by_groups.limit if by_groups.kept else None)
+    by_groups = Promise.from_held_out(held_out, 0.25)
+    by_rows = Promise.from_losses(held_out.error, held_out.losses, 0.25)
+    assert json.loads(result.out)["limit"] == (by_groups.threshold if by_groups.kept else None)
     assert (
         by_rows.coverage > by_groups.coverage
     )  # 400 rows that were independent would promise more

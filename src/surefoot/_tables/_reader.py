@@ -504,8 +504,7 @@ def kinds_in_fit(form: Form | None, names: Sequence[str]) -> dict[str, str]:
     """Kinds that the columns with these names had in `fit`, by name; none without a form."""
     if form is None:
         return {}
-    kinds: dict[str, str] = form.get("kinds") or dict.fromkeys(names, form.get("kind", "O"))
-    return kinds
+    return dict(form["kinds"]) if "kinds" in form else dict.fromkeys(names, str(form["kind"]))
 
 
 def model_columns(model: Any, names: Sequence[str], table: str = "The table") -> list[str]:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._words import listed, plural
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.cli._console import Mistake, one_sentence_of, remark, working
 from surefoot.cli._options import MODELS, limits_for
 from surefoot.cli._rows import Rows
@@ -174,7 +174,7 @@ def load_with_promise(
             [] if classes is None else classes.tolist(),
             costs=held_out.costs is not None,
         )
-    promise = promise_for(held_out, risk, confidence)
+    promise = Promise.from_held_out(held_out, risk, confidence)
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))

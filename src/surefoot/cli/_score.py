@@ -93,7 +93,7 @@ def score(
         "max_risk": promise.max_risk,
         "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
-        "limit": promise.limit if promise.kept else None,
+        "limit": promise.threshold if promise.kept else None,
         **scored,
     }
     if is_folder:
@@ -182,9 +182,9 @@ def mistakes_of_cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    from distributed import CancelledError, KilledWorker
-    from distributed.comm import CommClosedError
-
+    with needed_for("--dask", "dask"):
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
     try:
         yield
     except (CancelledError, CommClosedError) as error:

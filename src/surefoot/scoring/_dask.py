@@ -10,7 +10,7 @@ from joblib import parallel_config
 from surefoot._optional import needed_for
 from surefoot._sure import Sure
 from surefoot._tables import model_columns
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.scoring._batches import output_schema, score_batches
 
 
@@ -27,7 +27,7 @@ def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) 
     ddf : dask.dataframe.DataFrame
         Rows. Columns that the model does not know are not read; the others get the kind that they had in `fit`.
     promise : Promise, default=None
-        Says which rows are accepted. The default is `promise_for(error_estimator.held_out_)`.
+        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) 
     columns = model_columns(error_estimator, list(ddf.columns))
     meta = schema.empty_table().to_pandas()
     meta.index = make_meta(ddf).index
-    promise = promise_for(error_estimator.held_out_) if promise is None else promise
+    promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
     return ddf[columns].map_partitions(
         judge_partition, delayed(error_estimator), promise, meta=meta
     )
