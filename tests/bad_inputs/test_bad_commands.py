@@ -106,7 +106,7 @@ def values():
     for value in ("0", "1", "2", "-1", "nan", "inf", "x", "95%"):
         yield f"score --confidence {value!r}", [*SCORE, "--confidence", value], "confidence"
     for column in ("nothing", "X", ""):
-        yield f"score --keep {column!r}", [*SCORE, "--keep", column], "column"
+        yield f"score --keep {column!r}", [*SCORE, "--keep", column], f"lacks {column!r}"
 
 
 def misuse():
