@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._typing import Floats
-from surefoot._words import number, percent
+from surefoot._words import number, percent, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._checks import quoted
 from surefoot.report._quality import SHOWN
 from surefoot.report._statistics import group_codes, loss_interval, losses_of, mean_interval, mistaken
 
