@@ -58,7 +58,7 @@ def run_watch(
             sure,
             every=watched.every,
             promise=promise,
-            limit=limit,
+            max_error=limit,
             confidence=confidence,
             audit=audit,
             name=table_name(data),
@@ -95,7 +95,7 @@ def add_rows(report: MonitoringReport, watched: Watched) -> None:
         one_sentence_of(f"{watched.model} cannot judge the rows of {table_name(data)}"),
         mistakes_of_tables(),
     ):
-        for part in judge_table(report.sure, data, time=watched.time):
+        for part in judge_table(report.error_estimator, data, time=watched.time):
             report.add(part.X, part.times, part.judgement)
             n_infinite += part.n_infinite
             has_times = has_times or (part.times is not None and not np.isnat(part.times).all())

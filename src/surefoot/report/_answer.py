@@ -134,7 +134,9 @@ def _offered(held_out: HeldOut, promise: Promise, is_asked: bool) -> list[Promis
         promise.confidence,
         groups=held_out.groups,
         loss_values=held_out.loss_values,
-        also=[promise.max_risk] if is_plain and promise.max_risk and (promise.kept or is_asked) else [],
+        also=[promise.max_risk]
+        if is_plain and promise.max_risk and (promise.kept or is_asked)
+        else [],
     )
     return offered if is_plain else [*offered, promise]
 
@@ -173,7 +175,7 @@ def _compare_areas(
     if np.count_nonzero(held_out.losses) < 2:  # a resample without an error has no ratio
         return areas
 
-    def ratio(weight: Floats) -> float:
+    def ratio(weight: Any) -> float:
         lost = float(np.average(held_out.losses, weights=weight))
         if lost == 0:
             return 1.0

@@ -1,4 +1,4 @@
-"""Section "Class by class": how often each class is found, what it is taken for, and whether to flip doubtful answers."""
+"""Section "Class by class": how often each class is found, what it is taken for, and what flipping answers gains."""
 
 from typing import Any
 
@@ -51,25 +51,26 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
     items = []
     for code, label in enumerate(classes):
         is_class, is_predicted = truth == code, predicted == code
-        ranked = 0 < is_class.sum() < len(truth)
-        score = scores[:, code]
-        everywhere = np.ones(len(truth), dtype=bool)
+        has_rank, score = 0 < is_class.sum() < len(truth), scores[:, code]
         items.append(
             {
                 "label": str(label),
                 "code": code,
-                **_found(is_class, is_predicted, everywhere, units, promise.confidence),
+                **_found(
+                    is_class, is_predicted, np.full(len(truth), True), units, promise.confidence
+                ),
                 "share": float(is_class.mean()),
                 "answered": None
                 if accepted is None
                 else _found(is_class, is_predicted, accepted, units, promise.confidence),
-                "roc_auc": float(roc_auc_score(is_class, score)) if ranked else None,
+                "roc_auc": float(roc_auc_score(is_class, score)) if has_rank else None,
                 "average_precision": float(average_precision_score(is_class, score))
-                if ranked
+                if has_rank
                 else None,
                 "missed_in": _missed_in(is_class, is_predicted, accepted, units, len(classes)),
             }
         )
+    ranked = [item for item in items if item["roc_auc"] is not None]
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
     missed, flipping = hardly_found(items), measure_flipping(held_out)
     sentence = missed_sentence(missed)
@@ -80,12 +81,21 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
         "n_rows": len(truth),
         "n_answered": None if accepted is None else int(accepted.sum()),
         "confidence": promise.confidence,
-        "matrix": _describe_matrix(matrix, classes),
+        "matrix": None
+        if len(classes) > MOST_IN_MATRIX
+        else {
+            "labels": [str(label) for label in classes],
+            "counts": matrix.tolist(),
+            "shares": (matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)).tolist(),
+        },
         "mistakes": _list_mistakes(matrix, classes),
         "missed": missed,
-        "roc_auc": _mean_of(items, "roc_auc"),
-        "average_precision": _mean_of(items, "average_precision"),
-        "curves": _draw_curves(items, truth, scores),
+        # Macro averages over the classes that can be ranked.
+        "roc_auc": float(np.mean([item["roc_auc"] for item in ranked])) if ranked else None,
+        "average_precision": float(np.mean([item["average_precision"] for item in ranked]))
+        if ranked
+        else None,
+        "curves": _draw_curves(ranked, truth, scores, n_classes=len(classes)),
         "sentence": sentence or _least_found(items),
         "turning": flipping,
         "for_verdict": [each for each in (sentence, advice) if each is not None],
@@ -129,7 +139,7 @@ def _missed_in(
 
 
 def hardly_found(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Classes that are known to be found less than half of the time, in all rows or in the answered ones, worst first."""
+    """Classes known to be found less than half of the time, in all rows or in the answered ones, worst first."""
     return [
         {
             "label": item["label"],
@@ -151,24 +161,6 @@ def _by_recall(item: dict[str, Any]) -> float:
     return 2.0 if value is None else float(value)
 
 
-def _mean_of(items: list[dict[str, Any]], name: str) -> float | None:
-    """Mean of a figure over the classes that have it (macro average)."""
-    values = [item[name] for item in items if item[name] is not None]
-    return float(np.mean(values)) if values else None
-
-
-def _describe_matrix(matrix: Ints, classes: NDArray[Any]) -> dict[str, Any] | None:
-    """Counts by true class and prediction, and their shares of each true class; None for many classes."""
-    if len(classes) > MOST_IN_MATRIX:
-        return None
-    sizes = np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    return {
-        "labels": [str(label) for label in classes],
-        "counts": matrix.tolist(),
-        "shares": (matrix / sizes).tolist(),
-    }
-
-
 def _list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
     """Most frequent mistakes: the true class, the class predicted, their number, and their share of the true class."""
     counts = matrix.copy()
@@ -186,27 +178,47 @@ def _list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _draw_curves(items: list[dict[str, Any]], truth: Ints, scores: Floats) -> list[dict[str, Any]]:
+def _draw_curves(
+    ranked: list[dict[str, Any]], truth: Ints, scores: Floats, n_classes: int
+) -> list[dict[str, Any]]:
     """Curves of the rarer of two classes; of many classes their mean, and the class with the lowest ROC AUC."""
-    ranked = [item for item in items if item["roc_auc"] is not None]
     if not ranked:
         return []
-    if len(items) == 2:
-        return [_curves_of_class(min(ranked, key=lambda item: item["n_rows"]), truth, scores)]
-    worst = min(ranked, key=lambda item: item["roc_auc"])
-    return [_mean_curves(ranked, truth, scores), _curves_of_class(worst, truth, scores)]
+    drawn = {
+        item["code"]: _curves(truth == item["code"], scores[:, item["code"]]) for item in ranked
+    }
+    if n_classes == 2:
+        single, means = min(ranked, key=lambda item: item["n_rows"]), []
+    else:
+        single = min(ranked, key=lambda item: item["roc_auc"])
+        # Precision at the first threshold that reaches the recall.
+        found = [np.interp(GRID, *roc) for roc, _ in drawn.values()]
+        precise = [
+            precision[np.searchsorted(recall, GRID)] for _, (recall, precision) in drawn.values()
+        ]
+        means = [
+            {
+                "name": "mean of all classes",
+                "share": float(np.mean([item["share"] for item in ranked])),
+                "roc": {"x": GRID.tolist(), "y": np.mean(found, axis=0).tolist()},
+                "precision_recall": {"x": GRID.tolist(), "y": np.mean(precise, axis=0).tolist()},
+            }
+        ]
+    roc, precision_recall = drawn[single["code"]]
+    of_class = {
+        "name": f"“{single['label']}”",
+        "share": single["share"],
+        "roc": _thinned(*roc),
+        "precision_recall": _thinned(*precision_recall),
+    }
+    return [*means, of_class]
 
 
-def _curves_of_class(item: dict[str, Any], truth: Ints, scores: Floats) -> dict[str, Any]:
-    is_class, score = truth == item["code"], scores[:, item["code"]]
+def _curves(is_class: Mask, score: Floats) -> list[tuple[Floats, Floats]]:
+    """Recall by false positive rate (ROC), and precision by recall, both ascending."""
     false_share, found, _ = roc_curve(is_class, score)
     precision, recall, _ = precision_recall_curve(is_class, score)
-    return {
-        "name": f"“{item['label']}”",
-        "share": item["share"],
-        "roc": _thinned(false_share, found),
-        "precision_recall": _thinned(recall[::-1], precision[::-1]),
-    }
+    return [(false_share, found), (recall[::-1], precision[::-1])]
 
 
 def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
@@ -215,24 +227,6 @@ def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
     steps = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS))
     places = np.unique(np.append(steps, [0, len(way) - 1]))
     return {"x": x[places].tolist(), "y": y[places].tolist()}
-
-
-def _mean_curves(items: list[dict[str, Any]], truth: Ints, scores: Floats) -> dict[str, Any]:
-    """Mean over the classes, at equal steps of the false positive rate and of the recall."""
-    found, precise = [], []
-    for item in items:
-        is_class, score = truth == item["code"], scores[:, item["code"]]
-        false_share, rate, _ = roc_curve(is_class, score)
-        found.append(np.interp(GRID, false_share, rate))
-        precision, recall, _ = precision_recall_curve(is_class, score)
-        # Precision at the first threshold that reaches the recall.
-        precise.append(precision[::-1][np.searchsorted(recall[::-1], GRID)])
-    return {
-        "name": "mean of all classes",
-        "share": float(np.mean([item["share"] for item in items])),
-        "roc": {"x": GRID.tolist(), "y": np.mean(found, axis=0).tolist()},
-        "precision_recall": {"x": GRID.tolist(), "y": np.mean(precise, axis=0).tolist()},
-    }
 
 
 def missed_sentence(missed: list[dict[str, Any]]) -> str | None:
@@ -253,9 +247,7 @@ def _about_missed(one: dict[str, Any]) -> str:
     if one["in"] == "answered":
         return f"Of the {number(n_answered)} rows that are “{one['label']}” and that it answers, {wrong} are wrong."
     how_many = percent(one["recall"]) if one["recall"] > 0 else "none"
-    sentence = (
-        f"It finds {how_many} of the {number(one['n_rows'])} rows that are “{one['label']}” (recall)."
-    )
+    sentence = f"It finds {how_many} of the {number(one['n_rows'])} rows that are “{one['label']}” (recall)."
     if n_answered is None:
         return sentence
     if n_answered == 0:
@@ -311,7 +303,9 @@ def measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
         reason = "the other class is expected to cost less than the model's answer"
     conclusion = ""
     if gain.low <= 0:
-        conclusion = " That would do harm." if gain.high < 0 else " These rows do not show that it helps."
+        conclusion = (
+            " That would do harm." if gain.high < 0 else " These rows do not show that it helps."
+        )
     return {
         "n_rows": n_flipped,
         "n_wrong_before": n_wrong,

@@ -60,9 +60,7 @@ def describe_data(
 ) -> dict[str, Any]:
     """Size of the table, shares of its classes, and how its rows were held out; `cv` is that of the report."""
     held_out: HeldOut = error_estimator.held_out_
-    labels, counts = (), ()
-    if held_out.classes is not None:
-        labels, counts = np.unique(y, return_counts=True)
+    labels, counts = np.unique(y, return_counts=True) if held_out.classes is not None else ((), ())
     return {
         "name": name or "the table",
         "n_rows": len(y),
@@ -108,23 +106,23 @@ def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any
         return None
     rest = np.delete(y, held_out.rows)
     labels, counts = np.unique(rest[~np.isin(rest, held_out.truth)], return_counts=True)
-    classes = [
-        {"label": str(label), "n_rows": int(count)}
-        for label, count in zip(labels, counts, strict=True)
-    ]
-    names = [f"{each['label']} ({plural(each['n_rows'], 'row')})" for each in classes]
+    classes = {str(label): int(count) for label, count in zip(labels, counts, strict=True)}
+    names = [f"{label} ({plural(count, 'row')})" for label, count in classes.items()]
     if len(names) > MOST_CLASSES:
         names = [*names[:MOST_CLASSES], f"{number(len(names) - MOST_CLASSES)} more"]
     which = f"the class{'es' if len(names) > 1 else ''} {', '.join(names)}"
     few = f"too few rows have {which}"
-    if held_out.groups is not None:  # a class may have too few groups even if one of them is held out
+    if (
+        held_out.groups is not None
+    ):  # a class may have too few groups even if one of them is held out
         few = f"too few groups have {which if names else 'one of their classes'}, and a group is held out as a whole"
     are, they = ("is", "it is") if n_rows == 1 else ("are", "they are")
     sentence = (
         f"{plural(n_rows, 'row')} {are} learned from but never held out, so that nothing here tells how well {they} "
         f"predicted: {few}."
     )
-    return {"n_rows": n_rows, "classes": classes, "sentence": sentence}
+    described = [{"label": label, "n_rows": count} for label, count in classes.items()]
+    return {"n_rows": n_rows, "classes": described, "sentence": sentence}
 
 
 def describe_how(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,10 @@ def find_improvements(
         gain is one of the model as it is, not of one with fewer rows), `sentence` and `rows`.
     """
     held_out: HeldOut = error_estimator.held_out_
-    others, refits = OtherModels(error_estimator, len(y)), Refits(error_estimator, X, y, splits, groups)
+    others, refits = (
+        OtherModels(error_estimator, len(y)),
+        Refits(error_estimator, X, y, splits, groups),
+    )
     corrected: dict[str, Callable[[], Improvement]] = {
         "Correction by the expected error": lambda: _correct(error_estimator, y)
     }
@@ -124,7 +127,9 @@ def find_improvements(
         rows: refits.grow,
         labels: refits.label,
     }
-    improvements = {name: {"name": name, **_measured_or_not(each)} for name, each in options.items()}
+    improvements = {
+        name: {"name": name, **_measured_or_not(each)} for name, each in options.items()
+    }
     learns = improvements[rows]["verdict"] == "helps"
     for improvement in improvements.values():
         improvement["rows"] = []
@@ -165,6 +170,18 @@ def _measured(
     }
 
 
+def _gain(
+    held_out: HeldOut, before: Floats, after: Floats, fits: Ints | None = None, *, counts: bool
+) -> Gain:
+    """Gain from losses of the held-out rows before and after a change; `fits` numbers the fits, else the folds."""
+    if before.sum() == 0:
+        raise NotMeasurableError(
+            "It made no mistake on these rows, so that nothing is left to gain."
+        )
+    fits = held_out.splits if fits is None else fits
+    return relative_gain(before, after, units=group_codes(held_out), fits=fits, counts=counts)
+
+
 def _next_rows(error_estimator: Any, X_unlabelled: Any) -> list[int]:
     """Labels of the unlabelled rows to label next, the most useful first."""
     if X_unlabelled is None or count_rows(X_unlabelled) == 0:
@@ -187,10 +204,11 @@ def _recalibrate(held_out: HeldOut, brier: dict[str, Floats] | None) -> Improvem
     before, after = brier["before"], brier["after"]
     if before.sum() == 0:
         raise NotMeasurableError("Its probabilities are all 0 or 1, and right.")
-    gain = relative_gain(before, after, units=group_codes(held_out), fits=held_out.splits)
-    size = gain.words("lower", "higher")
-    figures = f"from {number(before.mean())} to {number(after.mean())}"
-    sentence = f"Recalibration would make the Brier score {size}, {figures}."
+    gain = _gain(held_out, before, after, counts=False)
+    sentence = (
+        f"Recalibration would make the Brier score {gain.words('lower', 'higher')}, from {number(before.mean())} to "
+        f"{number(after.mean())}."
+    )
     return _measured(gain, sentence, at_full_size=True, of="its Brier score")
 
 
@@ -200,8 +218,7 @@ def _correct(error_estimator: Any, y: NDArray[Any]) -> Improvement:
     if held_out.losses.sum() == 0:
         raise NotMeasurableError("It makes no error that could be corrected.")
     corrected = held_out.prediction + error_estimator.held_out_corrections(y)
-    losses, units = losses_of(held_out, corrected), group_codes(held_out)
-    gain = relative_gain(held_out.losses, losses, units=units, fits=held_out.splits)
+    gain = _gain(held_out, held_out.losses, losses_of(held_out, corrected), counts=False)
     amount = gain.amount(held_out.unit)
     sentence = f"With the expected residual added to each prediction, it would make {amount}."
     return _measured(gain, sentence, at_full_size=True)
@@ -215,6 +232,7 @@ class OtherModels:
 
     def __init__(self, error_estimator: Any, n_rows: int) -> None:
         self.held_out: HeldOut = error_estimator.held_out_
+        self.unit = self.held_out.unit
         own = kind_of_model(split_model(error_estimator.estimator)[1])
         self.losses = {
             name: losses_of(self.held_out, prediction)
@@ -228,20 +246,21 @@ class OtherModels:
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one."""
         self._check()
-        gain = self._gain(self.held_out.losses, self._best_elsewhere([*self.losses.values()]))
-        best = self._name(min(self.losses, key=lambda name: float(self.losses[name].mean())))
-        sentence = f"{best[0].upper()}{best[1:]} in its place would make {gain.amount(self.held_out.unit)}."
+        best = self._best_elsewhere([*self.losses.values()])
+        gain = _gain(self.held_out, self.held_out.losses, best, counts=self.unit.is_share)
+        name = self._name(min(self.losses, key=lambda name: float(self.losses[name].mean())))
+        sentence = f"{name[0].upper()}{name[1:]} in its place would make {gain.amount(self.unit)}."
         return _measured(gain, sentence + self.note, at_full_size=not self.note)
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, over the one that is best alone."""
         self._check()
-        models = [self.held_out.losses, *self.losses.values()]
-        gain = self._gain(self._best_elsewhere(models), self._best_on_each_row())
+        alone = self._best_elsewhere([self.held_out.losses, *self.losses.values()])
+        gain = _gain(self.held_out, alone, self._best_on_each_row(), counts=self.unit.is_share)
         names = enumerated(["this model", *map(self._name, self.losses)])
         sentence = (
-            f"Picking the best of {names} for each row would make {gain.amount(self.held_out.unit)} than the best of "
-            "them alone."
+            f"Picking the best of {names} for each row would make {gain.amount(self.unit)} than the best of them "
+            "alone."
         )
         return _measured(gain, sentence + self.note, at_full_size=not self.note)
 
@@ -255,19 +274,6 @@ class OtherModels:
 
     def _name(self, opinion: str) -> str:
         return OPINIONS[opinion][1 if self.held_out.classes is None else 0]
-
-    def _gain(self, before: Floats, after: Floats) -> Gain:
-        if before.sum() == 0:
-            raise NotMeasurableError(
-                "One of the two makes no mistake, so that nothing is left to gain."
-            )
-        return relative_gain(
-            before,
-            after,
-            units=group_codes(self.held_out),
-            fits=self.held_out.splits,
-            counts=self.held_out.unit.is_share,
-        )
 
     def _best_elsewhere(self, losses: list[Floats]) -> Floats:
         """Losses of the candidate that has the least loss on the rows of the other folds."""
@@ -314,16 +320,6 @@ def kind_of_model(predictor: Any) -> str:
     return "other" if inner is None else kind_of_model(inner)
 
 
-class FoldFits(NamedTuple):
-    """Held-out rows of one fold, and their losses by fits on parts of its training rows."""
-
-    part: HeldOut
-    halves: list[Floats]
-    averaged: Floats
-    asked: Floats
-    drawn: Floats
-
-
 class Refits:
     """Fits on halves of a fold's training rows, and on one half and a few more rows; made at the first request."""
 
@@ -337,6 +333,7 @@ class Refits:
     ) -> None:
         self.estimator = error_estimator.estimator
         self.held_out: HeldOut = error_estimator.held_out_
+        self.unit = self.held_out.unit
         self.X, self.y, self.groups = X, y, groups
         # Where rows are held out in time, the last splits have the most training rows.
         n_folds = n_refits(len(y)) // FITS_OF_A_FOLD
@@ -345,55 +342,43 @@ class Refits:
 
     def grow(self) -> Improvement:
         """Gain of all training rows of a fold over half of them."""
-        gain = self._gain([(fit, half, fit.part.losses) for fit in self.fits for half in fit.halves])
+        part, losses = self.fits
+        both = part.take(np.tile(np.arange(len(part)), 2))
+        halves = np.append(losses["first half"], losses["second half"])
+        fits = 2 * both.splits + np.repeat([0, 1], len(part))
+        gain = _gain(both, halves, both.losses, fits, counts=self.unit.is_share)
         return _measured(
             gain,
             f"Fitting on {number(len(self.folds[-1][1]))} rows instead of half of them led to "
-            f"{gain.amount(self.held_out.unit)}. If this trend continues, twice as many rows would gain "
-            "at most about as much.",
+            f"{gain.amount(self.unit)}. If this trend continues, twice as many rows would gain at most about as much.",
             at_full_size=False,
         )
 
     def label(self) -> Improvement:
         """Gain of labels for the most doubtful rows over as many for random rows."""
-        gain = self._gain([(fit, fit.drawn, fit.asked) for fit in self.fits])
-        why = "expected to be furthest off" if self.held_out.classes is None else "least sure"
+        part, losses = self.fits
+        gain = _gain(part, losses["drawn"], losses["asked"], counts=self.unit.is_share)
+        why = "expected to be furthest off" if part.classes is None else "least sure"
         return _measured(
             gain,
             f"Starting from {number(len(self.folds[-1][1]) // 2)} labels, 25 % more for the rows where it is {why} "
-            f"would lead to {gain.amount(self.held_out.unit)} than as many for random rows.",
+            f"would lead to {gain.amount(self.unit)} than as many for random rows.",
             at_full_size=False,
         )
 
     def average(self) -> Improvement:
         """Gain of the average of three fits, on all training rows and on each half, over the first."""
-        gain = self._gain([(fit, fit.part.losses, fit.averaged) for fit in self.fits])
+        part, losses = self.fits
+        gain = _gain(part, part.losses, losses["averaged"], counts=self.unit.is_share)
         return _measured(
             gain,
-            "The average of three fits, on all rows and on each half of them, would "
-            f"lead to {gain.amount(self.held_out.unit)}.",
+            f"The average of three fits, on all rows and on each half of them, would lead to {gain.amount(self.unit)}.",
             at_full_size=True,
         )
 
-    def _gain(self, measured: list[tuple[FoldFits, Floats, Floats]]) -> Gain:
-        """Gain from losses before and after, on the rows of each fit."""
-        parts = [fit.part for fit, _, _ in measured]
-        before = np.concatenate([each for _, each, _ in measured])
-        if before.sum() == 0:
-            raise NotMeasurableError(
-                "It made no mistake on these rows, so that nothing is left to gain."
-            )
-        return relative_gain(
-            before,
-            np.concatenate([each for _, _, each in measured]),
-            units=np.concatenate([p.rows if p.groups is None else p.groups for p in parts]),
-            fits=np.repeat(np.arange(len(parts)), [len(part) for part in parts]),
-            counts=self.held_out.unit.is_share,
-        )
-
     @cached_property
-    def fits(self) -> list[FoldFits]:
-        """Losses of the further fits, fold by fold."""
+    def fits(self) -> tuple[HeldOut, dict[str, Floats]]:
+        """Held-out rows of the folds that are fitted on again, and their losses by each kind of fit."""
         if isinstance(self.estimator, FrozenEstimator):
             raise NotMeasurableError(
                 "The model is not fitted again, so that this cannot be measured."
@@ -403,28 +388,39 @@ class Refits:
         if min(len(train) for _, train in self.folds) < 2 * LEAST_ROWS:
             n_rows = number(len(self.y))
             raise NotMeasurableError(f"{n_rows} rows are too few to fit on parts of them.")
+        splits = self.held_out.splits
+        places = [np.flatnonzero(splits == fold) for fold, _ in self.folds]
+        parts = [self.held_out.take(rows) for rows in places]
         try:
-            return [self._refit(fold, train) for fold, train in self.folds]
+            fits = [
+                self._refit(part, train) for part, (_, train) in zip(parts, self.folds, strict=True)
+            ]
         except ValueError as error:
             raise NotMeasurableError(
                 f"The model cannot be fitted on half of the rows, which the measurement needs: {error}"
             ) from error
+        losses = {name: np.concatenate([fit[name] for fit in fits]) for name in fits[0]}
+        return self.held_out.take(np.concatenate(places)), losses
 
-    def _refit(self, fold: int, train: Ints) -> FoldFits:
-        part = self.held_out.take(self.held_out.splits == fold)
-        table = take_rows(self.X, part.rows)
+    def _refit(self, part: HeldOut, train: Ints) -> dict[str, Floats]:
+        """Losses of the held-out rows of one fold, by fits on parts of its training rows."""
         labels = None if part.classes is None else self.y[train]
         groups = None if self.groups is None else self.groups[train]
         [halves] = HoldoutSplit(0.5, random_state=self.random).split(train, labels, groups)
-        start, rest = train[halves[0]], train[halves[1]]
-        models = [self._fitted(half) for half in (start, rest)]
-        n_more = round(MORE_LABELS * len(start))
-        asked = self._most_doubtful(models[0], rest, n_more)
-        drawn = self.random.permutation(rest)[:n_more]
-        more = [self._fitted(np.sort(np.append(start, rows))) for rows in (asked, drawn)]
-        losses = [losses_of(part, predict_labels(model, table)) for model in (*models, *more)]
-        averaged = losses_of(part, self._averaged(part, models, table))
-        return FoldFits(part, losses[:2], averaged, *losses[2:])
+        first, second = train[halves[0]], train[halves[1]]
+        models = {"first half": self._fitted(first), "second half": self._fitted(second)}
+        n_more = round(MORE_LABELS * len(first))
+        more = {
+            "asked": self._most_doubtful(models["first half"], second, n_more),
+            "drawn": self.random.permutation(second)[:n_more],
+        }
+        table = take_rows(self.X, part.rows)
+        averaged = self._averaged(part, [*models.values()], table)
+        models |= {name: self._fitted(np.sort(np.append(first, more[name]))) for name in more}
+        losses = {
+            name: losses_of(part, predict_labels(model, table)) for name, model in models.items()
+        }
+        return losses | {"averaged": losses_of(part, averaged)}
 
     def _fitted(self, rows: Ints) -> Any:
         model = fit_model(self.estimator, take_rows(self.X, rows), self.y[rows])
@@ -435,9 +431,7 @@ class Refits:
         """Rows to label: those that the model is least sure of, or a regressor's with the highest estimated error."""
         if self.held_out.classes is not None:
             # A quarter of the rows is diverse by itself.
-            return rest[
-                query("confidence", model, take_rows(self.X, rest), n_more, diverse=False)
-            ]
+            return rest[query("confidence", model, take_rows(self.X, rest), n_more, diverse=False)]
         estimated = np.full(len(self.y), -np.inf)
         estimated[self.held_out.rows] = self.held_out.error
         return rest[np.argsort(-estimated[rest], kind="stable")[:n_more]]

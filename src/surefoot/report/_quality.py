@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
 from surefoot.error_estimation import HeldOut, IndividualErrorRegressor
-from surefoot.metrics import conformal_quantile, interval_width, smooth_calibration_error
+from surefoot.metrics import interval_width, smooth_calibration_error
 from surefoot.recalibration import recalibrated_probabilities
 from surefoot.report._statistics import (
+    finite,
     group_codes,
     jackknife_interval,
     wilson_interval,
@@ -189,7 +190,7 @@ def _explained(
         return dict.fromkeys(("value", "low", "high"))
     centred = truth - truth.mean()  # for sums of squares that do not lose digits
     parts = (np.ones(len(truth)), centred, centred**2, (truth - predicted) ** 2)
-    sums = np.column_stack([np.bincount(units, part) for part in parts])
+    sums = np.column_stack([np.bincount(units, part) for part in parts]).astype(np.float64)
 
     def log_unexplained(sums: Floats) -> Floats:
         n_rows, first, second, lost = np.moveaxis(sums, -1, 0)
@@ -200,12 +201,12 @@ def _explained(
     return {"value": value} | _transformed(ends, lambda ends: -np.expm1(ends[::-1]))
 
 
-def _root_mean_square(
-    residuals: Floats, units: Ints, confidence: float
-) -> dict[str, float | None]:
+def _root_mean_square(residuals: Floats, units: Ints, confidence: float) -> dict[str, float | None]:
     """RMSE with its interval: the jackknife of its logarithm, so that no end is below 0."""
-    sums = np.column_stack([np.bincount(units), np.bincount(units, residuals**2)])
-    ends = jackknife_interval(sums, lambda sums: np.log(sums[..., 1] / sums[..., 0]) / 2, confidence)
+    sums = np.column_stack([np.bincount(units), np.bincount(units, residuals**2)]).astype(float)
+    ends = jackknife_interval(
+        sums, lambda sums: np.log(sums[..., 1] / sums[..., 0]) / 2, confidence
+    )
     return {"value": float(np.sqrt(np.mean(residuals**2)))} | _transformed(ends, np.exp)
 
 
@@ -214,8 +215,8 @@ def _transformed(
 ) -> dict[str, float | None]:
     """Ends of an interval on the scale of the figure; None if there is none, or if it has no finite ends."""
     with np.errstate(over="ignore"):
-        low, high = (None, None) if ends is None else transform(np.array(ends)).tolist()
-    is_finite = ends is not None and np.isfinite([low, high]).all()
+        low, high = transform(np.array(ends or (np.nan, np.nan))).tolist()
+    is_finite = np.isfinite(low) and np.isfinite(high)
     return {"low": low if is_finite else None, "high": high if is_finite else None}
 
 
@@ -282,9 +283,14 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
     inside = {c: contains_truth(held_out.truth, ends) for c, ends in intervals.items()}
     counts = np.array([mask.sum() for mask in inside.values()])
     low, high = wilson_interval(counts, len(held_out), confidence)
-    width = [_finite(interval_width(ends)) for ends in intervals.values()]
-    constant = [_finite(2 * conformal_quantile(held_out.losses, c)) for c in CONFIDENCES]
-    shown = CONFIDENCES.index(SHOWN)
+    width = [finite(interval_width(ends)) for ends in intervals.values()]
+    # Width of conformal intervals that are equally wide for all rows: twice a quantile of the losses.
+    ranks = [int(np.ceil(c * (len(held_out) + 1) - 1e-9)) for c in CONFIDENCES]
+    sizes = np.sort(np.append(held_out.losses, np.inf))
+    constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
+    shown, widths = CONFIDENCES.index(SHOWN), np.diff(intervals[SHOWN])[:, 0]
+    # Fifths of the rows, the narrowest intervals first.
+    parts = np.array_split(np.argsort(widths, kind="stable"), min(N_PARTS_BY_WIDTH, len(widths)))
     return {
         "confidence": list(CONFIDENCES),
         "interval_confidence": confidence,
@@ -293,27 +299,16 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
         "high": high.tolist(),
         "width": width,
         "constant_width": constant,
-        "by_width": _by_width(intervals[SHOWN], inside[SHOWN]),
+        "by_width": [
+            {
+                "width": finite(widths[part].mean()),
+                "coverage": float(inside[SHOWN][part].mean()),
+                "n_rows": len(part),
+            }
+            for part in parts
+        ],
         "sentence": _about_width(inside[SHOWN].mean(), width[shown], constant[shown]),
     }
-
-
-def _by_width(intervals: Floats, inside: Mask) -> list[dict[str, float | int | None]]:
-    """Mean width and coverage in parts of equal numbers of rows, the narrowest intervals first."""
-    width = np.diff(intervals)[:, 0]
-    parts = np.array_split(np.argsort(width, kind="stable"), min(N_PARTS_BY_WIDTH, len(width)))
-    return [
-        {
-            "width": _finite(width[part].mean()),
-            "coverage": float(inside[part].mean()),
-            "n_rows": len(part),
-        }
-        for part in parts
-    ]
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _about_width(coverage: float, width: float | None, constant: float | None) -> str:

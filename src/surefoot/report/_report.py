@@ -225,8 +225,8 @@ class ReliabilityReport(WrittenPage):
         with needed_for("to_frame", "report"):
             import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        table = row_table(self._error_estimator.held_out_, self._labels, self._promise)
-        return pd.DataFrame(table)
+        X, _, _, error_estimator, promise = self._fitted
+        return pd.DataFrame(row_table(error_estimator.held_out_, row_labels(X), promise))
 
     def _page(self) -> str:
         """HTML of the page; a missing package is noticed before the rows are judged."""
@@ -236,59 +236,39 @@ class ReliabilityReport(WrittenPage):
         return render(self.summarize())
 
     @cached_property
-    def _rows(self) -> tuple[Any, NDArray[Any]]:
-        """Table and targets, converted and checked."""
-        X, y = as_table(self.X), column_or_1d(self.y)
+    def _fitted(self) -> tuple[Any, NDArray[Any], list[Split], Any, Promise]:
+        """Table, targets, splits, the error estimator fitted on them, and the promise of its held-out rows."""
+        X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
-        classes = known_classes(self.estimator, y) if is_classifier(self.estimator) else None
+        classes = known_classes(self.estimator, y) if classifies else None
         check_limits(self.max_risk, classes, self.loss)
-        return X, y
-
-    @cached_property
-    def _splits(self) -> list[Split]:
-        X, y = self._rows
         splitter = resolve_cv(
             self.cv,
             y,
-            stratified=is_classifier(self.estimator),
+            stratified=classifies,
             random_state=self.random_state,
             refits=not isinstance(self.estimator, FrozenEstimator),
             groups=self.groups,
         )
-        splits = splitter.split(X, y, self.groups)
-        return [(np.sort(train), np.sort(test)) for train, test in splits]
-
-    @cached_property
-    def _error_estimator(self) -> Any:
-        """Error estimator that is fitted on the splits: its held-out rows are what the report measures."""
-        X, y = self._rows
-        kind = IndividualErrorRegressor
-        costs = {} if self.loss is None else {"loss": self.loss}
-        if is_classifier(self.estimator):
-            kind = IndividualErrorClassifier
+        splits = [
+            (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, self.groups)
+        ]
+        kind = IndividualErrorClassifier if classifies else IndividualErrorRegressor
         error_estimator = kind(
             self.estimator,
-            **costs,
-            cv=self._splits,
+            **({} if self.loss is None else {"loss": self.loss}),
+            cv=splits,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         ).fit(X, y, groups=self.groups)
-        rows = error_estimator.held_out_.rows
-        if len(np.unique(rows)) < len(rows):
+        held_out = error_estimator.held_out_
+        if len(np.unique(held_out.rows)) < len(held_out):
             raise ValueError(
                 "cv holds a row out more than once, and a report counts each row once."
             )
-        return error_estimator
-
-    @cached_property
-    def _promise(self) -> Promise:
-        """Promise of the risk that the user asked for, else of the automatic one; its `kept` may be False."""
-        return promise_for(self._error_estimator.held_out_, self.max_risk, self.confidence)
-
-    @cached_property
-    def _labels(self) -> NDArray[Any]:
-        return row_labels(self._rows[0])
+        promise = promise_for(held_out, self.max_risk, self.confidence)
+        return X, y, splits, error_estimator, promise
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -317,8 +297,8 @@ class ReliabilityReport(WrittenPage):
     def _describe(self) -> dict[str, Any]:
         started, seed, is_asked = time.perf_counter(), self.random_state, self.max_risk is not None
         by = check_by(self.by, as_table(self.X))  # a wrong column is noticed before rows are judged
-        error_estimator, promise, labels = self._error_estimator, self._promise, self._labels
-        (X, y), splits, held_out = self._rows, self._splits, error_estimator.held_out_
+        X, y, splits, error_estimator, promise = self._fitted
+        held_out, labels = error_estimator.held_out_, row_labels(X)
         checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv)
         step_done("section")
         answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
@@ -347,13 +327,12 @@ class ReliabilityReport(WrittenPage):
         step_done("section")
         improvements = []
         if not self.quick:
-            groups = None if self.groups is None else np.asarray(self.groups)
             improvements = find_improvements(
                 error_estimator,
                 X,
                 y,
                 splits,
-                groups=groups,
+                groups=None if self.groups is None else np.asarray(self.groups),
                 brier=brier,
                 X_unlabelled=self.X_unlabelled,
             )

@@ -1,4 +1,4 @@
-"""Section "The rows": the held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
+"""Section "The rows": held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
 
 from datetime import date, datetime
 from typing import Any

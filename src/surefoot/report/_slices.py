@@ -94,7 +94,9 @@ def _quantile_bins(known: NDArray[Any]) -> tuple[Ints, list[str]]:
     numbers = known.astype("datetime64[D]").astype(np.int64) if is_date else known
     cuts = np.unique(np.quantile(numbers, np.arange(1, N_BINS) / N_BINS, method="inverted_cdf"))
     present, codes = np.unique(np.searchsorted(cuts, numbers), return_inverse=True)
-    ends = [(known[codes == code].min(), known[codes == code].max()) for code in range(len(present))]
+    ends = [
+        (known[codes == code].min(), known[codes == code].max()) for code in range(len(present))
+    ]
     show = _value_name if is_date else number
     return codes, [f"{show(low)} to {show(high)}" for low, high in ends]
 

@@ -25,9 +25,8 @@ WORTH_A_CHANGE = 0.1
 
 def group_codes(held_out: HeldOut) -> Ints:
     """Number of each held-out row's group, the unit that was sampled; without groups, each row has its own."""
-    if held_out.groups is None:
-        return np.arange(len(held_out))
-    return np.unique(held_out.groups, return_inverse=True)[1]
+    units = held_out.rows if held_out.groups is None else held_out.groups
+    return np.unique(units, return_inverse=True)[1]
 
 
 def mistaken(held_out: HeldOut) -> Mask:
@@ -44,6 +43,11 @@ def losses_of(held_out: HeldOut, prediction: NDArray[Any]) -> Floats:
         return np.asarray(prediction != truth, dtype=np.float64)
     codes = (np.searchsorted(held_out.classes, labels) for labels in (truth, prediction))
     return held_out.costs[tuple(codes)]
+
+
+def finite(value: float) -> float | None:
+    """Number that JSON can write; None for NaN and infinite values."""
+    return float(value) if np.isfinite(value) else None
 
 
 def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -84,7 +88,7 @@ def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float,
 
 
 def _unit_sums(values: Floats, units: Any) -> Floats:
-    return np.bincount(np.unique(units, return_inverse=True)[1], values)
+    return np.bincount(np.unique(units, return_inverse=True)[1], values).astype(np.float64)
 
 
 def loss_interval(held_out: HeldOut, confidence: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Section "The verdict": how good the model is, how well its errors are known, and what to do; and all that in numbers."""
+"""Section "The verdict": how good the model is, how well its errors are known, what to do; the same in numbers."""
 
 from typing import Any
 
@@ -10,7 +10,13 @@ from surefoot._words import number, percent, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._quality import SHOWN
-from surefoot.report._statistics import group_codes, loss_interval, losses_of, mean_interval, mistaken
+from surefoot.report._statistics import (
+    group_codes,
+    loss_interval,
+    losses_of,
+    mean_interval,
+    mistaken,
+)
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
