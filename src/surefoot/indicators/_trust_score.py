@@ -78,7 +78,7 @@ class TrustScore(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`, and index the rows of each class."""
         super().attach(index)
-        if index.response.is_regression:
+        if index.outputs.is_regression:
             raise ValueError(
                 "TrustScore needs a classifier: a regressor has no classes to be near."
             )

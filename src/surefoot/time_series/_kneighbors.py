@@ -87,13 +87,13 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `proba_of_lists` needs."""
+        """Neighbours that `predict_proba_of_lists` needs."""
         return self.n_neighbors
 
     def _vote(self, X: Any) -> Floats:
-        return self.proba_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
+        return self.predict_proba_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
 
-    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         no_occurrences = np.zeros((0, len(self.classes_)))
         sizes = np.array([self.n_neighbors])

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -31,13 +32,21 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         own = self.neighbors is None or isinstance(self.neighbors, DTWNeighbors)
         return "dtw" if own else type(self.neighbors).__name__
 
+    def shared_search(self, rows: Floats, metric: Any, window: Any) -> Any:
+        """Own search, if it is one among these rows, within this window, and lists are enough to vote; else None."""
+        search = self.neighbors_
+        fits = metric == "dtw" == self.metric and 0 < self.list_length <= len(rows)
+        if not fits or search.window != window or not search.is_fitted_on(rows):
+            return None
+        return search.part(np.arange(len(rows)))  # without names of columns
+
     @property
     @abstractmethod
     def list_length(self) -> int:
-        """Neighbours that `proba_of_lists` needs; 0 if lists are not enough to vote."""
+        """Neighbours that `predict_proba_of_lists` needs; 0 if lists are not enough to vote."""
 
     @abstractmethod
-    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely.
 
         Parameters
