@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import surefoot
 from surefoot.abstention import AbstainingClassifier, DeferringClassifier
-from surefoot.active_learning._strategies import Situation, likely_wrong
+from surefoot.active_learning._query import Situation, likely_wrong
 from surefoot.ensemble import StriveClassifier, TrustWeightedClassifier
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import Confidence, NeighborDistance, NeighborError

@@ -26,7 +26,7 @@ def test_a_class_is_tested_on_its_own_rows():
     promise = make_promise(estimates, wrong, {"yes": 0.1}, labels=labels)
     rare = labels == "yes"
     alone = threshold_for_risk(-estimates[rare], wrong[rare], 0.1)
-    assert promise.answers(estimates[rare]).sum() == alone.n_answered > 0
+    assert promise.accepted(estimates[rare]).sum() == alone.n_answered > 0
     # Between the last row of the class that is answered and the next one, rows of other classes are answered, too.
     next_rare = estimates[rare][alone.n_answered]
     assert promise.limit == estimates[estimates < next_rare].max() > -alone.score
@@ -40,7 +40,7 @@ def test_the_confidence_is_divided_among_the_limits():
     of_rare = threshold_for_risk(-estimates[rare], wrong[rare], 0.1, 0.975)
     of_all = threshold_for_risk(-estimates, wrong, 0.05, 0.975)
     assert of_rare.n_answered < of_all.n_answered  # the class is the stricter limit here
-    assert both.answers(estimates[rare]).sum() == of_rare.n_answered
+    assert both.accepted(estimates[rare]).sum() == of_rare.n_answered
     assert (both.max_risk, both.class_risks) == (0.05, {"yes": 0.1})
 
 
@@ -114,7 +114,7 @@ def test_held_out_rows_know_their_class_and_costs():
     promise = promise_for(held_out, {"yes": 2, "no": 0.2})
     rare = held_out.truth == "yes"
     of_rare = threshold_for_risk(-held_out.error[rare], wrong[rare], 0.5, 0.975)
-    assert promise.answers(held_out.error[rare]).sum() == of_rare.n_answered > 0
+    assert promise.accepted(held_out.error[rare]).sum() == of_rare.n_answered > 0
     with pytest.raises(
         ValueError, match=r"the risk of 'maybe', and the classes are 'no' and 'yes'"
     ):
@@ -143,9 +143,9 @@ def test_an_abstaining_classifier_limits_the_risk_of_a_rare_class():
     model = AbstainingClassifier(
         LogisticRegression(), max_risk={"yes": 0.2, None: 0.1}, random_state=0
     ).fit(X, y)
-    accept, wrong = model.predict_accept(X), model.predict(X) != y
+    accepted, wrong = model.predict_accepted(X), model.predict(X) != y
     assert 0 < model.coverage_ < 1
-    assert wrong[accept & (y == "yes")].mean() < 0.2 < wrong[y == "yes"].mean()
+    assert wrong[accepted & (y == "yes")].mean() < 0.2 < wrong[y == "yes"].mean()
     assert model.risk_bound_ == {"yes": 0.2, None: 0.1}
 
 

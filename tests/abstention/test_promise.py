@@ -31,7 +31,7 @@ def test_a_promise_is_the_threshold_of_its_risk():
     assert 0 < threshold.n_answered < 1000
     assert promise == Promise(0.05, 0.9, -threshold.score, threshold.n_answered / 1000, 1000)
     assert promise.kept
-    assert promise.answers(estimates).sum() == threshold.n_answered
+    assert promise.accepted(estimates).sum() == threshold.n_answered
 
 
 def test_groups_are_passed_on():
@@ -48,17 +48,17 @@ def test_groups_are_passed_on():
 def test_where_every_row_is_answered_so_is_one_with_a_larger_estimate():
     promise = make_promise(np.linspace(0, 0.2, 400), np.zeros(400), 0.05)
     assert (promise.limit, promise.coverage) == (0.2, 1)
-    assert_array_equal(promise.answers([0.1, 0.2, 0.9, np.nan]), [True, True, True, False])
+    assert_array_equal(promise.accepted([0.1, 0.2, 0.9, np.nan]), [True, True, True, False])
     # One row less answered, and the limit is a limit.
     partly = Promise(0.05, 0.95, 0.2, 0.99, 400)
-    assert_array_equal(partly.answers([0.1, 0.2, 0.9, np.nan]), [True, True, False, False])
+    assert_array_equal(partly.accepted([0.1, 0.2, 0.9, np.nan]), [True, True, False, False])
 
 
 def test_where_nothing_can_be_promised_nothing_is_answered():
     promise = make_promise(np.linspace(0, 0.2, 20), np.zeros(20), 0.05)
     assert promise == Promise(0.05, 0.95, -np.inf, 0.0, 20)
     assert not promise.kept
-    assert not promise.answers([-1.0, 0.0, 0.1]).any()
+    assert not promise.accepted([-1.0, 0.0, 0.1]).any()
 
 
 def test_a_promise_is_plain_data_and_stays_as_it_is():

@@ -64,8 +64,8 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
     np.testing.assert_allclose(scores["shift"], judgement.shift)
     np.testing.assert_allclose(scores["spread"], judgement.spread)
     assert scores["novel"].tolist() == model.predict_novelty(X).tolist()
-    n_trusted = int(scores["trust"].sum())
-    assert result.out.startswith(f"{n_trusted} of 120 rows can be trusted for at most")
+    n_accepted = int(scores["accepted"].sum())
+    assert result.out.startswith(f"{n_accepted} of 120 rows can be trusted: at most")
 
 
 def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, classifier, tmp_path):
@@ -76,8 +76,8 @@ def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, class
     told = load_model(classifier).held_out_
     limit = -threshold_for_risk(-told.error, told.losses, 0.22, 0.8).score
     assert found["limit"] == pytest.approx(limit)
-    assert scores["trust"].tolist() == (scores["estimated_error"] <= limit).tolist()
-    assert found["n_trusted"] == scores["trust"].sum() > 0
+    assert scores["accepted"].tolist() == (scores["estimated_error"] <= limit).tolist()
+    assert found["n_accepted"] == scores["accepted"].sum() > 0
 
 
 def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifier, tmp_path):
@@ -85,9 +85,9 @@ def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifi
     result = run(
         "score", classifier, folder / "table.csv", "--out", out, "--max-risk", "0.0001", "--json"
     )
-    assert "No row is trusted: 120 held-out rows cannot promise a risk" in result.err
+    assert "No row is trusted: 120 held-out rows cannot promise" in result.err
     assert json.loads(result.out)["limit"] is None
-    assert not pd.read_csv(out)["trust"].any()
+    assert not pd.read_csv(out)["accepted"].any()
 
 
 def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp_path, customers):
@@ -106,7 +106,7 @@ def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp
             "spread",
             "worst",
             "novel",
-            "trust",
+            "accepted",
         )
     ]
     inside = (scores["low"] <= customers["spent"]) & (customers["spent"] <= scores["high"])

@@ -94,8 +94,8 @@ def test_threads_of_one_worker_share_the_model(sure, rows):
 def test_a_promise_of_the_user_decides_which_rows_are_trusted(sure, rows):
     none, ddf = Promise(0.01, 0.95, -np.inf, 0.0, 200), dd.from_pandas(rows, npartitions=2)
     scores = score_dask(sure, ddf, none).compute(scheduler="sync")
-    assert not scores["trust"].any()
-    assert judged(sure, rows)["trust"].any()
+    assert not scores["accepted"].any()
+    assert judged(sure, rows)["accepted"].any()
 
 
 @pytest.mark.parametrize(

@@ -155,8 +155,8 @@ def test_doubtful_series_are_left_out():
     promise = promise_for(sure.fit(X[:200], y[:200]).held_out_, max_risk=0.12)
     judgement = promise.apply(sure.judge(X[200:]))
     for answered, predictions in (
-        (careful.predict_accept(X[200:]), careful.predict(X[200:])),
-        (judgement.trust, judgement.prediction),
+        (careful.predict_accepted(X[200:]), careful.predict(X[200:])),
+        (judgement.accepted, judgement.prediction),
     ):
         wrong = predictions != y[200:]
         assert 0.3 < answered.mean() < 1

@@ -30,7 +30,7 @@ def expected_frame(sure, X):
 def test_a_logged_model_predicts_the_judgement(logged, models, table, task, address):
     frame = mlflow.pyfunc.load_model(logged[0][task][address]).predict(table)
     pd.testing.assert_frame_equal(frame, expected_frame(models[task], table), check_exact=True)
-    assert 0 < frame["trust"].mean() < 1
+    assert 0 < frame["accepted"].mean() < 1
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -225,8 +225,8 @@ def test_the_promise_is_stored(small, tmp_path):
     assert mlflow.models.get_model_info(str(tmp_path / "model")).flavors["surefoot"]["promise"] == (
         fields
     )
-    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
-    np.testing.assert_array_equal(trust, sure.predict_error(X) <= promise.limit)
+    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
+    np.testing.assert_array_equal(accepted, sure.predict_error(X) <= promise.limit)
 
 
 def test_a_promise_about_classes_is_stored(small, tmp_path):
@@ -236,16 +236,16 @@ def test_a_promise_about_classes_is_stored(small, tmp_path):
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert (stored["max_risk"], stored["class_risks"]) == (None, [[label.item(), 0.9]])
     promise = promise_for(sure.held_out_, {label: 0.9})
-    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
-    np.testing.assert_array_equal(trust, promise.answers(sure.predict_error(X)))
+    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
+    np.testing.assert_array_equal(accepted, promise.accepted(sure.predict_error(X)))
 
 
 def test_a_promise_can_be_given(small, tmp_path):
     sure, X, _ = small
     promise = make_promise(np.linspace(0, 1, 100), np.arange(100) > 80, max_risk=0.1)
     save_model(sure, tmp_path / "model", promise=promise)
-    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
-    np.testing.assert_array_equal(trust, sure.predict_error(X) <= promise.limit)
+    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
+    np.testing.assert_array_equal(accepted, sure.predict_error(X) <= promise.limit)
 
 
 def test_a_promise_that_cannot_be_kept_trusts_no_row(small, tmp_path):
@@ -254,7 +254,7 @@ def test_a_promise_that_cannot_be_kept_trusts_no_row(small, tmp_path):
         save_model(sure, tmp_path / "model", max_risk=1e-4)
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert stored["limit"] is None
-    assert not mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"].any()
+    assert not mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"].any()
 
 
 def requirements(folder):

@@ -303,7 +303,7 @@ def test_rows_are_ordered_and_complete(classified):
     assert len(items) == 600
     assert [item["estimated_error"] for item in items] == sorted(classified.estimated, reverse=True)
     assert all(
-        item["trust"] == (item["estimated_error"] <= classified.promise.limit) for item in items
+        item["accepted"] == (item["estimated_error"] <= classified.promise.limit) for item in items
     )
     assert items[0]["values"] == classified.X.iloc[items[0]["row"]].tolist()
     assert all(near["row"] != item["row"] for item in items for near in item["near"])

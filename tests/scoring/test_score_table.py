@@ -50,7 +50,7 @@ def test_the_scores_of_a_folder_are_those_of_its_rows(kind, big, rows, tmp_path,
     assert parts == [f"part-00000{i}.parquet" for i in range(4)]
     assert summary == {
         "n_rows": 300,
-        "n_trusted": judged["trust"].sum(),
+        "n_accepted": judged["accepted"].sum(),
         "n_novel": judged["novel"].sum(),
         "n_infinite": 0,
         "estimated_error": pytest.approx(judged["estimated_error"].mean()),
@@ -220,7 +220,7 @@ def test_a_promise_says_which_rows_are_trusted(classifier, big, tmp_path):
     promise = make_promise(held_out.error, held_out.losses, max_risk=0.3, confidence=0.8)
     score_table(classifier, big, tmp_path / "out", promise=promise)
     scores = read(tmp_path / "out")
-    assert scores["trust"].tolist() == promise.answers(scores["estimated_error"]).tolist()
+    assert scores["accepted"].tolist() == promise.accepted(scores["estimated_error"]).tolist()
 
 
 @pytest.mark.parametrize("name", ["big", "t.csv"])

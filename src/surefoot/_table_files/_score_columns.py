@@ -4,7 +4,7 @@
 NAMES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "trust"),
+        *("shift", "spread", "worst", "flips", "novel", "accepted"),
     ]
 )
 

@@ -129,9 +129,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> X, y = make_friedman_problem(3, n_samples=2000, random_state=0)
     >>> X_new, y_new = make_friedman_problem(3, n_samples=2000, random_state=1)
     >>> model = AbstainingClassifier(GaussianNB(), max_risk=0.03, random_state=0).fit(X, y)
-    >>> accept = model.predict_accept(X_new)
+    >>> accepted = model.predict_accepted(X_new)
     >>> wrong = model.predict(X_new) != y_new
-    >>> bool(wrong[accept].mean() < 0.03 < wrong.mean())
+    >>> bool(wrong[accepted].mean() < 0.03 < wrong.mean())
     True
     """
 
@@ -215,7 +215,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = check_rows(self, X)
         return self.estimator_.predict_proba(X)
 
-    def predict_accept(self, X: Any) -> Mask:
+    def predict_accepted(self, X: Any) -> Mask:
         """Mask of the rows whose prediction is accepted (answered).
 
         Parameters
@@ -225,7 +225,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        accept : ndarray of bool of shape (n_rows,)
+        accepted : ndarray of bool of shape (n_rows,)
             True where the score is at or above `threshold_`.
         """
         X = check_rows(self, X)
@@ -245,7 +245,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Class labels, or None.
         """
         decisions = self.predict(X).astype(object)
-        decisions[~self.predict_accept(X)] = None
+        decisions[~self.predict_accepted(X)] = None
         return decisions
 
     def _choose_threshold(

@@ -35,7 +35,7 @@ class Promise:
     """A risk, the confidence with which it is kept, and the highest estimated error that is answered.
 
     With probability at least `confidence`, over draws of the held-out rows (or groups), the mean loss of all future
-    rows that `answers` picks is at most `max_risk`, and that of the rows of each class in `class_risks` at most its
+    rows that `accepted` picks is at most `max_risk`, and that of the rows of each class in `class_risks` at most its
     limit, all at once; see `threshold_for_risk` for what that needs.
 
     Parameters
@@ -71,21 +71,14 @@ class Promise:
         """True if any row is answered; if none is, nothing can be promised."""
         return self.coverage > 0
 
-    @property
-    def in_words(self) -> str:
-        """Limits of the risk for a sentence: "a risk of 0.05 and of 0.2 for 'yes'"."""
-        parts = [] if self.max_risk is None else [f"{self.max_risk:.3g}"]
-        parts += [f"{risk:.3g} for {str(label)!r}" for label, risk in self.class_risks.items()]
-        return f"a risk of {' and of '.join(parts)}"
-
-    def answers(self, estimated_errors: Any) -> Mask:
+    def accepted(self, estimated_errors: Any) -> Mask:
         """Mask of the rows that are answered, by their estimated errors; a row with NaN is not answered."""
         estimates = np.asarray(estimated_errors, dtype=np.float64)
         return ~np.isnan(estimates) if self.coverage == 1 else estimates <= self.limit
 
     def apply(self, judgement: Judgement) -> Judgement:
-        """Copy of a judgement with `trust` set: True for the answered rows."""
-        return judgement.with_trust(self.answers(judgement.error))
+        """Copy of a judgement with `accepted` set: True for the answered rows."""
+        return judgement.with_accepted(self.accepted(judgement.error))
 
 
 def promise_for(
@@ -120,7 +113,7 @@ def promise_for(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
     >>> promise = promise_for(sure.held_out_, max_risk=0.03)
-    >>> bool(promise.apply(sure.judge(X)).trust.mean() > 0.8)
+    >>> bool(promise.apply(sure.judge(X)).accepted.mean() > 0.8)
     True
     """
     losses, groups, values = held_out.losses, held_out.groups, held_out.loss_values
@@ -183,7 +176,7 @@ def make_promise(
     >>> promise = make_promise(np.linspace(0, 0.99, 100), wrong, max_risk=0.1)
     >>> promise.coverage, promise.limit
     (0.86, 0.85)
-    >>> promise.answers([0.2, 0.85, 0.9])
+    >>> promise.accepted([0.2, 0.85, 0.9])
     array([ True,  True, False])
     """
     estimates, losses = _check_rows(estimated_errors, losses, groups)

@@ -65,15 +65,6 @@ def run_fit(
         "n_rows": len(rows.y),
         "error": error,
     }
-    unit = "cost" if cost else rows.task
-    print(json.dumps(summary) if as_json else in_words(unit, error, out))
-
-
-def in_words(unit: str, error: float, out: Path) -> str:
-    """Sentences with the held-out error or cost of the model and the path of its file."""
-    start = {
-        "regression": f"Off by {error:.3g} on average",
-        "cost": f"An answer costs {error:.3g} on average",
-        "classification": f"Wrong on {error:.1%} of rows",
-    }[unit]
-    return f"{start}, measured on held-out rows.\nThe model: {out}"
+    measured = model.held_out_.unit.all_rows.format(model.held_out_.unit.show(error))
+    words = f"{measured[:1].upper()}{measured[1:]}, measured on held-out rows.\nThe model: {out}"
+    print(json.dumps(summary) if as_json else words)

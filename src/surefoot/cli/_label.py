@@ -54,7 +54,7 @@ def run_label(
     check_output(answers.out, ".csv")
     check_output(db)
     check_outputs([answers.out, db], [data, model])
-    check_settings(strategy, place)
+    check_settings(place)
     if place.host not in LOCAL:
         remark(REMOTE)
     with working(f"Reading {table_name(data)}"), needed_for("surefoot label", "label"):
@@ -147,8 +147,8 @@ def class_names(text: str) -> list[str]:
     return names
 
 
-def check_settings(strategy: str | None, place: Place) -> None:
-    """Raise a `Mistake` for a strategy, an address or a time that cannot be used."""
+def check_settings(place: Place) -> None:
+    """Raise a `Mistake` for an address or a time that cannot be used."""
     if not place.allow_remote and place.host not in LOCAL:
         raise Mistake(
             f"--host {place.host} may let other machines reach the page, over a connection that is not encrypted: pass "
@@ -156,11 +156,6 @@ def check_settings(strategy: str | None, place: Place) -> None:
         )
     if not 1 <= place.lease_seconds < float("inf"):
         raise Mistake(f"--lease {place.lease_seconds:g} must be a number of seconds, at least 1.")
-    if strategy is not None:
-        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415 - slow to import
-
-        if strategy not in STRATEGIES:
-            raise Mistake(f"--strategy {strategy} is not known: there are {listed(STRATEGIES)}.")
 
 
 def stop(page: Any, out: Path) -> None:

@@ -15,7 +15,7 @@ from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot._parallel import model_of, shared_model
 from surefoot._sure import Sure
 from surefoot._table_files import is_score_column
-from surefoot._words import plural
+from surefoot._words import LossUnit, plural
 from surefoot.abstention import Promise, promise_for
 from surefoot.cli._columns import without_infinities
 from surefoot.cli._console import progress_bar, remark, working
@@ -59,7 +59,7 @@ def run_score(
     summary = {
         **figures_of(out, promise, confidence),
         "n_rows": len(judged),
-        "n_trusted": int(judged["trust"].sum()),
+        "n_accepted": int(judged["accepted"].sum()),
         "n_novel": int(judged["novel"].sum()),
         "estimated_error": float(judged["estimated_error"].mean()),
     }
@@ -68,7 +68,7 @@ def run_score(
 
 def prepare(
     model: Path, max_risk: Sequence[str] | None, confidence: float
-) -> tuple[Sure, Promise, str]:
+) -> tuple[Sure, Promise, LossUnit]:
     """Error estimator of a file, its promise, and the unit of its errors."""
     check_confidence(confidence)
     with working(f"Reading {model}"):
@@ -76,7 +76,7 @@ def prepare(
         has_costs = sure.held_out_.costs is not None
         task = "classification" if is_classifier(sure) else "regression"
         risk = limits_for(max_risk, task, getattr(sure, "classes_", []), costs=has_costs)
-    return sure, promise_or_remark(sure, risk, confidence), "cost" if has_costs else task
+    return sure, promise_or_remark(sure, risk, confidence), sure.held_out_.unit
 
 
 def figures_of(out: Path, promise: Promise, confidence: float) -> dict[str, Any]:
@@ -88,13 +88,6 @@ def figures_of(out: Path, promise: Promise, confidence: float) -> dict[str, Any]
         "confidence": confidence,
         "limit": promise.limit if promise.kept else None,
     }
-
-
-LIMITS = {
-    "classification": "at most {:.1%}{} wrong",
-    "cost": "a mean cost{1} of at most {0:.3g}",
-    "regression": "a mean error{1} of at most {0:.3g}",
-}
 
 
 def load_sure(path: Path) -> Sure:
@@ -153,8 +146,9 @@ def promise_or_remark(sure: Sure, max_risk: Risk, confidence: float) -> Promise:
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))
+        limits = held_out.unit.describe_limits(promise.max_risk, promise.class_risks)
         remark(
-            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {promise.in_words} with a "
+            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {limits['short']} with a "
             f"confidence of {confidence:g}.{f' {promise.reason}' if promise.reason else ''}"
         )
     return promise
@@ -176,16 +170,11 @@ def judge_chunk(shared: Any, part: pd.DataFrame, promise: Promise) -> pd.DataFra
     return promise.apply(model_of(shared).judge(part)).to_frame()
 
 
-def in_words(summary: dict[str, Any], unit: str) -> str:
+def in_words(summary: dict[str, Any], unit: LossUnit) -> str:
     """How many rows can be trusted, and where all of them are."""
-    n_rows, limit = summary["n_rows"], LIMITS[unit]
-    overall = [] if summary["max_risk"] is None else [limit.format(summary["max_risk"], "")]
-    of_classes = [
-        limit.format(risk, f" of {label!r}") for label, risk in summary["class_risks"].items()
-    ]
-    kept = " and ".join(overall + of_classes)
+    limits = unit.describe_limits(summary["max_risk"], summary["class_risks"])["short"]
     return (
-        f"{summary['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
+        f"{summary['n_accepted']:,} of {plural(summary['n_rows'], 'row')} can be trusted: {limits} "
         f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"
         f"Every row: {summary['scores']}"
     )

@@ -6,7 +6,6 @@ from math import floor
 import numpy as np
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot.metrics import conformal_quantile
 
 # Bisection steps after which the range is as narrow as floats allow.
 HALVINGS = 60
@@ -22,6 +21,16 @@ def check_supported(n_rows: int, confidence: float) -> None:
             f"{n_rows} held-out rows cannot support confidence={confidence}: with as many it may be at "
             f"most {floor(1e4 * n_rows / (n_rows + 1)) / 1e4}."
         )
+
+
+def conformal_quantile(scores: Floats, confidence: float) -> float:
+    """The ⌈confidence · (n + 1)⌉-th smallest score, which a new one exceeds with 1 − confidence; inf if n is too small.
+
+    >>> conformal_quantile(np.arange(1.0, 20.0), 0.9), conformal_quantile(np.arange(1.0, 6.0), 0.9)
+    (18.0, inf)
+    """
+    rank = floor((1 - confidence) * (len(scores) + 1) + 1e-9)
+    return float(np.partition(scores, len(scores) - rank)[-rank]) if rank > 0 else np.inf
 
 
 def deployed_intervals(own: CenterAndScale, held_out_scores: Floats, confidence: float) -> Floats:

@@ -1,12 +1,13 @@
 """Result of `judge`: prediction, estimated error, stability and novelty of each row."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
 from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import UNITS, LossUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Judgement:
         Estimated truth minus prediction of the model; None for a classifier.
     wrong : ndarray of shape (n_rows,), or None
         Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
-    trust : ndarray of bool of shape (n_rows,), or None
+    accepted : ndarray of bool of shape (n_rows,), or None
         Whether the row is answered under a promise (selective prediction); None without a promise.
 
     Examples
@@ -70,14 +71,25 @@ class Judgement:
     interval: Floats | None = None
     residual: Floats | None = None
     wrong: Floats | None = None
-    trust: Mask | None = None
+    accepted: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.error)
 
-    def with_trust(self, trust: Mask) -> Self:
-        """Copy with the field `trust`: which rows are answered under a promise."""
-        return replace(self, trust=trust)
+    def take(self, rows: Any) -> Self:
+        """Judgement of some of the rows: positions, or a mask."""
+        parts: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, dict):
+                parts[each.name] = {name: column[rows] for name, column in value.items()}
+            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+                parts[each.name] = value[rows]
+        return replace(self, **parts)
+
+    def with_accepted(self, accepted: Mask) -> Self:
+        """Copy with the field `accepted`: which rows are answered under a promise."""
+        return replace(self, accepted=accepted)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Columns of `to_frame` by name, one array each."""
@@ -88,7 +100,7 @@ class Judgement:
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "trust"):
+        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
@@ -100,7 +112,7 @@ class Judgement:
         -------
         frame : pandas.DataFrame
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel and trust, in this order, without those
+            interval), residual, shift, spread, worst, flips, novel and accepted, in this order, without those
             that are None.
         """
         with needed_for("to_frame", "report"):
@@ -141,6 +153,13 @@ class HeldOut(Judgement):
     groups: NDArray[Any] | None = None
     truth: NDArray[Any] | None = None
     costs: Floats | None = None
+
+    @property
+    def unit(self) -> LossUnit:
+        """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
+        if self.classes is None:
+            return UNITS["size"]
+        return UNITS["share" if self.costs is None else "cost"]
 
     @property
     def loss_values(self) -> dict[Any, Floats] | None:

@@ -37,7 +37,7 @@ class JudgingModel:
     sure : IndividualErrorClassifier or IndividualErrorRegressor
         Judges the rows.
     promise : Promise
-        Says which of them are trusted.
+        Says which of them are accepted.
     types : mapping of str to str
         Columns whose type MLflow does not keep, and the name of their type in pandas.
     """
@@ -48,7 +48,7 @@ class JudgingModel:
         self.types = types
 
     def predict(self, model_input: Any) -> pd.DataFrame:
-        """Table of the judgement of each row, with `trust`."""
+        """Table of the judgement of each row, with `accepted`."""
         return self.promise.apply(self.sure.judge(self._as_fitted(model_input))).to_frame()
 
     def get_raw_model(self) -> Sure:
@@ -129,7 +129,7 @@ def chosen_promise(
     max_risk: float | Mapping[Any, float] | None,
     confidence: float,
 ) -> Promise:
-    """Promise that was given, or one from the held-out rows; a warning if it trusts no row."""
+    """Promise that was given, or one from the held-out rows; a warning if it accepts no row."""
     if promise is not None and max_risk is not None:
         raise ValueError("Pass promise or max_risk, not both.")
     if promise is None:
@@ -137,8 +137,9 @@ def chosen_promise(
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
+        limits = sure.held_out_.unit.describe_limits(promise.max_risk, promise.class_risks)
         warnings.warn(
-            f"No row will be trusted: the held-out rows cannot promise {promise.in_words} with a confidence of "
+            f"No row will be trusted: the held-out rows cannot promise {limits['short']} with a confidence of "
             f"{promise.confidence:g}.",
             stacklevel=4,
         )

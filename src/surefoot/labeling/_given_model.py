@@ -30,7 +30,7 @@ def rows_not_answered(
         for start in range(0, len(rows), CHUNK)
     ]
     errors = np.concatenate([each.error for each in judged])
-    trusted = np.concatenate([np.asarray(each.trust) for each in judged])
+    accepted = np.concatenate([np.asarray(each.accepted) for each in judged])
     return [
         Question(
             int(rows[i]),
@@ -39,5 +39,5 @@ def rows_not_answered(
             float(errors[i]),
         )
         for i in np.argsort(-errors, kind="stable")
-        if not trusted[i]
+        if not accepted[i]
     ]

@@ -190,14 +190,14 @@ def _score_columns(table: pd.DataFrame) -> set[str]:
 
 def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
     """Rows that `surefoot score` did not trust, those with the highest estimated error first."""
-    if not {*SCORES, "trust"} <= set(table.columns):
+    if not {*SCORES, "accepted"} <= set(table.columns):
         return []
     errors = table["estimated_error"].to_numpy(dtype=float)
-    trusted = table["trust"].astype(str).str.lower().eq("true").to_numpy()
+    accepted = table["accepted"].astype(str).str.lower().eq("true").to_numpy()
     return [
         Question(int(row), "model", NOT_ANSWERED, float(errors[row]))
         for row in np.argsort(-errors, kind="stable")
-        if not trusted[row] and row not in labels
+        if not accepted[row] and row not in labels
     ]
 
 

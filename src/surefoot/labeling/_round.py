@@ -12,8 +12,9 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.frozen import FrozenEstimator
 
 from surefoot._optional import needed_for
+from surefoot._stopping import StoppingRule
 from surefoot._typing import Ints
-from surefoot.active_learning import DEFAULT_STRATEGY, StoppingRule, query
+from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.labeling._queue import Question
 from surefoot.labeling._telling import telling_columns
@@ -39,7 +40,7 @@ START = "The first rows are spread over the table, so that every class is seen s
 
 def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
     """Fit the model to the labels so far, choose the next questions, and measure how good the model is."""
-    request = replace(request, strategy=request.strategy or DEFAULT_STRATEGY)
+    request = replace(request, strategy=request.strategy or "margin")
     y = np.asarray(request.labels)
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(request.rows, request.closed_rows))
     X_known = X.iloc[request.rows]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot._typing import Floats, Ints
 from surefoot.plots._colors import BLUE, GREY, INK, ORANGE
 from surefoot.plots._display import LegendDisplay
-from surefoot.resampling import BiasVarianceResult, bias_variance
+from surefoot.resampling import bias_variance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ class BiasVarianceDisplay(LegendDisplay):
 
     Parameters
     ----------
-    result : BiasVarianceResult
+    result : object
         Result of :func:`surefoot.resampling.bias_variance`.
     x : ndarray of shape (n_test,), default=None
         Position of each point; None puts the points in the order of their error.
@@ -58,9 +58,7 @@ class BiasVarianceDisplay(LegendDisplay):
     areas_: dict[str, Any]
     line_: Any
 
-    def __init__(
-        self, *, result: BiasVarianceResult, x: Floats | None = None, xlabel: str | None = None
-    ) -> None:
+    def __init__(self, *, result: Any, x: Floats | None = None, xlabel: str | None = None) -> None:
         self.result = result
         self.x = x
         self.xlabel = xlabel
@@ -68,7 +66,7 @@ class BiasVarianceDisplay(LegendDisplay):
     @classmethod
     def from_result(
         cls,
-        result: BiasVarianceResult,
+        result: Any,
         x: ArrayLike | None = None,
         *,
         xlabel: str | None = None,
@@ -79,7 +77,7 @@ class BiasVarianceDisplay(LegendDisplay):
 
         Parameters
         ----------
-        result : BiasVarianceResult
+        result : object
             Result of :func:`surefoot.resampling.bias_variance`.
         x : array-like of shape (n_test,), default=None
             Position of each point; None puts the points in the order of their error.

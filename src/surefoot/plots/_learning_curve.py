@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult, simulate
+from surefoot.active_learning import SimulationResult, simulate
 from surefoot.plots._colors import BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION
 from surefoot.plots._display import LegendDisplay
 
@@ -95,7 +95,7 @@ class LearningCurveDisplay(LegendDisplay):
         estimator: Any,
         X: Any,
         y: Any,
-        strategies: Any = ("random", DEFAULT_STRATEGY),
+        strategies: Any = ("random", "margin"),
         *,
         share: float = 0.95,
         ax: Axes | None = None,

@@ -17,11 +17,10 @@ from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import as_table, count_rows, row_index
 from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot._validation import check_number, check_share
-from surefoot._words import listed
+from surefoot._words import LossUnit, listed
 from surefoot.abstention import Promise, offer_promises, promise_for
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.recalibration import recalibrated_probabilities
-from surefoot.report._loss_units import UNITS, LossUnit
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -54,8 +53,7 @@ class Assessment:
     @property
     def unit(self) -> LossUnit:
         """Unit of losses and estimated errors: a share, a cost or a size."""
-        kind = "share" if self.held_out.costs is None else "cost"
-        return UNITS[kind if self.is_classifier else "size"]
+        return self.held_out.unit
 
     @property
     def held_out(self) -> HeldOut:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from surefoot._typing import Floats
+from surefoot._words import number, percent
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number, percent
 
 # Most rows or columns that an item lists.
 MOST_LISTED = 20

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from surefoot._words import number, percent
 from surefoot.checks import FoldOrders, compare_fold_orders, find_duplicates, find_entities
 from surefoot.error_estimation import find_label_errors
 from surefoot.report._assessment import Assessment
@@ -23,7 +24,6 @@ from surefoot.report._column_checks import (
     describe_identifiers,
     describe_leaks,
 )
-from surefoot.report._figures import number, percent
 from surefoot.report._row_order import may_be_ordered
 from surefoot.report._row_table import plain
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 from surefoot._tables import take_rows
+from surefoot._words import number, percent
 from surefoot.checks import find_equal_columns, find_identifiers, find_leaks
 from surefoot.report._assessment import Assessment
 from surefoot.report._check_items import MOST_LISTED, TIME, make_item, quoted
-from surefoot.report._figures import number, percent
 
 
 def describe_leaks(assessment: Assessment) -> dict[str, Any] | None:

@@ -33,7 +33,7 @@ def score_batches(
         Rows. Columns that the model does not know are not used. Columns of Arrow get the kind that they had in
         `fit`; a frame is judged as it is.
     promise : Promise, default=None
-        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `promise_for(sure.held_out_)`.
     keep : pyarrow.Schema, default=None
         Columns of the batches to copy, in front of the scores, with their types.
 
@@ -78,9 +78,9 @@ def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
     Returns
     -------
     schema : pyarrow.Schema
-        The columns of `Judgement.to_frame()`, with `trust`: prediction (of the type of `classes_`),
+        The columns of `Judgement.to_frame()`, with `accepted`: prediction (of the type of `classes_`),
         probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, shift,
-        spread, worst, flips, novel and trust; without those that the model does not have.
+        spread, worst, flips, novel and accepted; without those that the model does not have.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
     else:
         fields = {"prediction": number}
         names = ["estimated_error", "low", "high", "residual", "shift", "spread", "worst"]
-    fields |= dict.fromkeys(names, number) | {"novel": flag, "trust": flag}
+    fields |= dict.fromkeys(names, number) | {"novel": flag, "accepted": flag}
     kept = [] if keep is None else list(keep)
     if twice := [field.name for field in kept if field.name in fields]:
         raise ValueError(

@@ -27,7 +27,7 @@ def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
     ddf : dask.dataframe.DataFrame
         Rows. Columns that the model does not know are not read; the others get the kind that they had in `fit`.
     promise : Promise, default=None
-        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `promise_for(sure.held_out_)`.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def judge_part(
     figures = {
         "n_rows": part.num_rows,
         "error_sum": float(np.sum(scores["estimated_error"].to_numpy())),
-        "n_trusted": pc.sum(scores["trust"]).as_py(),
+        "n_accepted": pc.sum(scores["accepted"]).as_py(),
         "n_novel": pc.sum(scores["novel"]).as_py(),
         "n_infinite": n_infinite,
     }

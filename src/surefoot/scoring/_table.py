@@ -69,7 +69,7 @@ def score_table(
     out : path
         Folder for the scores: a new or empty one, or the one of a run that was stopped.
     promise : Promise, default=None
-        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `promise_for(sure.held_out_)`.
     keep : sequence of str, default=()
         Columns of the table to copy, in front of the scores.
     rows_per_part : int, default=None
@@ -86,7 +86,7 @@ def score_table(
     Returns
     -------
     summary : dict
-        `n_rows`; `estimated_error`, its mean; `n_trusted`, rows that are answered under the promise; `n_novel`;
+        `n_rows`; `estimated_error`, its mean; `n_accepted`, rows that are answered under the promise; `n_novel`;
         `n_infinite`, infinite numbers that were judged as missing; `n_parts`; `n_earlier`, rows that earlier runs
         had scored.
 
@@ -244,7 +244,7 @@ def summary_of(record: Record) -> dict[str, Any]:
     parts = record.parts
     totals = {
         name: sum(part[name] for part in parts)
-        for name in ("n_rows", "n_trusted", "n_novel", "n_infinite")
+        for name in ("n_rows", "n_accepted", "n_novel", "n_infinite")
     }
     mean = sum(part["error_sum"] for part in parts) / totals["n_rows"]
     return {**totals, "estimated_error": mean, "n_parts": len(parts)}

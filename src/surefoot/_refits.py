@@ -1,38 +1,58 @@
-"""Leave-one-out predictions without refits, for models where that is exact."""
+"""Models refitted on other training rows, by bootstrap samples or by shortcuts that need no refits."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.linalg import svd
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import LabelBinarizer
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 
+from surefoot._models import clone_model
 from surefoot._sklearn_private import neighbor_weights
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
+
+
+def bootstrap_models(
+    estimator: Any, X: Any, y: NDArray[Any], *, n_resamples: int, random: Any, n_jobs: int | None
+) -> list[Any]:
+    """Clones fitted on bootstrap samples of the rows; for a classifier the samples are stratified.
+
+    Each class keeps its number of rows, so that no sample lacks a class.
+    """
+    parts = [np.arange(len(y))]
+    if is_classifier(estimator):
+        parts = [np.flatnonzero(y == label) for label in np.unique(y)]
+    draws = [
+        np.concatenate([part[random.randint(len(part), size=len(part))] for part in parts])
+        for _ in range(n_resamples)
+    ]
+    fits = (
+        delayed(clone_model(estimator).fit)(take_rows(X, rows), take_rows(y, rows))
+        for rows in draws
+    )
+    return list(Parallel(n_jobs=n_jobs)(fits))
+
+
+# Exact classes: a subclass may fit otherwise.
+LINEAR = (LinearRegression, Ridge, RidgeClassifier)
+NEAREST = (KNeighborsClassifier, KNeighborsRegressor)
+FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
 
 # A row with a leverage this close to 1 determines a coefficient alone: without it the fit is not unique.
 FULL_LEVERAGE = 1 - 1e-9
-
-
-class LeaveOneOutModel(Protocol):
-    """Outputs of the models fitted without one training row each, computed without refits."""
-
-    n_rows: int
-
-    def changes(self, X: Any) -> Floats:
-        """Change of each output when a row is left out, shape (n, n_changing, n_outputs).
-
-        The second axis may omit training rows that change nothing.
-        """
-
-    def held_out(self) -> Floats:
-        """Outputs for each training row by the model fitted without it, shape (n_rows, n_outputs)."""
 
 
 class LinearLeaveOneOut:
@@ -56,16 +76,11 @@ class LinearLeaveOneOut:
         shrunk = scale[:, None] * self.factors
         level = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
         fitted = self.left @ (shrunk * (self.left.T @ (Y - level))) + level
+        self.residuals = Y - fitted
         self.leverage = self.share + self.left**2 @ shrunk
-        self.fitted, self.residuals = fitted, Y - fitted
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether each leave-one-out fit has a unique solution."""
-        return bool((self.leverage < FULL_LEVERAGE).all())
 
     def changes(self, X: Any) -> Floats:
-        """Change of the outputs when each training row is left out."""
+        """Change of each output when a training row is left out, shape (n, n_rows, n_outputs)."""
         along = (np.asarray(X, dtype=np.float64) - self.center) @ self.axes.T
         scaled = self.residuals / (1 - self.leverage)
         return np.stack(
@@ -76,10 +91,6 @@ class LinearLeaveOneOut:
             axis=2,
         )
 
-    def held_out(self) -> Floats:
-        """Outputs for each row by the model fitted without it."""
-        return self.fitted - self.residuals * self.leverage / (1 - self.leverage)
-
 
 class NeighborsLeaveOneOut:
     """Nearest-neighbour model: when one of the k is left out, the next nearest row takes its place."""
@@ -89,7 +100,7 @@ class NeighborsLeaveOneOut:
         self.n_rows = len(Y)
 
     def changes(self, X: Any) -> Floats:
-        """Change of the outputs when each of the k neighbours is left out."""
+        """Change of each output when a neighbour is left out, shape (n, k, n_outputs); other rows change nothing."""
         k = self.model.n_neighbors
         distances, near = self.model.kneighbors(X, n_neighbors=k + 1)
         full = self._vote(distances[:, :k], near[:, :k])
@@ -99,10 +110,6 @@ class NeighborsLeaveOneOut:
             axis=1,
         )
 
-    def held_out(self) -> Floats:
-        """Outputs for each row by its nearest other rows."""
-        return self._vote(*self.model.kneighbors())
-
     def _vote(self, distances: Floats, near: Ints) -> Floats:
         """Weighted mean of the neighbours' targets."""
         weights = neighbor_weights(distances, self.model.weights)
@@ -111,22 +118,22 @@ class NeighborsLeaveOneOut:
         return np.asarray(total / weights.sum(axis=1, keepdims=True))
 
 
-def exact_leave_one_out(model: Any, X: Any, y: Any) -> LeaveOneOutModel | None:
+def exact_leave_one_out(
+    model: Any, X: Any, y: Any
+) -> LinearLeaveOneOut | NeighborsLeaveOneOut | None:
     """Exact shortcut to leave-one-out fits of a model on these rows; None if there is none.
 
     The outputs are predictions of a regressor, `decision_function` of a RidgeClassifier, and class
     probabilities of nearest neighbours.
     """
-    if issparse(X) or model.__class__ not in SHORTCUTS:
+    y = np.asarray(y)
+    if issparse(X) or y.ndim != 1 or model.__class__ not in (*LINEAR, *NEAREST):
         return None
     X = check_array(X, dtype=np.float64)
-    targets = np.asarray(y)
-    if targets.ndim != 1:
-        return None
-    return SHORTCUTS[model.__class__](model, X, targets)
+    return _linear(model, X, y) if model.__class__ in LINEAR else _nearest(model, X, y)
 
 
-def _linear(model: Any, X: Floats, y: NDArray[Any]) -> LeaveOneOutModel | None:
+def _linear(model: Any, X: Floats, y: NDArray[Any]) -> LinearLeaveOneOut | None:
     """Shortcut for a linear model; None where it would not be exact."""
     alpha = np.atleast_1d(np.asarray(getattr(model, "alpha", 0.0), dtype=np.float64))
     if getattr(model, "positive", False) or getattr(model, "class_weight", None) is not None:
@@ -137,75 +144,15 @@ def _linear(model: Any, X: Floats, y: NDArray[Any]) -> LeaveOneOutModel | None:
     penalty = np.broadcast_to(alpha, Y.shape[1:])
     shortcut = LinearLeaveOneOut(X, Y, penalty, fit_intercept=model.fit_intercept)
     is_unique = bool((penalty > 0).all()) or shortcut.is_full_rank
-    return shortcut if is_unique and shortcut.is_exact else None
+    return shortcut if is_unique and (shortcut.leverage < FULL_LEVERAGE).all() else None
 
 
-def _neighbors(model: Any, X: Floats, y: NDArray[Any]) -> LeaveOneOutModel | None:
+def _nearest(model: Any, X: Floats, y: NDArray[Any]) -> NeighborsLeaveOneOut | None:
     """Shortcut for a nearest-neighbour model; None where it would not be exact."""
     if model.n_neighbors >= len(X) or model.metric == "precomputed":
         return None
     Y = y[:, None] == np.unique(y) if is_classifier(model) else y[:, None]
     return NeighborsLeaveOneOut(clone(model).fit(X, y), Y.astype(np.float64))
-
-
-SHORTCUTS = {
-    LinearRegression: _linear,
-    Ridge: _linear,
-    RidgeClassifier: _linear,
-    KNeighborsClassifier: _neighbors,
-    KNeighborsRegressor: _neighbors,
-}
-
-
-def leave_one_out_predict(
-    estimator: Any, X: Any, y: Any, *, n_jobs: int | None = None
-) -> NDArray[Any]:
-    """Leave-one-out predictions: each row is predicted by a model fitted on all the others.
-
-    `LinearRegression`, `Ridge` and `RidgeClassifier` (by the hat matrix), `KNeighborsClassifier` and
-    `KNeighborsRegressor` (by one search) need no refits, and the predictions are exact. Any other model,
-    and any pipeline, is fitted once for each row.
-
-    Parameters
-    ----------
-    estimator : classifier or regressor
-        The model.
-    X : array-like, CSR or frame of shape (n_rows, n_columns)
-        Rows.
-    y : array-like of shape (n_rows,)
-        Targets.
-    n_jobs : int, default=None
-        Number of parallel fits, where models are fitted.
-
-    Returns
-    -------
-    predictions : ndarray of shape (n_rows,)
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.linear_model import Ridge
-    >>> from surefoot.resampling import leave_one_out_predict
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> left_out = leave_one_out_predict(Ridge(0.1), X, y)
-    >>> fitted = Ridge(0.1).fit(X, y).predict(X)
-    >>> print(f"error {abs(y - left_out).mean():.1f}, not {abs(y - fitted).mean():.1f}")
-    error 44.5, not 43.7
-    """
-    check_consistent_length(X, y)
-    if len(np.asarray(y)) < 2:
-        raise ValueError(
-            "X and y have fewer than two rows: without one there is nothing to learn from."
-        )
-    shortcut = exact_leave_one_out(estimator, X, y)
-    if shortcut is None:
-        return np.asarray(cross_val_predict(estimator, X, y, cv=LeaveOneOut(), n_jobs=n_jobs))
-    outputs = shortcut.held_out()
-    if not is_classifier(estimator):
-        return outputs[:, 0]
-    classes = np.unique(np.asarray(y))
-    best = (outputs[:, 0] > 0).astype(int) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-    return np.asarray(classes[best])
 
 
 def jackknife_variance(changes: Floats, n_rows: int) -> Floats:
@@ -216,3 +163,49 @@ def jackknife_variance(changes: Floats, n_rows: int) -> Floats:
     """
     around = (changes**2).sum(axis=1) - changes.sum(axis=1) ** 2 / n_rows
     return np.asarray((n_rows - 1) / n_rows * np.maximum(around, 0.0))
+
+
+class InfinitesimalJackknife:
+    """Variance of a fitted forest's prediction over training sets, from its trees, without refits.
+
+    With N how often each tree drew each row, the sum over rows of Cov(N, prediction)² estimates the variance.
+    The bias of this sum due to the limited number of trees is subtracted. The Monte Carlo variance, by which
+    another forest on the same rows would differ (the trees' variance over their number), is added.
+    """
+
+    def __init__(self, forest: Any) -> None:
+        n_rows = int(forest._n_samples)  # noqa: SLF001 - number of rows that trees drew from
+        counts = np.array(
+            [np.bincount(drawn, minlength=n_rows) for drawn in forest.estimators_samples_],
+            dtype=np.float64,
+        )
+        counts -= counts.mean(axis=0)
+        self.n_trees = len(counts)
+        # Σᵢ Cov(Nᵢ, t)² = tᵀ(NNᵀ)t / B²: the matrix is trees by trees, however many rows there are.
+        self.products = counts @ counts.T
+
+    def variance(self, answers: Floats) -> Floats:
+        """Variance of the mean of the trees' predictions, given with shape (n, n_trees)."""
+        around = answers - answers.mean(axis=1, keepdims=True)
+        tree_variance = (around**2).mean(axis=1)
+        raw = np.einsum("nb,bc,nc->n", around, self.products, around, optimize=True)
+        by_chance = np.trace(self.products) * tree_variance
+        from_rows = np.maximum(raw - by_chance, 0.0) / self.n_trees**2
+        return np.asarray(from_rows + tree_variance / self.n_trees)
+
+
+def infinitesimal_jackknife(model: Any) -> InfinitesimalJackknife | None:
+    """Infinitesimal jackknife of a fitted forest; None for any other model, or if its trees did not draw rows."""
+    if model.__class__ not in FORESTS or not model.bootstrap or len(model.estimators_) < 2:
+        return None
+    return InfinitesimalJackknife(model)
+
+
+def tree_answers(model: Any, X: Any) -> Floats:
+    """Class probabilities or predictions of each tree, shape (n, n_trees, n_outputs)."""
+    method = "predict_proba" if hasattr(model, "predict_proba") else "predict"
+    rows = model._validate_X_predict(X)  # noqa: SLF001 - rows in the form that the trees take
+    answers = np.stack(
+        [getattr(tree, method)(rows, check_input=False) for tree in model.estimators_], axis=1
+    )
+    return answers if answers.ndim == 3 else answers[:, :, None]

@@ -1,4 +1,4 @@
-"""Stopping rule: stop when predictions no longer change (after Bloodgood and Vijay-Shanker 2009)."""
+"""Stopping rule of active learning: stop when predictions no longer change (Bloodgood and Vijay-Shanker 2009)."""
 
 from numbers import Integral
 from typing import Any
@@ -34,7 +34,7 @@ class StoppingRule:
     Examples
     --------
     >>> import json
-    >>> from surefoot.active_learning import StoppingRule
+    >>> from surefoot._stopping import StoppingRule
     >>> rule = StoppingRule()
     >>> rule.look(["a", "b"] * 50, n_labels=20)
     >>> rule.look(["a", "a"] * 50, n_labels=40)
@@ -61,7 +61,7 @@ class StoppingRule:
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that the rule remembers, in numbers, texts, lists and dicts that JSON can store."""
+        """State of the rule, in numbers, strings, lists and dicts that JSON can store."""
         looks = [{"n_labels": n, "predictions": predictions} for n, predictions in self._looks]
         return {"looks": looks, "compared": None if self._compared is None else [*self._compared]}
 
