@@ -8,7 +8,14 @@ from surefoot._crossfit._checks import (
     common_classes,
     known_classes,
 )
-from surefoot._crossfit._fitter import MOST_LEARNED_ROWS, CrossFit, CrossFitter, Fold, HeldOutOutputs
+from surefoot._crossfit._fitter import (
+    MOST_LEARNED_ROWS,
+    CrossFit,
+    CrossFitter,
+    Fold,
+    HeldOutOutputs,
+    units_of,
+)
 from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
 from surefoot._crossfit._panel import (
     Panel,
@@ -41,5 +48,6 @@ __all__ = [
     "named",
     "sample_inputs",
     "single_precision",
+    "units_of",
     "with_fixed_seed",
 ]

@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit._panel import Panel, PanelRows, build_panels, join, named
-from surefoot._models import fit_model
+from surefoot._models import fit_model, predict_labels
 from surefoot._progress import counted
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows
@@ -102,13 +102,14 @@ class CrossFit:
     @property
     def units(self) -> NDArray[Any] | None:
         """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
-        return self.units_of(self.held_out.rows)
+        return units_of(self.held_out.rows, self.groups)
 
-    def units_of(self, rows: Ints) -> NDArray[Any] | None:
-        """Group of each of some held-out rows; see `units`."""
-        if self.groups is not None:
-            return self.groups[rows]
-        return rows if len(np.unique(rows)) < len(rows) else None
+
+def units_of(rows: Ints, groups: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
+    if groups is not None:
+        return groups[rows]
+    return rows if len(np.unique(rows)) < len(rows) else None
 
 
 class CrossFitter:
@@ -207,6 +208,20 @@ class CrossFitter:
             too_rare=parts.too_rare,
         )
 
+    def predict(
+        self, X: Any, y: NDArray[Any], *, groups: Any = None, sample_weight: Floats | None = None
+    ) -> tuple[Any, Ints, NDArray[Any]]:
+        """Deployed model, positions of the held-out rows, and out-of-fold predictions; the model needs no scores."""
+        groups = None if groups is None else np.asarray(groups)
+        parts = _Parts(self, X, y, groups, sample_weight)
+        parts.fit_models([parts.deployed, *(train for train, _ in parts.splits)])
+        rows = np.concatenate([test for _, test in parts.splits])
+        predictions = [
+            predict_labels(parts.model(train), take_rows(X, test)) for train, test in parts.splits
+        ]
+        order = np.argsort(rows, kind="stable")
+        return parts.model(parts.deployed), rows[order], np.concatenate(predictions)[order]
+
     def build(self, parts: list[PanelRows], n_trained: int, like: Panel | None) -> list[Any]:
         """Panel of each part; `like` is that of the deployed model, which comes first if there is none yet."""
         return build_panels(
@@ -247,7 +262,7 @@ class _Parts:
         y: NDArray[Any],
         groups: NDArray[Any] | None,
         sample_weight: Floats | None,
-        deploy_all: bool,
+        deploy_all: bool = False,
     ) -> None:
         self.fitter, self.X, self.y = fitter, X, y
         self.groups, self.sample_weight = groups, sample_weight
@@ -286,7 +301,7 @@ class _Parts:
         like = self._panels.get(first)
         needed = {first: self.deployed, **wanted}
         new = {key: part for key, part in needed.items() if key not in self._panels}
-        self._fit_models(new.values())
+        self.fit_models(new.values())
         if new:
             rows = [self._panel_rows(part) for part in new.values()]
             built = self.fitter.build(rows, len(self.deployed), like)
@@ -336,7 +351,7 @@ class _Parts:
         """Positions of the rows in which the panel of a part searches neighbours."""
         return part[self._kept(part)]
 
-    def _fit_models(self, parts: Iterable[Ints]) -> None:
+    def fit_models(self, parts: Iterable[Ints]) -> None:
         """Fit the models of the parts that have none yet."""
         new = {part.tobytes(): part for part in parts if part.tobytes() not in self._models}
         weight = self.sample_weight
@@ -406,7 +421,7 @@ class _Parts:
             [split for split in self.splits_within(part) if not self._missing(split[0])]
             for part in parts
         ]
-        self._fit_models(train for splits in by_part for train, _ in splits)
+        self.fit_models(train for splits in by_part for train, _ in splits)
         for part, splits in zip(parts, by_part, strict=True):
             scores = self._held_out_scores(part, splits)
             self.panel(part).set_held_out_scores(scores[self._kept(part)])

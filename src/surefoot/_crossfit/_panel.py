@@ -73,14 +73,15 @@ class Panel:
         names : collection of str, default=None
             Names of the indicators to compute; None means all of them.
         methods : sequence of {"predict", "predict_proba"}, default=()
-            Methods of the model whose outputs are returned as `answers`.
+            Methods of the model whose outputs are returned as `answers`, as far as it has them.
         opinions : bool, default=False
             Whether the predictions of the other models in `SecondOpinion` are returned too.
         """
         names = self.indicators if names is None else names
 
         def describe(near: Neighborhood) -> PanelOutput:
-            answers = {method: near.answer(method) for method in methods}
+            has = near.index.outputs.has_probabilities
+            answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             columns: dict[str, Floats] = {}
             others: dict[str, NDArray[Any]] = {}
             for name, around in self._around(near, names):
@@ -167,9 +168,7 @@ def build_panels(
     fitted: dict[str, list[Indicator]] = {}
     for number, group in enumerate(members):
         chosen = [by_name[name] for name in group]
-        given = [
-            _part(chosen, part, own[number]) for part, own in zip(parts, indexes, strict=True)
-        ]
+        given = [_part(chosen, part, own[number]) for part, own in zip(parts, indexes, strict=True)]
         fitted |= {name: by_name[name].fit_parts(given, n_jobs=n_jobs) for name in group}
     return [
         Panel(members, own, {name: fitted[name][place] for name in by_name})

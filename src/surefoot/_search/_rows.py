@@ -106,6 +106,7 @@ class NeighborSearch(ABC):
 
     def prepare_parts(self, n_neighbors: int, n_rows: int) -> None:
         """Prepare for searches of these very rows among parts of about `n_rows` of them; by default, do nothing."""
+        return
 
 
 def neighbor_search(

@@ -60,19 +60,12 @@ def fit_scored_model(
         return ScoredModel(fit_model(estimator, X, y, sample_weight), indicator)
     indicator = clone_with_seed(indicator, settings.get("random_state"))
     if indicator.needs_held_out_scores:
-        folds = CrossFitter(
-            [indicator],
-            estimator,
-            X,
-            y,
-            cv=FOLDS,
-            groups=groups,
-            sample_weight=sample_weight,
-            random_state=settings.get("random_state"),
+        fitter = CrossFitter(
+            [indicator], estimator, cv=FOLDS, random_state=settings.get("random_state")
         )
-        panel = folds.panel(folds.everything)
-        [scorer] = panel.indicators.values()
-        return ScoredModel(folds.model(folds.everything), scorer)
+        cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+        [scorer] = cross.panel.indicators.values()
+        return ScoredModel(cross.model, scorer)
     model = fit_model(estimator, X, y, sample_weight)
     return ScoredModel(model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y))
 

@@ -25,7 +25,6 @@ from surefoot.ensemble._strive_input import (
 )
 from surefoot.ensemble._topic_decisions import micro_average
 from surefoot.ensemble._topic_models import TopicCrossFitter
-from surefoot.ensemble._topic_panel import TopicPanel
 
 
 class HeldOutColumns(NamedTuple):
@@ -122,7 +121,6 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
     """
 
     classes_: NDArray[Any]
-    _panel: TopicPanel
 
     def __init__(
         self,
@@ -171,22 +169,19 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         fitter = TopicCrossFitter(
             [indicators[name] for name in models],
             list(models.values()),
-            X,
-            topics.indicator,
             cv=topic_splits(self.cv, X, topics, groups, self.random_state),
-            groups=groups,
-            sample_weight=sample_weight,
             n_jobs=self.n_jobs,
         )
-        held_out = fitter.held_out()
-        rows = held_out.rows
+        cross = fitter.fit(
+            X, topics.indicator, groups=groups, sample_weight=sample_weight, deploy_all=True
+        )
+        held_out, rows = cross.held_out, cross.held_out.rows
         columns = by_topic(held_out, topics.indicator.shape[1])
         self.held_out_ = HeldOutColumns(rows, columns, topics.indicator[rows])
-        self._panel = fitter.topic_panel()
+        self._panel: Any = cross.panel
         self.named_estimators_ = Bunch(**dict(zip(models, self._panel.models, strict=True)))
         self._blocks = name_blocks(list(models), fitter.owners, self._panel)
-        self._units = fitter.units(rows)
-        self._weight = None if sample_weight is None else sample_weight[rows]
+        self._units, self._weight = cross.units, cross.weight
         self._passed = take_rows(X, rows) if self.passthrough else None
         self._topics = topics
         self.classes_ = topics.classes

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
+from surefoot._crossfit import CrossFit, HeldOutOutputs, PanelOutput, check_rows, known_classes
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import check_supported, cv_plus_sets
@@ -23,6 +23,7 @@ from surefoot.indicators import (
     Confidence,
     Indicator,
 )
+from surefoot.neighborhoods import NeighborhoodIndex
 
 
 def _model_has(name: str) -> Any:
@@ -195,7 +196,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         check_supported(sum(map(len, self._held_out_strangeness)), confidence)
-        new = [class_strangeness(scorer(X).scores) for scorer in self._fold_scorers]
+        new = [class_strangeness(self._fold_scores(model, X)) for model in self._fold_models]
         return cv_plus_sets(new, self._held_out_strangeness, confidence)
 
     @available_if(_model_has("predict_proba"))
@@ -211,8 +212,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         return np.asarray(self.estimator_.decision_function(X))
 
     def _methods(self) -> tuple[str, ...]:
-        has_probabilities = hasattr(self.estimator_, "predict_proba")
-        return ("predict", "predict_proba") if has_probabilities else ("predict",)
+        return ("predict", "predict_proba")
 
     def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
         wrong = self._error(self._table(output.columns))
@@ -271,20 +271,19 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             self._costs = check_costs(self.loss, len(self.classes_))
         return y
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        rows, truth = held_out.rows, folds.y[held_out.rows]
+    def _learn(self, cross: CrossFit) -> HeldOut:
+        held_out, truth, weight = cross.held_out, cross.truth, cross.weight
         predictions = held_out.answers["predict"]
         wrong = (predictions != truth).astype(np.int64)
-        weight = None if folds.sample_weight is None else folds.sample_weight[rows]
         is_default = self.error_estimator is None
         self.prior_ = prior_for(self.get_column_names(), self.prior if is_default else None)
         self._error_probability = ErrorProbability(
             self.error_estimator,
             n_own=self._n_own(held_out),
-            random_state=folds.seed,
+            random_state=cross.seed,
             directions=self._directions(),
             prior=self.prior_,
-        ).fit(self._table(held_out.columns), wrong, weight, folds.units(rows))
+        ).fit(self._table(held_out.columns), wrong, weight, cross.units)
         self.error_estimator_ = self._error_probability.fitted_
         losses, error = wrong.astype(float), self._error_probability.held_out_
         if self.loss is not None:
@@ -293,9 +292,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             costs = expected_cost(self._costs, held_out.scores, codes, error)
             self._cost_factor = cost_factor(losses, costs, weight)
             error = self._cost_factor * costs
-        self._remember_strangeness(folds, held_out)
+        self._remember_strangeness(cross)
         return HeldOut(
-            **self._held_out_fields(folds, held_out),
+            **self._held_out_fields(cross),
             prediction=predictions,
             error=error,
             classes=self.classes_,
@@ -310,26 +309,33 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         learned = [self._panel.indicators[name] for name in self._learned]
         return np.concatenate([indicator.column_directions() for indicator in learned])
 
-    def _n_own(self, held_out: CrossFit) -> int:
+    def _n_own(self, held_out: HeldOutOutputs) -> int:
         """Number of leading columns that are the model's own confidence."""
         first = self._learned[0]
         if not _is_own_confidence(self._panel.indicators[first]):
             return 0
         return int(held_out.columns[first].shape[1])
 
-    def _remember_strangeness(self, folds: CrossFitter, held_out: CrossFit) -> None:
-        """Store the scorer of each fold's model, and the nonconformity scores of the rows it did not see."""
-        codes = np.searchsorted(self.classes_, folds.y[held_out.rows])
+    def _fold_scores(self, model: Any, X: Any) -> Floats:
+        """Scores of rows by the model of a fold."""
+        index = NeighborhoodIndex(model, X, n_neighbors=0, n_trained=self._n_trained)
+        return np.concatenate(index.map(lambda near: near.scores, X, 0))
+
+    def _remember_strangeness(self, cross: CrossFit) -> None:
+        """Store the model of each fold, and the nonconformity scores of the rows it did not see."""
+        held_out = cross.held_out
+        codes = np.searchsorted(self.classes_, cross.truth)
         strangeness = true_class_strangeness(held_out.scores, codes)
+        self._n_trained = cross.panel.indexes[0].n_trained
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
             first = np.unique(held_out.rows, return_index=True)[1]
-            self._fold_scorers = [folds.scorer(folds.splits[0][0])]
+            self._fold_models = [cross.model]
             self._held_out_strangeness = [strangeness[first]]
             return
-        self._fold_scorers = [folds.scorer(train) for train, _ in folds.splits]
+        self._fold_models = [fold.model for fold in cross.folds]
         self._held_out_strangeness = [
-            strangeness[held_out.splits == number] for number in range(len(folds.splits))
+            strangeness[held_out.splits == number] for number in range(len(cross.folds))
         ]
 
 

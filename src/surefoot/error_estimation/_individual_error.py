@@ -7,13 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
+    HeldOutOutputs,
     InputSample,
     PanelOutput,
     check_rows,
@@ -67,7 +68,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Checked targets; raises if the model or the targets are of the wrong kind."""
 
     @abstractmethod
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
+    def _learn(self, cross: CrossFit) -> HeldOut:
         """Fit the error estimator on the held-out rows, and return their out-of-fold judgement."""
 
     @abstractmethod
@@ -110,31 +111,34 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         if self._stability == STABILITY:
             n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
             not_learned[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
-        folds = CrossFitter(
+        fitter = CrossFitter(
             {**learned, **not_learned},
             self.estimator,
-            X,
-            y,
             cv=self.cv,
-            groups=groups,
-            sample_weight=sample_weight,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self._panel = folds.deployed_panel()
-        self.estimator_ = folds.model(folds.deployed)
-        self.n_splits_ = len(folds.splits)
-        self.never_held_out_ = folds.too_rare
-        self.reference_rows_ = folds.reference_rows()
-        held_out = folds.held_out(methods=self._methods(), opinions=True)
+        cross = fitter.fit(
+            X,
+            y,
+            groups=groups,
+            sample_weight=sample_weight,
+            methods=self._methods(),
+            opinions=True,
+            inner=self._learned if is_regressor(self.estimator) else None,
+        )
+        self._panel, self.estimator_ = cross.panel, cross.model
+        self.n_splits_ = len(cross.folds)
+        self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
+        held_out = cross.held_out
         self.novelty_threshold_ = float(
             np.quantile(held_out.columns[NOVELTY][:, 0], 1 - NOVEL_SHARE)
         )
         self.input_sample_: InputSample = sample_inputs(
-            X, held_out.rows, self._index.coordinates, folds.seed
+            X, held_out.rows, self._index.coordinates, cross.seed
         )
-        self.held_out_ = self._learn(folds, held_out)
+        self.held_out_ = self._learn(cross)
         return self
 
     @property
@@ -167,7 +171,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         X = check_rows(self, X)
         return self._panel(X, self._learned, methods)
 
-    def _shared_fields(self, output: PanelOutput | CrossFit) -> dict[str, Any]:
+    def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
         shift, spread, worst, *flips = output.columns[self._stability].T
         return {
@@ -179,19 +183,20 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
-    def _held_out_fields(self, folds: CrossFitter, held_out: CrossFit) -> dict[str, Any]:
+    def _held_out_fields(self, cross: CrossFit) -> dict[str, Any]:
         """Fields of the judgement of held-out rows that do not depend on the task."""
+        held_out = cross.held_out
         return {
             **self._shared_fields(held_out),
             "rows": held_out.rows,
             "scores": held_out.scores,
             "splits": held_out.splits,
             "opinions": held_out.opinions,
-            "groups": None if folds.groups is None else folds.groups[held_out.rows],
-            "truth": folds.y[held_out.rows],
+            "groups": None if cross.groups is None else cross.groups[held_out.rows],
+            "truth": cross.truth,
         }
 
-    def _is_novel(self, output: PanelOutput | CrossFit) -> Mask:
+    def _is_novel(self, output: PanelOutput | HeldOutOutputs) -> Mask:
         return output.columns[NOVELTY][:, 0] > self.novelty_threshold_
 
     def predict(self, X: Any) -> NDArray[Any]:

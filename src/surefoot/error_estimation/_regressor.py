@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows
+from surefoot._crossfit import CrossFit, HeldOutOutputs, PanelOutput, check_rows, units_of
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import (
@@ -296,29 +296,28 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             )
         return check_targets(y)
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        self._folds = []
+    def _learn(self, cross: CrossFit) -> HeldOut:
+        self._folds, held_out = [], cross.held_out
         prediction = held_out.scores[:, 0].copy()
         error, residual = np.empty((2, len(prediction)))
-        for number, (train, _) in enumerate(folds.splits):
+        for number, fold in enumerate(cross.folds):
             where = np.flatnonzero(held_out.splits == number)
-            inner = folds.held_out(train, self._learned)
-            size = self._fit_size(folds, inner)
+            size = self._fit_size(cross, fold.inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
             prediction[where] += size.correction(table)
             error[where], residual[where] = size.error(table), size.residual(table)
-            sizes = np.abs(folds.y[held_out.rows[where]] - prediction[where])
-            self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
-        self._size = self._fit_size(folds, held_out, residual)
+            sizes = np.abs(cross.truth[where] - prediction[where])
+            self._folds.append(FoldFit(fold.panel, size, sizes / size.scale(table)))
+        self._size = self._fit_size(cross, held_out, residual)
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         self.prior_version_ = self._size.prior_version
-        sizes = np.abs(folds.y[held_out.rows] - prediction)
+        sizes = np.abs(cross.truth - prediction)
         scale, splits = self._in_target_unit(error), held_out.splits
-        size = self._size if len(folds.splits) > 1 else self._folds[0].size
+        size = self._size if len(cross.folds) > 1 else self._folds[0].size
         own = size.scale(self._table(held_out.columns))
         self._scores = levelled_scores(sizes, scale, own)
         return HeldOut(
-            **self._held_out_fields(folds, held_out),
+            **self._held_out_fields(cross),
             prediction=prediction,
             error=error,
             interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
@@ -327,7 +326,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _fit_size(
-        self, folds: CrossFitter, held_out: CrossFit, estimates: Floats | None = None
+        self, cross: CrossFit, held_out: HeldOutOutputs, estimates: Floats | None = None
     ) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
@@ -336,12 +335,12 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             names=[str(name) for name in self.get_column_names()],
             corrected=self.corrected,
             squared=self.loss == "squared",
-            random_state=folds.seed,
+            random_state=cross.seed,
         ).fit(
             self._table(held_out.columns),
-            folds.y[rows] - held_out.scores[:, 0],
+            cross.y[rows] - held_out.scores[:, 0],
             held_out.splits,
-            None if folds.sample_weight is None else folds.sample_weight[rows],
-            folds.units(rows),
+            None if cross.sample_weight is None else cross.sample_weight[rows],
+            units_of(rows, cross.groups),
             estimates,
         )

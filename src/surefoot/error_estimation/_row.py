@@ -58,7 +58,7 @@ class Row(Indicator):
 
     def laid_out_like(self, fitted: Self) -> Self:
         """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
-        return clone(self).set_params(layout=fitted.index_.coordinate_names())
+        return clone(self).set_params(layout=fitted.layout or fitted.index_.coordinate_names())
 
     def _laid_out(self, rows: Floats) -> Floats:
         """Coordinates in the order of `layout`; 0 for columns that the index lacks."""

@@ -20,9 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot.indicators._boosted_trees import BoostedTrees
 from surefoot._models import share_of_columns
 from surefoot._typing import Floats, Ints
+from surefoot.indicators._boosted_trees import BoostedTrees
 from surefoot.indicators._indicator import Indicator, Part
 from surefoot.indicators._neighbor_disagreement import predicted_labels
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -130,54 +130,43 @@ class SecondOpinion(Indicator):
         """1, so that the index has a neighbour space."""
         return 1
 
-    def learn(self, rows: Any, labels: NDArray[Any] | None) -> Self:
-        """Fit the other models on rows in the neighbour space and their targets."""
-        return self._learn(Part(self.index_, rows, labels))
-
-    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part; where the folds of a classifier may share them, the default trees are fitted once."""
-        first, *rest = parts
-        shared = None
-        if first.folds is not None and self.opinions is None and len(np.unique(first.labels)) > 1:
-            seed = seed_of(self.random_state)
-            shared = SharedTrees(first.rows, first.labels, first.folds, self.n_trees, seed)
-            copies = [clone(self).attach(first.index)._learn(first, shared.for_new_rows())]
-        else:
-            copies = [self.fit_part(first)]
-        may_share = [shared is not None and part.fold >= 0 for part in rest]
-        tasks = (
-            delayed(clone(self).attach(part.index)._learn)(
-                part, *((shared.without(part.fold), first.index) if shares else ())
-            )
-            for part, shares in zip(rest, may_share, strict=True)
-        )
-        return [*copies, *Parallel(n_jobs=n_jobs)(tasks)]
-
-    def _learn(
-        self, part: Part, trees: Any = None, index_of_trees: NeighborhoodIndex | None = None
-    ) -> Self:
-        """Fit the other models; `trees` are fitted already, in the space of another index if one is given."""
-        if part.labels is None:
+    def learn(self, rows: Any, labels: NDArray[Any] | None, trees: Any = None) -> Self:
+        """Fit the other models on rows in the neighbour space and their targets; `trees` are fitted already."""
+        if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
         is_regression = self.index_.outputs.is_regression
         opinions = self.opinions
         if opinions is None:
             opinions = default_opinions(
-                part.rows, part.labels, is_regression, self.n_trees, self.random_state
+                rows, labels, is_regression, self.n_trees, self.random_state
             )
         elif not is_regression:
             _check_probabilities(opinions)
-        self._index_of_trees = index_of_trees
+        fitted = {} if trees is None else {"trees": trees}
         self.opinions_ = [
-            (
-                name,
-                trees
-                if name == "trees" and trees is not None
-                else clone(model).fit(part.rows, part.labels),
-            )
+            (name, fitted[name] if name in fitted else clone(model).fit(rows, labels))
             for name, model in opinions
         ]
         return self
+
+    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
+        """Fitted copy for each part. Folds of a classifier share the default trees, where they may."""
+        first, *rest = parts
+        is_default = self.opinions is None and first.folds is not None
+        if not is_default or len(np.unique(first.labels)) < 2:
+            return super().fit_parts(parts, n_jobs)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        shared = SharedTrees(first.rows, first.labels, first.folds, self.n_trees, seed)
+        deployed = clone(self).attach(first.index)
+        deployed.learn(first.rows, first.labels, shared.for_new_rows())
+        tasks = (delayed(self._fit_fold)(part, shared.without(part.fold), first) for part in rest)
+        return [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
+
+    def _fit_fold(self, part: Part, trees: Any, deployed: Part) -> Self:
+        """Fitted copy for a fold, with trees that have not seen it but were fitted in the deployed space."""
+        fitted = clone(self).attach(part.index)
+        fitted._index_of_trees = deployed.index  # noqa: SLF001 - a copy of this
+        return fitted.learn(part.rows, part.labels, trees)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
@@ -227,7 +216,7 @@ def default_opinions(
     rows: Any, labels: NDArray[Any], is_regression: bool, n_trees: int, random_state: Any
 ) -> Opinions:
     """Randomised trees, boosted trees for classes, and a penalised linear model, of the model's kind."""
-    seed = seed_of(random_state)
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     boosting = [] if issparse(rows) else [("boosting", BoostedTrees(random_state=seed))]
     if is_regression:
         share = share_of_columns(rows.shape[1])
@@ -242,11 +231,6 @@ def default_opinions(
     if len(np.unique(labels)) < 2:
         return [(name, DummyClassifier()) for name, _ in opinions]
     return opinions
-
-
-def seed_of(random_state: Any) -> int:
-    """Seed of the default opinions."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _check_probabilities(opinions: Opinions) -> None:

@@ -123,12 +123,16 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
 
     def part(self, positions: Ints) -> "DTWNeighbors":
         """Search among some of the series, which are not copied; it reads known lists where these reach."""
-        part = copy(self)
-        vars(part).pop("feature_names_in_", None)
-        part._batch, part.n_samples_fit_ = self._batch.part(positions), len(positions)
-        starts, lengths = self._stored.starts[positions], self._stored.lengths[positions]
-        part._stored = self._stored._replace(starts=starts, lengths=lengths)
-        part._lists = None if self._lists is None else self._lists.part(positions)
+        part, stored = copy(self), self._stored
+        vars(part).pop("feature_names_in_", None)  # of the table that the series came in
+        vars(part).update(
+            n_samples_fit_=len(positions),
+            _batch=self._batch.part(positions),
+            _stored=stored._replace(
+                starts=stored.starts[positions], lengths=stored.lengths[positions]
+            ),
+            _lists=None if self._lists is None else self._lists.part(positions),
+        )
         return part
 
     def prepare_parts(self, n_neighbors: int, n_rows: int) -> None:

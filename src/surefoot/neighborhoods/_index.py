@@ -27,7 +27,6 @@ from surefoot._parallel import row_batches
 from surefoot._search import (
     UNBOUNDED,
     Metric,
-    NeighborSearch,
     canonical_metric,
     check_neighbor_metric,
     neighbor_search,
@@ -43,9 +42,6 @@ T = TypeVar("T")
 
 # Methods that are affine in their input, shared by all of scikit-learn's linear models.
 AFFINE_METHODS = (LogisticRegression.decision_function, LinearRegression.predict)
-
-# Places of samples around a row; see `Neighborhood.sample_scores`.
-SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
 
 
 class NeighborhoodIndex:
@@ -194,7 +190,11 @@ class NeighborhoodIndex:
             self.n_neighbors = max(self.n_neighbors, self.voter.list_length)
         if like is not None and positions is not None and like.metric == self.metric:
             whole = like.space.rows
-            if self.space.is_model_input and not issparse(rows) and same_rows(rows, whole, positions):
+            if (
+                self.space.is_model_input
+                and not issparse(rows)
+                and same_rows(rows, whole, positions)
+            ):
                 return like.search.part(positions)
         if own is not None:
             return own
@@ -317,6 +317,9 @@ class Neighborhood:
     array([['no', 'no']], dtype='<U3')
     """
 
+    # Values of `sampling`; see `sample_scores`.
+    SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
+
     def __init__(
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
@@ -397,7 +400,7 @@ class Neighborhood:
         of the row's cell; "midpoint" half way to the neighbour; "uniform" at the given fraction of the way to the
         border, one for each neighbour; "axis" one local standard deviation up and down in one column at a time.
         """
-        check_option(sampling, "sampling", SAMPLINGS)
+        check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
         if sampling == "axis":
             return self._axis_scores(near)

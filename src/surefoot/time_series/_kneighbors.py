@@ -91,7 +91,9 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         return self.n_neighbors
 
     def _vote(self, X: Any) -> Floats:
-        return self.predict_proba_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
+        return self.predict_proba_of_lists(
+            *self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
+        )
 
     def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
