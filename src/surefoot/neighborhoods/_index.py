@@ -176,7 +176,8 @@ class NeighborhoodIndex:
         """Metric between rows; "auto" is that of a model that votes by neighbours, else "cosine" for sparse rows."""
         if not (isinstance(metric, str) and metric == "auto"):
             return canonical_metric(metric)
-        if hasattr(self.predictor, "shared_search") and self.space.is_model_input:
+        votes = hasattr(self.predictor, "shared_search") and self.space.is_model_input
+        if votes and self.predictor.metric in ("cosine", "euclidean"):
             return self.predictor.metric
         return "cosine" if issparse(self.space.rows) else "euclidean"
 

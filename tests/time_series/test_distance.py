@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -45,42 +43,30 @@ def test_a_wider_window_is_never_farther(seed):
 
 
 @pytest.mark.parametrize("window", [None, 0, 1, 5])
-def test_same_as_tslearn(window):
-    tslearn = pytest.importorskip("tslearn.metrics")
-    limit = {} if window is None else {"sakoe_chiba_radius": window}
-
-    for seed in range(5):
-        x, y = random_pair(seed)
-        expected = tslearn.dtw(x, y, **limit)
-        assert dtw_distance(x, y, window=window) == pytest.approx(expected)
-
-
-def test_same_as_tslearn_with_channels_and_unequal_lengths():
-    tslearn = pytest.importorskip("tslearn.metrics")
-    x, y = random_pair(0, 20, 33, n_channels=3)
-
-    assert dtw_distance(x, y) == pytest.approx(tslearn.dtw(x.T, y.T))
-
-
-@pytest.mark.parametrize("window", [None, 0, 1, 5])
 def test_same_as_dtaidistance(window):
     dtaidistance = pytest.importorskip("dtaidistance.dtw")
     # It counts the diagonal in: a window of 1 allows no shift.
     limit = {} if window is None else {"window": window + 1}
 
     for seed in range(5):
-        x, y = random_pair(seed)
+        x, y = random_pair(seed, m=30 if window is not None else 43)
         expected = dtaidistance.distance(x, y, **limit)
         assert dtw_distance(x, y, window=window) == pytest.approx(expected)
 
 
-def test_same_as_dtaidistance_with_unequal_lengths():
-    dtaidistance = pytest.importorskip("dtaidistance.dtw")
-    x, y = random_pair(1, 20, 33)
+@pytest.mark.slow  # it compiles
+@pytest.mark.parametrize("window", [None, 0, 1, 5])
+def test_same_as_tslearn(window):
+    tslearn = pytest.importorskip("tslearn.metrics")
+    limit = {} if window is None else {"sakoe_chiba_radius": window}
 
-    assert dtw_distance(x, y) == pytest.approx(dtaidistance.distance(x, y))
+    for seed in range(5):
+        x, y = random_pair(seed, m=30 if window is not None else 43, n_channels=3)
+        expected = tslearn.dtw(x.T, y.T, **limit)
+        assert dtw_distance(x, y, window=window) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [None, 0.0, 0.1, 0.5])
 def test_root_of_aeon_s(window):
     aeon = pytest.importorskip("aeon.distances")
@@ -91,52 +77,27 @@ def test_root_of_aeon_s(window):
         assert dtw_distance(x, y, window=window) == pytest.approx(expected)
 
 
-def test_a_window_that_forbids_every_path_is_refused():
-    with pytest.raises(ValueError, match="lengths 3 and 6: it must allow at least 3"):
-        dtw_distance([1, 2, 3], [1, 2, 3, 4, 5, 6], window=2)
-
-
-def test_other_numbers_of_channels_are_refused():
-    with pytest.raises(ValueError, match="3 channels, but 2 are expected"):
-        dtw_distance(np.zeros((2, 5)), np.zeros((3, 5)))
-
-
-def test_nan_and_empty_series_are_refused():
-    with pytest.raises(ValueError, match="contains NaN"):
-        dtw_distance([1, np.nan], [1, 2])
-    with pytest.raises(ValueError, match="minimum of 1 is required"):
-        dtw_distance([], [1, 2])
-
-
 def test_series_of_one_point():
     assert dtw_distance([1], [4]) == 3
     assert dtw_distance([1], [2, 3]) == pytest.approx(5**0.5)
 
 
 @pytest.mark.parametrize(
-    ("x", "y", "sentence"),
+    ("x", "y", "window", "sentence"),
     [
-        (
-            [1, np.inf],
-            [1, 2],
-            "Input x contains infinity or a value too large for dtype('float64').",
-        ),
-        (
-            [1, 2],
-            [1, -np.inf],
-            "Input y contains infinity or a value too large for dtype('float64').",
-        ),
-        ([1, 2], [np.nan, 2], "Input y contains NaN."),
-        (
-            [1, 2],
-            [0, -1e155],
-            "y has a value of size 1e+155, whose square overflows: it may have values of size 1e+150 at most.",
-        ),
+        ([1, 2, 3], [1, 2, 3, 4, 5, 6], 2, "lengths 3 and 6: it must allow at least 3"),
+        (np.zeros((2, 5)), np.zeros((3, 5)), None, "3 channels, but 2 are expected"),
+        ([], [1, 2], None, "minimum of 1 is required"),
+        ([1, np.inf], [1, 2], None, "^Input x contains infinity or a value too large for dtype"),
+        ([1, 2], [1, -np.inf], None, "^Input y contains infinity or a value too large for dtype"),
+        ([1, np.nan], [1, 2], None, r"^Input x contains NaN\.$"),
+        ([1, 2], [np.nan, 2], None, r"^Input y contains NaN\.$"),
+        ([1, 2], [0, -1e155], None, r"^y has a value of size 1e\+155, whose square overflows"),
     ],
 )
-def test_a_value_without_a_finite_square_is_refused_by_name(x, y, sentence):
-    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
-        dtw_distance(x, y)
+def test_what_has_no_distance_gets_one_sentence(x, y, window, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        dtw_distance(x, y, window=window)
 
 
 def test_a_window_may_be_any_number_of_steps():

@@ -33,11 +33,20 @@ def test_same_as_scikit_learn_with_the_distance_as_metric(weights, n_neighbors):
     np.testing.assert_array_equal(model.predict(X[30:]), reference.predict(X[30:]))
 
 
-def test_rank_weights_let_the_nearest_of_two_decide():
-    model = KNeighborsDTWClassifier(2, weights="rank").fit([[1.0, 1.0], [3.0, 3.0]], ["b", "a"])
+@pytest.mark.parametrize(
+    ("weights", "series", "expected"),
+    [
+        ("rank", 0.0, [6 / 11, 5 / 11]),  # 1 against 1/2 + 1/3
+        ("distance", 0.0, [4 / 7, 3 / 7]),  # 1 against 1/2 + 1/4
+        ("distance", 2.0, [0.0, 1.0]),  # an equal series outvotes all others
+        (lambda distances: distances, 0.0, [1 / 7, 6 / 7]),
+    ],
+)
+def test_weights_of_votes_by_hand(weights, series, expected):
+    model = KNeighborsDTWClassifier(3, weights=weights).fit([[1.0], [2.0], [4.0]], ["b", "c", "c"])
 
-    np.testing.assert_allclose(model.predict_proba([[0.0, 0.0]]), [[1 / 3, 2 / 3]])
-    assert model.predict([[0.0, 0.0]]).tolist() == ["b"]
+    np.testing.assert_allclose(model.predict_proba([[series]]), [expected])
+    assert model.predict([[series]]) == model.classes_[np.argmax(expected)]
 
 
 def test_channels_and_unequal_lengths():
@@ -81,12 +90,9 @@ def test_more_neighbors_than_series_are_refused():
         model.predict(np.zeros((1, 5)))
 
 
-def test_unknown_weights_are_refused():
+def test_wrong_weights_and_labels_get_one_sentence():
     with pytest.raises(ValueError, match="weights='equal' is not known: it may be 'uniform'"):
         KNeighborsDTWClassifier(weights="equal").fit(np.zeros((3, 5)), [0, 1, 1])
-
-
-def test_as_many_labels_as_series():
     with pytest.raises(ValueError, match="X has 3 series and y has 2 labels"):
         KNeighborsDTWClassifier().fit(np.zeros((3, 5)), [0, 1])
 
