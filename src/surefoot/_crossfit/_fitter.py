@@ -83,7 +83,7 @@ class CrossFit:
     sample_weight: Floats | None
     seed: int
     model: Any
-    panel: Panel
+    panel: Any
     reference_rows: Ints
     folds: list[Fold]
     held_out: HeldOutOutputs

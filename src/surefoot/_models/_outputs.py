@@ -48,7 +48,7 @@ class Outputs:
         self.model = model
         self.method = _choose_method(model, response)
         self.is_regression = self.method == "predict"
-        self.classes = None if self.is_regression else _checked_classes(model)
+        self.classes: Any = None if self.is_regression else _checked_classes(model)
         self.least_probability = 1.0 / (2 * n_rows + 2)
         self.cut = self._threshold_score()
 

@@ -145,8 +145,8 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         fitter = CrossFitter(
             [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
         )
-        model, *second = fitter.predict(X, y, groups=groups, sample_weight=sample_weight)
-        self._learn_value(y, *second, groups, sample_weight)
+        model, rows, predictions = fitter.predict(X, y, groups=groups, sample_weight=sample_weight)
+        self._learn_value(y, rows, predictions, groups, sample_weight)
         self.estimators_ = [self.error_estimator_.estimator_, model]
         self.named_estimators_ = Bunch(
             **dict(zip([cheap_name, expensive_name], self.estimators_, strict=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._crossfit import CrossFit, PanelOutput, with_fixed_seed
+from surefoot._crossfit import HeldOutOutputs, PanelOutput, with_fixed_seed
 from surefoot._typing import Floats
 from surefoot.ensemble._topic_panel import TopicPanel
 from surefoot.indicators import Indicator
@@ -37,7 +37,7 @@ def _checked(indicators: Any, random_state: Any) -> list[Indicator]:
     return [with_fixed_seed(indicator, random_state) for indicator in given]
 
 
-def by_topic(output: CrossFit | PanelOutput, n_topics: int) -> Floats:
+def by_topic(output: HeldOutOutputs | PanelOutput, n_topics: int) -> Floats:
     """Columns by topic, of shape (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
     n_rows = len(output.scores)
     scores = output.scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)

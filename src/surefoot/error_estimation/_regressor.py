@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, HeldOutOutputs, PanelOutput, check_rows, units_of
+from surefoot._crossfit import CrossFit, PanelOutput, check_rows, units_of
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._conformal import (
@@ -326,7 +326,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _fit_size(
-        self, cross: CrossFit, held_out: HeldOutOutputs, estimates: Floats | None = None
+        self, cross: CrossFit, held_out: Any, estimates: Floats | None = None
     ) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows

@@ -3,7 +3,8 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -29,7 +30,8 @@ SETTINGS = ("space", "metric", "window", "response")
 NEAREST = 1e-3
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Part:
     """Rows that an indicator is fitted on: those of the deployed model, or of a model that has not seen a fold.
 
     Attributes
@@ -46,8 +48,8 @@ class Part(NamedTuple):
 
     index: NeighborhoodIndex
     rows: Any = None
-    labels: NDArray[Any] | None = None
-    folds: Ints | None = None
+    labels: Any = None
+    folds: Any = None
     fold: int = -1
 
 

@@ -124,8 +124,8 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
     def part(self, positions: Ints) -> "DTWNeighbors":
         """Search among some of the series, which are not copied; it reads known lists where these reach."""
         part, stored = copy(self), self._stored
-        vars(part).pop("feature_names_in_", None)  # of the table that the series came in
-        vars(part).update(
+        part.__dict__.pop("feature_names_in_", None)  # of the table that the series came in
+        part.__dict__.update(
             n_samples_fit_=len(positions),
             _batch=self._batch.part(positions),
             _stored=stored._replace(

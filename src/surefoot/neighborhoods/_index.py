@@ -136,7 +136,9 @@ class NeighborhoodIndex:
         positions: Ints | None,
     ) -> None:
         like = like if like is not None and like.n_neighbors > 0 else None
-        self.input = model_input(self.predictor, self.transform(X), like and like.input)
+        self.input = model_input(
+            self.predictor, self.transform(X), None if like is None else like.input
+        )
         is_series, self.window = self._resolve_series(space, metric, window)
         # Points of a series are compared across time, so their columns keep one scale.
         keeps_scale = is_series and isinstance(space, str) and space == "scaled"
@@ -146,7 +148,7 @@ class NeighborhoodIndex:
             X,
             y,
             names=self._input_names(),
-            like=like and like.space,
+            like=None if like is None else like.space,
         )
         self.metric = "dtw" if is_series else self._resolve_metric(metric)
         self.search = self._find_search(like, positions)

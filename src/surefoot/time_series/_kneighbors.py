@@ -31,6 +31,7 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
     neighbors: Any
     window: float | None
     n_jobs: int | None
+    list_length: Any
 
     @property
     def metric(self) -> str:
