@@ -25,6 +25,11 @@ def enumerated(texts: list[str], most: int = 8) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
+def quoted(names: Iterable[object]) -> str:
+    """List of names in typographic quotes: "“a” and “b”"."""
+    return enumerated([f"“{name}”" for name in names], most=20)
+
+
 def plural(number: int, thing: str) -> str:
     """Number with its noun: "1 row", "2,000 rows", "3 classes"."""
     many = f"{thing}es" if thing.endswith("s") else f"{thing}s"
@@ -73,6 +78,11 @@ def number(value: float | None) -> str:
     if 0 < size < 1e-4 or size >= 1e12:
         return f"{'−' if value < 0 else ''}{size:.3g}"
     return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
+
+
+def p_value_words(p_value: float) -> str:
+    """P-value for a sentence: "p = 0.0012"."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"
 
 
 def _decimals(size: float, digits: int) -> int:

@@ -142,14 +142,13 @@ def test_the_linear_path_scores_rows_and_neighbours_but_no_sample(monkeypatch):
     X, y = two_classes()
     stability = LocalSensitivity(LogisticRegression(), n_neighbors=10).fit(X, y)
     scored, score = [], LogisticRegression.decision_function
-    monkeypatch.setattr(
-        LogisticRegression,
-        "decision_function",
-        lambda self, rows: scored.append(len(rows)) or score(self, rows),
-    )
-    monkeypatch.setattr(
-        "surefoot.neighborhoods._index.AFFINE_METHODS", (LogisticRegression.decision_function,)
-    )
+
+    def counted(self, rows):
+        scored.append(len(rows))
+        return score(self, rows)
+
+    monkeypatch.setattr(LogisticRegression, "decision_function", counted)
+    monkeypatch.setattr("surefoot.neighborhoods._index.AFFINE_METHODS", (counted,))
     stability.transform(X[:8])
     assert sorted(scored) == [8, len(X)]
     # A model with probabilities alone is asked for those of the rows, and scored at the samples.

@@ -17,10 +17,10 @@ from surefoot._crossfit import (
     common_classes,
     units_of,
 )
+from surefoot._error_estimators import ErrorEstimatorEnsemble
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
 from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
-from surefoot.error_estimation import JudgedEnsemble
 
 DEFAULT_BUDGET = 0.2
 
@@ -29,7 +29,7 @@ def _both_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for _, model in self.estimators)
 
 
-class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
+class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     """Classifier that asks a cheap model first, and defers to an expensive one where that pays most.
 
     The value of a call is the error that it is expected to save: the error of the cheap model minus the error of

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._words import number, percent
+from surefoot._words import number, percent, quoted
 from surefoot.report._answer import Selection
 from surefoot.report._assessment import Assessment
-from surefoot.report._check_items import quoted
 from surefoot.report._numbers import error_interval
 from surefoot.report._shares import mean_interval
 

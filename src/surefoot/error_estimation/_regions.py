@@ -1,17 +1,28 @@
 """Error regions (slices): short rules on columns where a model fails, searched and checked on separate rows."""
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import hypergeom, ttest_1samp
 from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
 
-from surefoot._tables import as_table
+from surefoot._tables import (
+    as_table,
+    as_values,
+    column_names,
+    missing_mask,
+    take_column,
+    take_rows,
+)
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
-from surefoot.error_estimation._conditions import Condition, list_conditions
+
+# Most thresholds for a column of numbers, their quantiles, and most categories of a column of strings.
+MOST_CUTS = 9
+QUANTILES = np.arange(1, MOST_CUTS + 1) / (MOST_CUTS + 1)
+MOST_CATEGORIES = 30
 
 # Width of the beam search, and most rows that rules are searched on.
 BEAM = 20
@@ -21,8 +32,34 @@ MOST_SEARCHED = 20_000
 LEVEL = 0.05
 
 
+class Condition(NamedTuple):
+    """Comparison of one column with a value: "<=", ">", "=" or "is missing"."""
+
+    column: Any
+    name: str
+    relation: str
+    value: Any
+
+    def __str__(self) -> str:
+        if self.relation == "is missing":
+            return f"{self.name} is missing"
+        value = f"{self.value + 0.0:g}" if isinstance(self.value, float) else str(self.value)
+        return f"{self.name} {self.relation} {value}"
+
+    def compare(self, values: NDArray[Any]) -> Mask:
+        """Mask of the column's values that meet the condition; a missing value meets "is missing" only."""
+        if self.relation == "is missing":
+            return missing_mask(values)
+        if self.relation == "=":
+            return np.asarray([value is not None and str(value) == self.value for value in values])
+        return np.asarray(values <= self.value if self.relation == "<=" else values > self.value)
+
+
+Rule = tuple[Condition, ...]
+
+
 class ErrorRegion(NamedTuple):
-    """Part of the data with a high error; its figures come from rows that were not used in the search.
+    """Part of the data with a high error; its numbers come from rows that were not used in the search.
 
     `rule` reads like "age > 61.5 and job = none"; `conditions` are its parts. `error` is the mean error of the
     `n_rows` checked rows in it, `other_error` that of the checked rows outside, and `p_value` the probability
@@ -30,7 +67,7 @@ class ErrorRegion(NamedTuple):
     """
 
     rule: str
-    conditions: tuple[Condition, ...]
+    conditions: Rule
     error: float
     other_error: float
     n_rows: int
@@ -38,8 +75,7 @@ class ErrorRegion(NamedTuple):
 
     def contains(self, X: Any) -> Mask:
         """Mask of the rows of a table that meet the rule."""
-        table = as_table(X)
-        return np.logical_and.reduce([condition.holds(table) for condition in self.conditions])
+        return _meets(self.conditions, as_table(X))
 
 
 def find_error_regions(
@@ -79,7 +115,9 @@ def find_error_regions(
     Returns
     -------
     regions : list of ErrorRegion
-        Empty if no rule passed the check.
+        Named tuples with `rule` (a text), `conditions`, `error` and `other_error` (mean error of the checked rows
+        inside and outside), `n_rows` and `p_value`; `contains(X)` is the mask of the rows in the region. Empty if no
+        rule passed the check.
 
     Examples
     --------
@@ -102,12 +140,19 @@ def find_error_regions(
             f"{len(errors)} rows are too few to find a rule on some and check it on others."
         )
     searched, checked = _halves(len(errors), groups, random_state)
-    conditions = list_conditions(table, searched)
-    chosen = _search(conditions, errors[searched], max_regions, max_conditions, min_share)
-    rules = [tuple(conditions[i][0] for i in places) for places in chosen]
+    conditions = _list_conditions(take_rows(table, searched))
+    excess = errors[searched] - errors[searched].mean()
+    rules: list[Rule] = []
+    masks = np.array([mask for _, mask in conditions], dtype=np.float64)
+    uncovered, least = np.ones(len(excess)), max(2.0, min_share * len(excess))
+    while conditions and len(rules) < max_regions:
+        best = _best_rule(masks, excess, uncovered, max_conditions, least)
+        if not best:
+            break
+        rules.append(tuple(conditions[place][0] for place in best))
+        uncovered = uncovered * (1 - masks[best].min(axis=0))
     regions = [_check(rule, table, errors, checked, len(rules)) for rule in rules]
-    kept = [region for region in regions if region is not None]
-    return sorted(kept, key=lambda region: -region.error)
+    return sorted(filter(None, regions), key=lambda region: -region.error)
 
 
 def _halves(n_rows: int, groups: Any, random_state: Any) -> tuple[Ints, Mask]:
@@ -126,35 +171,54 @@ def _halves(n_rows: int, groups: Any, random_state: Any) -> tuple[Ints, Mask]:
     return rows, ~first[units]
 
 
-def _search(
-    conditions: Sequence[tuple[Condition, Mask]],
-    errors: Floats,
-    max_regions: int,
-    max_conditions: int,
-    min_share: float,
-) -> list[tuple[int, ...]]:
-    """Rules as positions of their conditions: the best, then the best among the rows it does not cover, and so on."""
-    if not conditions:
-        return []
-    masks = np.array([mask for _, mask in conditions], dtype=np.float64)
-    uncovered = np.ones(len(errors))
-    rules: list[tuple[int, ...]] = []
-    least = max(2.0, min_share * len(errors))
-    for _ in range(max_regions):
-        rule = _best_rule(masks, errors - errors.mean(), uncovered, max_conditions, least)
-        if rule is None:
-            break
-        rules.append(rule)
-        uncovered = uncovered * (1 - masks[list(rule)].min(axis=0))
-    return rules
+def _list_conditions(table: Any) -> list[tuple[Condition, Mask]]:
+    """Conditions that some but not all rows of a table meet, each with the mask of those that do."""
+    conditions = []
+    for name in column_names(table):
+        label = name if isinstance(name, str) else f"column {name}"
+        values = as_values(take_column(table, name))
+        for relation, value in _comparisons(values):
+            condition = Condition(name, label, relation, value)
+            holds = condition.compare(values)
+            if holds.any() and not holds.all():
+                conditions.append((condition, holds))
+    return conditions
+
+
+def _comparisons(values: NDArray[Any]) -> list[tuple[str, Any]]:
+    """Pairs of relation and value to try for a column."""
+    is_missing = missing_mask(values)
+    missing: list[tuple[str, Any]] = [("is missing", None)] if is_missing.any() else []
+    known, cuts = values[~is_missing], np.empty(0)
+    if values.dtype.kind not in "fM":
+        labels, counts = np.unique([str(value) for value in known], return_counts=True)
+        common = labels[np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]]
+        return missing + [("=", str(label)) for label in common]
+    if values.dtype.kind == "f":
+        cuts = _cuts(known)
+    elif len(known):
+        days = known.astype("datetime64[D]").astype(np.int64)
+        cuts = np.unique(np.round(np.quantile(days, QUANTILES))).astype("datetime64[D]")
+    return missing + [(sign, cut) for cut in cuts for sign in ("<=", ">")]
+
+
+def _cuts(values: Floats) -> NDArray[Any]:
+    """Thresholds that divide the column into parts of about equal size, rounded as far as they stay distinct."""
+    distinct = np.unique(values).astype(np.float64)
+    if len(distinct) <= MOST_CUTS + 1:
+        return distinct[:-1]
+    cuts = np.unique(np.quantile(values, QUANTILES))
+    least_step = float(np.diff(cuts).min()) if len(cuts) > 1 else 0.0
+    digits = int(-np.floor(np.log10(least_step))) if least_step > 0 else 3
+    return np.unique(np.round(cuts, digits))
 
 
 def _best_rule(
     masks: Floats, excess: Floats, uncovered: Floats, max_conditions: int, least: float
-) -> tuple[int, ...] | None:
-    """Rule whose mean excess error is the most standard errors above zero, by beam search; None if there is none."""
+) -> list[int]:
+    """Positions of the conditions of the rule with the most significant excess error, by beam search; [] for none."""
     beam: list[tuple[int, ...]] = [()]
-    best: tuple[float, tuple[int, ...] | None] = (0.0, None)
+    best, best_clarity = [], 0.0
     for _ in range(max_conditions):
         trials: dict[tuple[int, ...], float] = {}
         for rule in beam:
@@ -165,9 +229,9 @@ def _best_rule(
                     trials[tuple(sorted({*rule, int(i)}))] = float(clarity[i])
         beam = sorted(trials, key=lambda rule: -trials[rule])[:BEAM]
         # A longer rule must be clearly better, as a search over more rules always finds a slightly better one.
-        if beam and trials[beam[0]] > best[0] * 1.1:
-            best = trials[beam[0]], beam[0]
-    return best[1]
+        if beam and trials[beam[0]] > best_clarity * 1.1:
+            best, best_clarity = list(beam[0]), trials[beam[0]]
+    return best
 
 
 def _clarity(masks: Floats, inside: Floats, excess: Floats, least: float) -> Floats:
@@ -181,23 +245,27 @@ def _clarity(masks: Floats, inside: Floats, excess: Floats, least: float) -> Flo
     )
 
 
+def _meets(rule: Rule, table: Any) -> Mask:
+    """Mask of the rows of a table that meet all conditions of a rule."""
+    masks = [each.compare(as_values(take_column(table, each.column))) for each in rule]
+    return np.logical_and.reduce(masks)
+
+
 def _check(
-    rule: tuple[Condition, ...], table: Any, errors: Floats, checked: Mask, n_rules: int
+    rule: Rule, table: Any, errors: Floats, checked: Mask, n_rules: int
 ) -> ErrorRegion | None:
-    """Region with its figures on the checked rows; None if its error there is not significantly high."""
-    holds = np.logical_and.reduce([condition.holds(table) for condition in rule])
-    inside, outside = errors[holds & checked], errors[~holds & checked]
+    """Region with its numbers on the checked rows; None if its error there is not significantly high."""
+    holds = _meets(rule, table)
+    every, inside, outside = errors[checked], errors[holds & checked], errors[~holds & checked]
     if len(inside) < 2 or len(outside) < 2:
         return None
-    overall = float(errors[checked].mean())
-    if np.isin(errors[checked], (0, 1)).all():  # so many errors in a random set of so many rows
-        total, wrong = int(checked.sum()), int(errors[checked].sum())
-        p_value = float(hypergeom.sf(inside.sum() - 1, total, wrong, len(inside)))
+    if np.isin(every, (0, 1)).all():  # so many errors in a random set of so many rows
+        p_value = hypergeom.sf(inside.sum() - 1, len(every), int(every.sum()), len(inside))
     elif np.ptp(inside) == 0:  # no variance for a t-test: all rows of a random set at least as bad
-        p_value = float(np.mean(errors[checked] >= inside[0]) ** len(inside))
+        p_value = np.mean(every >= inside[0]) ** len(inside)
     else:
-        p_value = float(ttest_1samp(inside, overall, alternative="greater").pvalue)
-    p_value = min(1.0, p_value * n_rules)
+        p_value = ttest_1samp(inside, every.mean(), alternative="greater").pvalue
+    p_value = min(1.0, float(p_value) * n_rules)
     if p_value > LEVEL:
         return None
     text = " and ".join(str(condition) for condition in rule)

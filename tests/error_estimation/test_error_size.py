@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 from sklearn.linear_model import Ridge
 
-from surefoot._priors import SizePrior
 from surefoot.error_estimation import IndividualErrorRegressor
+from surefoot.error_estimation._error_size import SizePrior
 from surefoot.indicators import NeighborDistance
 
 

@@ -95,7 +95,7 @@ def test_of_many_easy_rows_few_are_needed(monkeypatch):
     columns[:, :, 0] -= 4.0
     truth[:, 0] &= np.random.default_rng(0).random(4000) < expit(columns[:, 0, 0] + 4)
     whole = SteppedLogistic(0, [Step(range(3), False)]).fit(columns, truth, folds(4000))
-    monkeypatch.setattr("surefoot._shrunk._stepped.MOST_ROWS", 1000)
+    monkeypatch.setattr("surefoot._shrunk.MOST_ROWS", 1000)
     part = SteppedLogistic(0, [Step(range(3), False)]).fit(columns, truth, folds(4000))
     assert not np.array_equal(whole.held_out_, part.held_out_)
     assert np.corrcoef(whole.held_out_[:, 0], part.held_out_[:, 0])[0, 1] > 0.99

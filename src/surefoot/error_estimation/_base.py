@@ -1,7 +1,6 @@
 """Base of both error estimators: they fit a model, learn from its held-out rows, and judge new rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -27,13 +26,13 @@ from surefoot._models import check_model, predict_labels, series_model
 from surefoot._tables import input_form
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_share
-from surefoot.error_estimation._default_indicators import STABILITY, stability_name
+from surefoot.error_estimation._indicators import Row
 from surefoot.error_estimation._judgement import HeldOut, Judgement
-from surefoot.error_estimation._row import Row
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 
-# Name of the indicator of the distance that makes a row novel, which the error estimator does not learn from.
-NOVELTY = "novelty"
+# Indicators that the error estimator does not learn from: of the distance that makes a row novel, and of stability,
+# unless `LocalSensitivity` is among those that it learns from.
+NOVELTY, STABILITY = "novelty", "stability"
 
 # Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
 N_NEAR, N_NEAR_SERIES = 10, 3
@@ -45,8 +44,8 @@ NOVEL_SHARE = 0.01
 class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     """Base of models that also estimate the error of each of their predictions.
 
-    A subclass names the default indicators (`_auto_indicators`) and learns from the held-out rows
-    (`_learn`).
+    A subclass has default indicators (`_auto_indicators`), learns from the held-out rows (`_learn`), and estimates
+    errors from the columns of rows (`_estimate`).
     """
 
     estimator: Any
@@ -59,6 +58,10 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     n_jobs: int | None
     estimator_: Any
 
+    # Methods of the model, if it has them, whose outputs a judgement holds; and those that an estimated error needs.
+    _methods: tuple[str, ...] = ()
+    _error_methods: tuple[str, ...] = ()
+
     @abstractmethod
     def _auto_indicators(self) -> list[Indicator]:
         """Indicators that `indicators="auto"` means."""
@@ -68,19 +71,15 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Checked targets; raises if the model or the targets are of the wrong kind."""
 
     @abstractmethod
-    def _learn(self, cross: CrossFit) -> HeldOut:
-        """Fit the error estimator on the held-out rows, and return their out-of-fold judgement."""
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
+        """Fit the error estimator on the held-out rows, and add their out-of-fold judgement to the known fields."""
 
     @abstractmethod
-    def _error(self, table: Floats) -> Floats:
-        """Estimated errors, from the input columns of the error estimator."""
+    def _estimate(self, columns: dict[str, Floats], scores: Floats, prediction: Any) -> Floats:
+        """Estimated errors, from columns by indicator, and from scores and predictions of the model."""
 
     @abstractmethod
-    def _methods(self) -> tuple[str, ...]:
-        """Methods of the model whose outputs a judgement holds, besides its scores."""
-
-    @abstractmethod
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
         """Fields of a judgement that differ between classification and regression."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -103,14 +102,15 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             The fitted estimator.
         """
         learned = named(self._resolve_indicators())
-        X, y, sample_weight = self._check(X, y, sample_weight)
+        check_model(self.estimator)
+        check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        y = self._check_target(y)
         if groups is not None:
             check_consistent_length(X, groups)
-        self._learned, self._stability = list(learned), stability_name(learned)
-        not_learned: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
-        if self._stability == STABILITY:
-            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
-            not_learned[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
+        self.input_form_ = input_form(X)  # tables are read from files in the same form
+        self._learned = list(learned)
+        not_learned = self._add_stability(learned)
         fitter = CrossFitter(
             {**learned, **not_learned},
             self.estimator,
@@ -124,7 +124,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             y,
             groups=groups,
             sample_weight=sample_weight,
-            methods=self._methods(),
+            methods=self._methods,
             opinions=True,
             inner=self._learned if is_regressor(self.estimator) else None,
         )
@@ -132,14 +132,60 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self.n_splits_ = len(cross.folds)
         self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
         held_out = cross.held_out
-        self.novelty_threshold_ = float(
-            np.quantile(held_out.columns[NOVELTY][:, 0], 1 - NOVEL_SHARE)
-        )
+        rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
+        self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         self.input_sample_: InputSample = sample_inputs(
-            X, held_out.rows, self._index.coordinates, cross.seed
+            X, rows, self._index.coordinates, cross.seed
         )
-        self.held_out_ = self._learn(cross)
+        known = {
+            **self._shared_fields(held_out),
+            "rows": rows,
+            "scores": held_out.scores,
+            "splits": held_out.splits,
+            "opinions": held_out.opinions,
+            "groups": None if cross.groups is None else cross.groups[rows],
+            "truth": cross.truth,
+        }
+        self.held_out_ = self._learn(cross, known)
         return self
+
+    def _resolve_indicators(self) -> list[Indicator]:
+        """Checked indicators that the error estimator learns from, with fixed seeds."""
+        chosen = self.indicators
+        if isinstance(chosen, str):
+            if chosen != "auto":
+                raise ValueError(
+                    f"indicators={chosen!r} is not known: it may be 'auto', an indicator, or several."
+                )
+            chosen = self._auto_indicators()
+        chosen = list(chosen) if isinstance(chosen, (list, tuple)) else [chosen]
+        if self.passthrough and not any(isinstance(indicator, Row) for indicator in chosen):
+            chosen = [*chosen, Row()]
+        for indicator in chosen:
+            if not isinstance(indicator, Indicator):
+                raise TypeError(
+                    f"indicators={indicator!r} is no indicator: it may be 'auto', or some of surefoot.indicators."
+                )
+            indicator.check_parameters()
+        if not chosen:
+            raise ValueError(
+                "There is nothing to learn from: indicators=[] needs passthrough=True."
+            )
+        return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
+
+    def _add_stability(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
+        """Indicators of novelty and, unless one is learned from, of stability: columns shift, spread and worst."""
+        fitting = (
+            name
+            for name, indicator in learned.items()
+            if isinstance(indicator, LocalSensitivity) and not indicator.per_class
+        )
+        self._stability = next(fitting, STABILITY)
+        added: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
+        if self._stability == STABILITY:
+            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
+            added[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
+        return added
 
     @property
     def _index(self) -> Any:
@@ -163,13 +209,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
-        output = self._panel(X, methods=self._methods())
-        return Judgement(**self._shared_fields(output), **self._fields(X, output, confidence))
-
-    def _describe(self, X: Any, methods: Sequence[str] = ()) -> PanelOutput:
-        """Input columns of the error estimator for new rows, and outputs of the model."""
-        X = check_rows(self, X)
-        return self._panel(X, self._learned, methods)
+        output = self._panel(X, methods=self._methods)
+        return Judgement(**self._shared_fields(output), **self._fields(output, confidence))
 
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
@@ -179,25 +220,35 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "spread": spread,
             "worst": worst,
             "flips": flips[0] if flips else None,
-            "novel": self._is_novel(output),
+            "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
-    def _held_out_fields(self, cross: CrossFit) -> dict[str, Any]:
-        """Fields of the judgement of held-out rows that do not depend on the task."""
-        held_out = cross.held_out
-        return {
-            **self._shared_fields(held_out),
-            "rows": held_out.rows,
-            "scores": held_out.scores,
-            "splits": held_out.splits,
-            "opinions": held_out.opinions,
-            "groups": None if cross.groups is None else cross.groups[held_out.rows],
-            "truth": cross.truth,
-        }
+    def _describe(self, X: Any) -> tuple[dict[str, Floats], Floats, Any]:
+        """Columns of new rows, and scores and predictions of the model, as `_estimate` takes them."""
+        X = check_rows(self, X)
+        output = self._panel(X, self._learned, self._error_methods)
+        return output.columns, output.scores, output.answers.get("predict")
 
-    def _is_novel(self, output: PanelOutput | HeldOutOutputs) -> Mask:
-        return output.columns[NOVELTY][:, 0] > self.novelty_threshold_
+    def _table(self, columns: dict[str, Floats]) -> Floats:
+        """Input table of the error estimator: columns of all indicators side by side."""
+        return np.hstack([columns[name] for name in self._learned])
+
+    def predict_error(self, X: Any) -> Floats:
+        """Estimated error of each prediction; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to assess.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_rows,)
+            For a classifier the probability that the prediction is wrong, or its expected cost in the unit of `loss`;
+            for a regressor the expected absolute error in the unit of the target, or the squared error in its square.
+        """
+        return self._estimate(*self._describe(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
@@ -211,7 +262,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         the held-out training rows.
         """
         X = check_rows(self, X)
-        return self._is_novel(self._panel(X, [NOVELTY]))
+        output = self._panel(X, [NOVELTY])
+        return np.asarray(output.columns[NOVELTY][:, 0] > self.novelty_threshold_)
 
     def explain_error(self, X: Any = None) -> Floats:
         """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
@@ -227,14 +279,18 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         Returns
         -------
         effects : ndarray of shape (n_rows, n_indicators)
-            Contributions, in the order of `get_indicator_names`; for a classifier to the probability of an error.
+            Contributions, in the order of `get_indicator_names`, in the unit of `predict_error`.
         """
-        held_out = self.held_out_.columns
-        columns = held_out if X is None else self._describe(X).columns
-        errors, effects = self._error(self._table(columns)), []
+        held_out = self.held_out_
+        columns, *outputs = (
+            (held_out.columns, held_out.scores, held_out.prediction)
+            if X is None
+            else self._describe(X)
+        )
+        errors, effects = self._estimate(columns, *outputs), []
         for name, block in columns.items():
-            typical = np.broadcast_to(np.median(held_out[name], axis=0), block.shape)
-            effects.append(errors - self._error(self._table({**columns, name: typical})))
+            typical = np.broadcast_to(np.median(held_out.columns[name], axis=0), block.shape)
+            effects.append(errors - self._estimate({**columns, name: typical}, *outputs))
         return np.column_stack(effects)
 
     def kneighbors(self, X: Any, n_neighbors: int = 5) -> tuple[Floats, Ints]:
@@ -264,7 +320,8 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def coordinates(self, X: Any) -> Any:
         """Coordinates of rows in the neighbour space of the indicators: numeric, complete, scaled; CSR for text."""
-        return self._index.coordinates(check_rows(self, X))
+        X = check_rows(self, X)
+        return self._index.coordinates(X)
 
     def get_indicator_names(self) -> NDArray[np.object_]:
         """Names of the indicators that the error estimator learns from, the keys of `Judgement.columns`."""
@@ -285,43 +342,6 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
-
-    def _table(self, columns: dict[str, Floats]) -> Floats:
-        """Input table of the error estimator: columns of all indicators side by side."""
-        return np.hstack([columns[name] for name in self._learned])
-
-    def _resolve_indicators(self) -> list[Indicator]:
-        """Checked indicators that the error estimator learns from, with fixed seeds."""
-        setting = self.indicators
-        if isinstance(setting, str):
-            if setting != "auto":
-                raise ValueError(
-                    f"indicators={setting!r} is not known: it may be 'auto', an indicator, or several."
-                )
-            chosen = self._auto_indicators()
-        else:
-            chosen = list(setting) if isinstance(setting, (list, tuple)) else [setting]
-        if self.passthrough and not any(isinstance(indicator, Row) for indicator in chosen):
-            chosen = [*chosen, Row()]
-        for indicator in chosen:
-            if not isinstance(indicator, Indicator):
-                raise TypeError(
-                    f"indicators={indicator!r} is no indicator: it may be 'auto', or some of surefoot.indicators."
-                )
-            indicator.check_parameters()
-        if not chosen:
-            raise ValueError(
-                "There is nothing to learn from: indicators=[] needs passthrough=True."
-            )
-        return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
-
-    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], Floats | None]:
-        """Checked rows, targets and weights; the model itself checks the values of the rows."""
-        check_model(self.estimator)
-        check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
-        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
-        self.input_form_ = input_form(X)  # tables are read from files in the same form
-        return X, self._check_target(y), sample_weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

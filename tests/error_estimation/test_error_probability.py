@@ -9,8 +9,13 @@ from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
 from surefoot._models import smoothed_targets
-from surefoot.error_estimation import ShrunkLogisticRegression
-from surefoot.error_estimation._shrunk_logistic import LEVEL, LIGHT, PENALTIES, fit_logistic
+from surefoot._shrunk import fit_logistic
+from surefoot.error_estimation._error_probability import (
+    LEVEL,
+    LIGHT,
+    PENALTIES,
+    ShrunkLogisticRegression,
+)
 
 
 def draw(n_rows, seed=0, other=0.0, n_columns=3):
@@ -180,18 +185,6 @@ def test_the_seed_decides_the_folds():
     assert (one != other).any()
 
 
-def test_labels_of_any_kind_and_one_sentence_for_more_than_two():
-    X, y, _ = draw(60)
-    plain = ShrunkLogisticRegression(random_state=0).fit(X, y)
-    named = ShrunkLogisticRegression(random_state=0).fit(X, np.array(["right", "wrong"])[y])
-    assert_allclose(plain.predict_proba(X), named.predict_proba(X))
-    assert_array_equal(named.predict(X), np.array(["right", "wrong"])[plain.predict(X)])
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        ShrunkLogisticRegression().fit(X, np.arange(60) % 3)
-    with pytest.raises(ValueError, match="y has one class only"):
-        ShrunkLogisticRegression().fit(X, ["right"] * 60)
-
-
 @pytest.mark.parametrize(("n_errors", "holds"), [(6, True), (1500, False)])
 def test_a_weight_against_its_direction_needs_many_errors(n_errors, holds):
     random = np.random.default_rng(0)
@@ -206,8 +199,3 @@ def test_a_weight_against_its_direction_needs_many_errors(n_errors, holds):
     assert free.coef_[1] < -0.5
     share_kept = held.coef_[1] / free.coef_[1]
     assert share_kept < 0.5 if holds else share_kept > 0.9
-
-
-def test_directions_of_another_number_of_columns():
-    with pytest.raises(ValueError, match="for each of 2 columns"):
-        ShrunkLogisticRegression(directions=[1]).fit(np.eye(2).repeat(3, 0), [0, 1] * 3)
