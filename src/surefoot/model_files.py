@@ -95,7 +95,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._models._response": ("Response",),
         "surefoot._search._series": ("SeriesBatch",),
         "surefoot._search._sparse_search": ("SparseNeighbors",),
-        "surefoot._tables._plain": ("PlainColumn",),
+        "surefoot._tables._frames": ("PlainColumn",),
         "surefoot.error_estimation._classifier": ("IndividualErrorClassifier",),
         "surefoot.error_estimation._error_probability": (
             *("CalibratedLearner", "ErrorPrior", "NormalScores", "PretrainedLogisticRegression"),

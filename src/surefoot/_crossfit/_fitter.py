@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._crossfit._panel import Panel, PanelRows, build_panels, join, named
 from surefoot._models import fit_model, predict_labels
-from surefoot._progress import counted
+from surefoot._parallel import counted
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask, Split

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surefoot._models import saw_no_labels
-from surefoot._progress import counted as counted_steps
+from surefoot._parallel import counted as counted_steps
 from surefoot._typing import Floats, Ints, Mask
 from surefoot.indicators import Indicator, Part
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from surefoot._crossfit import CrossFitter, PanelRows
 from surefoot._models import fit_model
-from surefoot._progress import counted
+from surefoot._parallel import counted
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._topic_panel import TopicPanel
 from surefoot.indicators import Indicator
