@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from error_cost import sample_clock, search, seconds
-from surefoot._models import Response
+from surefoot._models import Outputs
 from surefoot.error_estimation import IndividualErrorClassifier
 from timing import report
 
@@ -48,7 +48,7 @@ def draw(n_rows):
 def model_clock():
     """Yield a list that collects the times of the model's calls on the rows themselves and on samples."""
     times, inside = [], []
-    methods = {name: getattr(Response, name) for name in ("__call__", "probabilities")}
+    methods = {name: getattr(Outputs, name) for name in ("__call__", "probabilities")}
 
     def timed(method, self, inputs):
         answers = []
@@ -60,12 +60,12 @@ def model_clock():
         return answers[0]
 
     for name, method in methods.items():
-        setattr(Response, name, lambda self, inputs, method=method: timed(method, self, inputs))
+        setattr(Outputs, name, lambda self, inputs, method=method: timed(method, self, inputs))
     try:
         yield times
     finally:
         for name, method in methods.items():
-            setattr(Response, name, method)
+            setattr(Outputs, name, method)
 
 
 def fit_cost(kind, X, y, rounds):

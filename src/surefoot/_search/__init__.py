@@ -4,6 +4,7 @@ from surefoot._search._lists import NeighborLists, complete_lists, drop_own, row
 from surefoot._search._rows import (
     Metric,
     NeighborSearch,
+    RowSearch,
     SparseNeighbors,
     canonical,
     canonical_metric,
@@ -28,6 +29,7 @@ __all__ = [
     "Metric",
     "NeighborLists",
     "NeighborSearch",
+    "RowSearch",
     "SeriesBatch",
     "SparseNeighbors",
     "canonical",
