@@ -8,6 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
+
 from surefoot.indicators._boosted_trees import BoostedTrees, bin_edges
 
 
