@@ -31,7 +31,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from surefoot._words import UNITS
-from surefoot.abstention import make_promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.metrics import augrc_loss
 from surefoot.report import ReliabilityReport
 from surefoot.report._answer import Selection, describe_answering, own_doubt
@@ -132,7 +132,7 @@ def test_promises_answer_rows_below_their_limit_and_are_points_of_the_curves(cla
 
 def verdict_of(held_out, max_risk=None, **changed):
     """Answer and verdict for another risk, or with another comparison of areas."""
-    promise, is_asked = promise_for(held_out, max_risk), max_risk is not None
+    promise, is_asked = Promise.from_held_out(held_out, max_risk), max_risk is not None
     answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=0)
     answer["augrc"] |= changed
     sections = {"improvements": [], "classes": None, "checks": {"items": []}}
@@ -386,8 +386,10 @@ def test_promises_of_grouped_rows_count_groups():
     y = (X[:, 0] > 0) ^ flipped[groups]
     report = report_on(LogisticRegression(), X, y, groups=groups, max_risk=0.2)
     held_out = held_out_of(report)
-    by_groups = make_promise(held_out.error, held_out.losses, 0.2, groups=groups[held_out.rows])
-    by_rows = make_promise(held_out.error, held_out.losses, 0.2)
+    by_groups = Promise.from_losses(
+        held_out.error, held_out.losses, 0.2, groups=groups[held_out.rows]
+    )
+    by_rows = Promise.from_losses(held_out.error, held_out.losses, 0.2)
     shown = [p for p in report.summarize()["answer"]["promises"] if p["max_risk"] == 0.2]
     assert [p["coverage"] for p in shown] == [by_groups.coverage]
     assert by_groups.coverage < by_rows.coverage

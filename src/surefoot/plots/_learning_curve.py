@@ -1,18 +1,22 @@
 """Test accuracy by number of labels, for each query strategy."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from surefoot.active_learning import SimulationResult, simulate
-from surefoot.plots._colors import BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION
-from surefoot.plots._display import LegendDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from surefoot.plots._display import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILION,
+    Axes,
+    LegendDisplay,
+)
 
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY)
 
@@ -52,9 +56,6 @@ class LearningCurveDisplay(LegendDisplay):
     >>> list(display.lines_)
     ['random', 'confidence']
     """
-
-    lines_: dict[str, Any]
-    bands_: dict[str, Any]
 
     def __init__(self, *, result: SimulationResult, share: float = 0.95) -> None:
         self.result = result

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._models import margin, top_class
 from surefoot._typing import Floats
-from surefoot.abstention import Promise, offer_promises, risk_bounds
+from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._statistics import group_codes
 
@@ -56,7 +56,7 @@ def describe_answering(
                     for label, risk in each.class_risks.items()
                 ],
                 "coverage": each.coverage,
-                "limit": each.limit if each.kept else None,
+                "limit": each.threshold if each.kept else None,
                 **held_out.unit.describe_limits(each.max_risk, each.class_risks),
             }
             for each in promises
@@ -128,16 +128,9 @@ class Selection:
 def _offered(held_out: HeldOut, promise: Promise, is_asked: bool) -> list[Promise]:
     """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
     is_plain = not promise.class_risks
-    offered = offer_promises(
-        held_out.error,
-        held_out.losses,
-        promise.confidence,
-        groups=held_out.groups,
-        loss_values=held_out.loss_values,
-        also=[promise.max_risk]
-        if is_plain and promise.max_risk and (promise.kept or is_asked)
-        else [],
-    )
+    is_offered = is_plain and promise.max_risk is not None and (promise.kept or is_asked)
+    also = [promise.max_risk] if is_offered else []
+    offered = Promise.offer(held_out, promise.confidence, also)
     return offered if is_plain else [*offered, promise]
 
 
@@ -148,9 +141,7 @@ def _bounds(
     bounds = np.full(len(coverages), np.inf)
     if held_out.classes is not None or not np.isin(held_out.losses, (0, 1)).all():
         # The bound of a share is no bound of a size, which may be larger than 1.
-        bounds = risk_bounds(
-            held_out.error, held_out.losses, coverages, confidence, groups=held_out.groups
-        )
+        bounds = Promise.bounds(held_out, coverages, confidence)
     for promise in promises:
         # By groups, bounds are computed in steps, and a promise may lie between two of them.
         if promise.kept and promise.max_risk is not None:

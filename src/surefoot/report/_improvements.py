@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._models import fit_model, predict_labels, split_model
-from surefoot._progress import step_done
+from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot._words import enumerated, number

@@ -19,13 +19,13 @@ from sklearn.utils import column_or_1d
 from surefoot._crossfit import known_classes
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
-from surefoot._progress import Plan, Show, bar, following, step_done
+from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, count_rows
 from surefoot._typing import Split
 from surefoot._validation import check_number, check_share
 from surefoot._words import listed, plural
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.report._answer import describe_answering
 from surefoot.report._checks import describe_checks
@@ -267,7 +267,7 @@ class ReliabilityReport(WrittenPage):
             raise ValueError(
                 "cv holds a row out more than once, and a report counts each row once."
             )
-        promise = promise_for(held_out, self.max_risk, self.confidence)
+        promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
         return X, y, splits, error_estimator, promise
 
     @cached_property
