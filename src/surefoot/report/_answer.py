@@ -128,8 +128,8 @@ class Selection:
 def _offered(held_out: HeldOut, promise: Promise, is_asked: bool) -> list[Promise]:
     """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
     is_plain = not promise.class_risks
-    is_offered = is_plain and promise.max_risk is not None and (promise.kept or is_asked)
-    also = [promise.max_risk] if is_offered else []
+    is_offered = is_plain and (promise.kept or is_asked)
+    also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
     offered = Promise.offer(held_out, promise.confidence, also)
     return offered if is_plain else [*offered, promise]
 
