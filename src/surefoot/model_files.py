@@ -19,7 +19,7 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator
 from skops.io import dumps, get_untrusted_types, loads
 
-from surefoot._files import write_whole
+from surefoot._files import FileError, write_whole
 from surefoot._parallel import free_memory
 from surefoot._words import listed, reason
 
@@ -88,14 +88,13 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._to_float": ("ToFloat",),
         "skrub._to_str": ("ToStr",),
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
-        "surefoot._boosted_trees": ("BoostedTrees",),
         "surefoot._crossfit._input_sample": ("InputSample",),
         "surefoot._crossfit._panel": ("Panel",),
-        "surefoot._models._model_input": ("MixedInput", "ModelInput", "NumericInput"),
-        "surefoot._models._response": ("Response",),
+        "surefoot._models._inputs": ("MixedInput", "ModelInput", "NumericInput"),
+        "surefoot._models._outputs": ("Outputs",),
+        "surefoot._search._rows": ("RowSearch", "SparseNeighbors"),
         "surefoot._search._series": ("SeriesBatch",),
-        "surefoot._search._sparse_search": ("SparseNeighbors",),
-        "surefoot._tables._plain": ("PlainColumn",),
+        "surefoot._tables._frames": ("PlainColumn",),
         "surefoot.error_estimation._classifier": ("IndividualErrorClassifier",),
         "surefoot.error_estimation._error_probability": (
             *("CalibratedLearner", "ErrorPrior", "NormalScores", "PretrainedLogisticRegression"),
@@ -107,6 +106,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot.error_estimation._indicators": ("Row", "VoteConfidence"),
         "surefoot.error_estimation._judgement": ("HeldOut",),
         "surefoot.error_estimation._regressor": ("IndividualErrorRegressor",),
+        "surefoot.indicators._boosted_trees": ("BoostedTrees",),
         "surefoot.indicators._confidence": ("Confidence",),
         "surefoot.indicators._local_sensitivity": ("LocalSensitivity",),
         "surefoot.indicators._neighbor_disagreement": ("NeighborDisagreement",),
@@ -117,7 +117,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot.indicators._trust_score": ("TrustScore",),
         "surefoot.indicators._vote_disagreement": ("VoteDisagreement",),
         "surefoot.neighborhoods._dtw": ("DTWNeighbors",),
-        "surefoot.neighborhoods._neighborhood": ("NeighborhoodIndex",),
+        "surefoot.neighborhoods._index": ("NeighborhoodIndex",),
         "surefoot.neighborhoods._space": ("NeighborSpace",),
         "surefoot.time_series._kneighbors": ("KNeighborsDTWClassifier",),
         "surefoot.time_series._local_kneighbors": ("LocalKNeighborsDTWClassifier",),
@@ -126,7 +126,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
     "TupleNode": {
         "surefoot._kernels._dtw_search": ("Stored",),
-        "surefoot._models._frame_parts": ("FrameParts",),
+        "surefoot._models._inputs": ("FrameParts",),
         "surefoot.model_files": ("Stored",),
     },
     "TypeNode": {"pandas": ("DataFrame",), "pandas.core.frame": ("DataFrame",)},
@@ -184,7 +184,7 @@ GUARDED = {
 PROCESSES = ("n_jobs", "_n_threads")
 
 
-class ModelFileError(ValueError):
+class ModelFileError(FileError):
     """A file that holds no model that can be loaded, in one sentence."""
 
 
