@@ -45,7 +45,7 @@ from surefoot.labeling import serve
 from surefoot.monitoring import audit
 from surefoot.recalibration import recalibrated_probabilities
 from surefoot.resampling import HoldoutSplit, bias_variance, bootstrap, boundary_bias
-from test_common import INSTANCES
+from test_common import INSTANCES, VARIANTS
 
 CLASSES = make_classification(80, 5, random_state=0)
 NUMBERS = make_regression(80, 5, noise=1, random_state=0)
@@ -136,7 +136,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", [*INSTANCES, *VARIANTS], ids=lambda e: type(e).__name__)
 def test_a_seeded_estimator_draws_from_its_seed_alone(estimator):
     with no_global_draws():
         fit_and_ask(seeded(estimator))
