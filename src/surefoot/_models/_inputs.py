@@ -196,6 +196,8 @@ def model_input(model: Any, table: Any, like: ModelInput | None = None) -> Model
 
     It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
     """
+    if hasattr(model, "given_input"):
+        return model.given_input(table)
     flags = getattr(model, "is_categorical_", None)
     has_categories = flags is not None and np.any(flags)
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
