@@ -1,6 +1,7 @@
 """Neighbourhood of a batch of rows, which all indicators use: one search and one set of model outputs."""
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -255,14 +256,17 @@ class NeighborhoodIndex:
         X = as_table(X)
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
-        of_scores = 32 * self.outputs.n_columns
-        per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
-        batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
-
-        def apply(batch: slice) -> T:
-            return function(Neighborhood(self, take_rows(X, batch)))
-
-        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(apply)(b) for b in batches)
+        per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample()
+        per_sample = per_row + 32 * self.outputs.n_columns
+        results: list[T] = []
+        # The search divides many rows among threads, but few rows badly: it gets as many as there are.
+        for rows in row_batches(X.shape[0], per_row):
+            near = Neighborhood(self, take_rows(X, rows))
+            batches = row_batches(len(near), (n_samples + 2) * per_sample)
+            results += Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(function)(near.part(batch)) for batch in batches
+            )
+        return results
 
 
 def same_rows(rows: Floats, whole: Floats, positions: Ints) -> bool:
@@ -336,6 +340,18 @@ class Neighborhood:
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
+
+    def part(self, rows: slice) -> "Neighborhood":
+        """Neighbourhood of some of the rows."""
+        if rows == slice(0, len(self)):
+            return self
+        part = copy(self)
+        for name in ("table", "transformed", "inputs", "_as_fitted"):
+            setattr(part, name, take_rows(getattr(self, name), rows))
+        if self.index.n_neighbors > 0:
+            part.rows = self.rows[rows]
+            part.distances, part.indices = self.distances[rows], self.indices[rows]
+        return part
 
     @property
     def labels(self) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from surefoot._kernels import sparse_cell_steps
 from surefoot._models import interpolate
-from surefoot._parallel import row_batches
+from surefoot._parallel import in_threads, row_batches
 from surefoot._search import Metric, canonical, canonical_metric, csr_parts, unit_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
@@ -174,8 +174,12 @@ def _steps_in_batches(
 ) -> Floats:
     """Steps of all rows, computed in batches; `take` returns the neighbours of a batch."""
     steps = np.empty((X.shape[0], n_near))
-    for batch in row_batches(X.shape[0], 16 * n_near * (n_near + X.shape[1]), ROWS_IN_CACHE):
+
+    def fill(batch: slice) -> None:
         steps[batch] = _batch_steps(X[batch], take(batch), metric, tol)
+
+    n_bytes = 16 * n_near * (n_near + X.shape[1])
+    in_threads(fill, row_batches(X.shape[0], n_bytes, ROWS_IN_CACHE))
     return steps
 
 
