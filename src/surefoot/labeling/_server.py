@@ -154,7 +154,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Refusal)
     async def refused(_request: Request, error: Refusal) -> JSONResponse:
-        return JSONResponse({"error": error.sentence}, error.status)
+        return JSONResponse({"error": str(error)}, error.status)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:
