@@ -16,7 +16,7 @@ from surefoot._crossfit._known_series import known_series
 from surefoot._crossfit._panel import Panel, join, named
 from surefoot._crossfit._sharing import fold_of_each_row
 from surefoot._models import fit_model
-from surefoot._progress import counted
+from surefoot._parallel import counted
 from surefoot._search import KnownLists, knowing
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows

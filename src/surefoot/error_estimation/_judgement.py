@@ -1,9 +1,12 @@
-"""Result of `judge`: prediction, estimated error, stability and novelty of each row."""
+"""Result of `judge`: prediction, estimated error, stability and novelty of each row; and errors in costs."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.utils import check_array
 
 from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
@@ -49,8 +52,8 @@ class Judgement:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from surefoot import IndividualErrorClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
-    >>> judgement = sure.judge(X[400:])
+    >>> model = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> judgement = model.judge(X[400:])
     >>> wrong = judgement.prediction != y[400:]
     >>> bool(judgement.error[wrong].mean() > 3 * judgement.error[~wrong].mean())
     True
@@ -167,3 +170,37 @@ class HeldOut(Judgement):
         if self.costs is None or self.classes is None:
             return None
         return dict(zip(self.classes.tolist(), self.costs, strict=True))
+
+
+def expected_cost(costs: Floats, scores: Floats, predicted: Ints, wrong: Floats) -> Floats:
+    """Expected cost of each prediction that is wrong with the probability `wrong`.
+
+    The probability of a mistake is divided among the other classes in proportion to the model's scores.
+    """
+    two_classes = scores.shape[1] == 1
+    probabilities = (
+        np.hstack([expit(-scores), expit(scores)]) if two_classes else softmax(scores, axis=1)
+    )
+    others = probabilities + 1e-12
+    others[np.arange(len(others)), predicted] = 0.0
+    others /= others.sum(axis=1, keepdims=True)
+    if_wrong = (others * costs[:, predicted].T).sum(axis=1)
+    return wrong * if_wrong + (1 - wrong) * costs[predicted, predicted]
+
+
+def cost_factor(costs: Floats, estimated: Floats, weight: Floats | None) -> float:
+    """Factor by which estimated costs are multiplied, so that their mean is the true one."""
+    weight = np.ones(len(costs)) if weight is None else weight
+    total, true_total = float(weight @ estimated), float(weight @ costs)
+    return true_total / total if total > 0 and true_total > 0 else 1.0
+
+
+def check_costs(loss: Any, n_classes: int) -> Floats:
+    """Cost matrix as floats; raises if it has the wrong shape or an entry below 0."""
+    costs = check_array(loss, dtype=np.float64, input_name="loss")
+    if costs.shape != (n_classes, n_classes) or (costs < 0).any():
+        raise ValueError(
+            f"loss must be {n_classes} × {n_classes} costs of zero or more, truth by prediction; "
+            f"it has shape {costs.shape} and a least entry of {costs.min():g}."
+        )
+    return np.asarray(costs)

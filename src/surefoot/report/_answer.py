@@ -88,7 +88,7 @@ def _as_dict(promise: Promise, assessment: Assessment) -> dict[str, Any]:
         "max_risk": promise.max_risk,
         "by_class": by_class,
         "coverage": promise.coverage,
-        "limit": promise.limit if promise.kept else None,
+        "limit": promise.threshold if promise.kept else None,
         **assessment.unit.describe_limits(promise.max_risk, promise.class_risks),
     }
 

@@ -18,7 +18,7 @@ from surefoot._tables import as_table, count_rows, row_index
 from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot._validation import check_number, check_share
 from surefoot._words import LossUnit, listed
-from surefoot.abstention import Promise, offer_promises, promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.recalibration import recalibrated_probabilities
 
@@ -156,23 +156,18 @@ class Assessment:
     @cached_property
     def promise(self) -> Promise:
         """Promise of the risk that the user asked for, else of the automatic one; its `kept` may be False."""
-        return promise_for(self.held_out, self.max_risk, self.confidence)
+        return Promise.from_held_out(self.held_out, self.max_risk, self.confidence)
 
     @cached_property
     def promises(self) -> list[Promise]:
         """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
-        held_out, promise = self.held_out, self.promise
+        promise = self.promise
         is_offered = promise.kept or self.max_risk is not None
         is_plain = not promise.class_risks
-        also = [promise.max_risk] if is_offered and is_plain else []
-        offered = offer_promises(
-            held_out.error,
-            held_out.losses,
-            self.confidence,
-            groups=held_out.groups,
-            loss_values=held_out.loss_values,
-            also=[risk for risk in also if risk is not None],
+        also = (
+            [promise.max_risk] if is_offered and promise.max_risk is not None and is_plain else []
         )
+        offered = Promise.offer(self.held_out, self.confidence, also)
         return offered if is_plain else [*offered, promise]
 
     @property

@@ -11,7 +11,7 @@ from surefoot._optional import needed_for
 from surefoot._periods import as_times, check_every, period_name, period_starts
 from surefoot._tables import count_rows, take_rows
 from surefoot._validation import check_share
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import Judgement
 from surefoot.monitoring import RowComparison
 from surefoot.report._report import model_name
@@ -43,7 +43,7 @@ class MonitoringReport(WrittenPage):
     every : {"day", "week", "month", "quarter", "year"}, default="week"
         Length of the periods. Weeks are those of ISO 8601, from Monday.
     promise : Promise, default=None
-        Says which rows are answered. The default is `promise_for(sure.held_out_)`.
+        Says which rows are answered. The default is `Promise.from_held_out(sure.held_out_)`.
     limit : float, default=None
         Error that must not be passed: there is an alarm where the lower end of an interval is above it. None compares
         with the error when the model was fitted.
@@ -84,7 +84,7 @@ class MonitoringReport(WrittenPage):
             check_scalar(limit, "limit", (int, float), min_val=0)
         self.sure = sure
         self.every = check_every(every)
-        self.promise = promise_for(sure.held_out_) if promise is None else promise
+        self.promise = Promise.from_held_out(sure.held_out_) if promise is None else promise
         self.limit = limit
         self.confidence = confidence
         self.audit = audit
