@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 CODE = "audit 6 0 none 0123456789abcdef"
 
@@ -81,8 +82,9 @@ def test_a_file_that_is_no_whole_audit_is_refused(page, columns, sentence):
         page(audit_table(**columns))
 
 
-@pytest.mark.parametrize("option", ["strategy", "allow_new_classes"])
-def test_what_would_change_the_rows_is_refused(serve_pool, option):
-    options = {option: {"strategy": "random", "allow_new_classes": True}[option]}
+@pytest.mark.parametrize(
+    "options", [{"strategy": "random"}, {"allow_new_classes": True}, {"estimator": GaussianNB()}]
+)
+def test_what_would_change_the_rows_is_refused(serve_pool, options):
     with pytest.raises(ValueError, match="leave out the strategy, the model and new classes"):
         serve_pool(audit_table(), "label", classes=None, **options)

@@ -348,6 +348,4 @@ def test_a_target_is_needed_unless_the_file_is_an_audit(folder, refused):
     names, cells = ["draw", "row", "audit", "answers", "label", "x"], [0, 3, "audit 1 0 none ab"]
     audit = pd.DataFrame([[*cells, '["a", "b"]', None, 1]], columns=names)
     audit.to_csv(folder / "ask.csv", index=False)
-    sentence = refused("ask.csv", "--model", "m.skops")
-    assert "in the order of their draws: leave out --model" in sentence
     assert "leave out the strategy" in refused("ask.csv", "--strategy", "margin")
