@@ -1,4 +1,4 @@
-"""What is shown of a row: every text as text, missing values as such, numbers beside their distribution, columns in order."""
+"""Cells of a row as a person sees them: strings as strings, missing values, distributions, the order of columns."""
 
 import re
 
