@@ -10,9 +10,9 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from skops.io import dump
 
-from surefoot import IndividualErrorRegressor
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.cli import main
-from surefoot.indicators import NeighborDistance
+from surefoot.indicators import Confidence, NeighborDistance
 from surefoot.model_files import save_model
 
 pytest.importorskip("fastapi", reason="the extra 'label' is not installed")
@@ -348,4 +348,9 @@ def test_a_target_is_needed_unless_the_file_is_an_audit(folder, refused):
     names, cells = ["draw", "row", "audit", "answers", "label", "x"], [0, 3, "audit 1 0 none ab"]
     audit = pd.DataFrame([[*cells, '["a", "b"]', None, 1]], columns=names)
     audit.to_csv(folder / "ask.csv", index=False)
+    X = np.arange(40.0)[:, None] % 7
+    error_estimator = IndividualErrorClassifier(LogisticRegression(), indicators=Confidence())
+    save_model(error_estimator.fit(X, X[:, 0] > np.arange(40) % 5), folder / "m.skops")
+    sentence = refused("ask.csv", "--model", "m.skops")
+    assert "in the order of their draws: leave out --model" in sentence
     assert "leave out the strategy" in refused("ask.csv", "--strategy", "margin")
