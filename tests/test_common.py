@@ -40,7 +40,6 @@ from surefoot.indicators import (
     VoteDisagreement,
 )
 from surefoot.neighborhoods import DTWNeighbors
-from surefoot.resampling import HoldoutSplit
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 
@@ -70,11 +69,7 @@ CHEAP = {"indicators": Confidence(), "cv": 2, "random_state": 0}
 LINE = IndividualErrorClassifier(LogisticRegression(), **CHEAP)
 TREE = IndividualErrorClassifier(SMALL_TREE, **CHEAP)
 RIDGE = IndividualErrorRegressor(
-    Ridge(),
-    SMALL_REGRESSOR,
-    indicators=NeighborDistance(),
-    cv=HoldoutSplit(0.5, random_state=0),
-    random_state=0,
+    Ridge(), SMALL_REGRESSOR, indicators=NeighborDistance(), cv=2, random_state=0
 )
 
 # Every public estimator is here once, with a model if it needs one, and with settings of little work.
@@ -92,10 +87,10 @@ INSTANCES = [
     LINE,
     RIDGE,
     AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
-    DeferringClassifier([("cheap", LINE), ("expensive", SMALL_TREE)], cv=2),
-    LocalSelectionClassifier([("line", LINE), ("tree", TREE)], cv=2),
+    DeferringClassifier([("cheap", TREE), ("expensive", SMALL_TREE)], cv=2),
+    LocalSelectionClassifier([("tree", TREE)], cv=2),
     LocalSelectionRegressor([("ridge", RIDGE)], cv=2),
-    TrustWeightedClassifier([("line", LINE), ("tree", TREE)], cv=2),
+    TrustWeightedClassifier([("tree", TREE)], cv=2),
     StriveClassifier([("bayes", GaussianNB())], Confidence(), cv=2),
     RecalibratedClassifier(LogisticRegression(), cv=2),
     LocallyRecalibratedClassifier(LogisticRegression(), cv=2),
@@ -176,9 +171,7 @@ SEES_ROWS = (
     TrustScore,
     AbstainingClassifier,
     DeferringClassifier,
-    LocalSelectionClassifier,
     StriveClassifier,
-    TrustWeightedClassifier,
 )
 
 

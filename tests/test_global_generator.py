@@ -213,6 +213,7 @@ def test_a_report_draws_from_its_seed_alone(kind):
         report.summarize()
 
 
+@pytest.mark.slow
 def test_a_command_draws_from_its_seed_alone_whatever_the_columns(tmp_path):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["red", "green", "blue", "sky"], 5)) + f" {i}" for i in range(90)]
@@ -230,6 +231,8 @@ def test_a_draw_is_noticed():
             draw_one()
 
 
+@pytest.mark.slow
 def test_the_regressor_learns_alike_from_one_seed():
-    fits = [IndividualErrorRegressor(Ridge(), cv=2, random_state=0).fit(*NUMBERS) for _ in "ab"]
+    model = IndividualErrorRegressor(Ridge(), indicators=SecondOpinion(), cv=2, random_state=0)
+    fits = [clone(model).fit(*NUMBERS) for _ in "ab"]
     np.testing.assert_array_equal(*(model.judge(NUMBERS[0]).error for model in fits))
