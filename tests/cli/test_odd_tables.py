@@ -2,8 +2,8 @@
 
 import gzip
 import io
-import json
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -246,18 +246,33 @@ def written(tmp_path):
     return call
 
 
+load_once = cache(load_model)
+
+
 @pytest.fixture
 def every_command(run, model, tmp_path, monkeypatch):
-    """Results of all commands for a table, and the rows that the report has read, where it is stopped."""
+    """Results of all commands for a table; and what a report and a watch, which are stopped then, have read of it."""
 
     def call(path):
-        rows = []
+        read = {}
 
-        def stop(model, X, y, **_):
-            rows.append(X)
-            raise typer.Exit(0)
+        def report(_, X, y, **__):
+            read["report"] = X
+            raise typer.Exit
 
-        monkeypatch.setattr("surefoot.report.ReliabilityReport", stop)
+        class Watch:
+            def __init__(self, *_, **__):
+                read["watch"] = []
+
+            def add(self, X, _, judgement):
+                read["watch"].extend(judgement.error)
+
+            def summarize(self):
+                raise typer.Exit
+
+        monkeypatch.setattr("surefoot.cli._model.load_model", load_once)
+        monkeypatch.setattr("surefoot.report.ReliabilityReport", report)
+        monkeypatch.setattr("surefoot.report.MonitoringReport", Watch)
         commands = {
             "file": [
                 "score",
@@ -273,28 +288,26 @@ def every_command(run, model, tmp_path, monkeypatch):
             "audit": ["audit", model, path, "--labels", "5", "--out", tmp_path / "ask.csv"],
             "report": ["report", path, "--target", "leaves", "--estimator", model, "--json"],
         }
-        return {name: run(*command) for name, command in commands.items()}, rows
+        return {name: run(*command) for name, command in commands.items()}, read
 
     return call
 
 
 def check_read_as(table, path, remark, every_command, model, tmp_path):
     """Check that every command reads a file as this table, and makes the same remark."""
-    error_estimator = load_model(model)
+    error_estimator = load_once(model)
     X = table[list(error_estimator.feature_names_in_)].astype({"age": float})
     errors = error_estimator.predict_error(X)
-    results, rows = every_command(path)
+    results, read = every_command(path)
     for name, result in results.items():
         assert result.code == 0, (name, result.err)
-        assert [line for line in result.err.splitlines() if "missing" in line] == [remark] * bool(
-            remark
-        )
+        remarks = [line for line in result.err.splitlines() if "missing" in line]
+        assert remarks == ([remark] if remark else [])
     one, parts = pd.read_parquet(tmp_path / "scores.parquet"), pd.read_parquet(tmp_path / "scores")
     np.testing.assert_allclose(one["estimated_error"], errors)
     pd.testing.assert_frame_equal(one, parts, check_dtype=False)
-    np.testing.assert_allclose(error_estimator.predict_error(rows[0]), errors)
-    watched = json.loads(results["watch"].out)
-    assert watched["n_rows"] == len(table)
+    np.testing.assert_allclose(read["watch"], errors)
+    np.testing.assert_allclose(error_estimator.predict_error(read["report"]), errors)
 
 
 @pytest.mark.parametrize("name", SAME)
