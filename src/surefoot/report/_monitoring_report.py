@@ -121,20 +121,22 @@ class MonitoringReport(WrittenPage):
             return self
         judgement = self.sure.judge(X) if judgement is None else judgement
         self._summary = None
-        self._all.add(X, judgement)
-        if moments is not None:
-            self._add_to_periods(X, judgement, period_starts(moments, self.every))
+        # With periods, each row is in two samples.
+        inputs = None if moments is None else self._all.rows.read_inputs(X)
+        self._all.add(X, judgement, inputs)
+        if moments is not None and inputs is not None:
+            self._add_to_periods(X, judgement, inputs, period_starts(moments, self.every))
         return self
 
-    def _add_to_periods(self, X: Any, judgement: Judgement, starts: Any) -> None:
+    def _add_to_periods(
+        self, X: Any, judgement: Judgement, inputs: dict[str, Any], starts: Any
+    ) -> None:
         known = np.flatnonzero(~np.isnat(starts))
         self._n_without_time += len(starts) - len(known)
         for start in np.unique(starts[known]):
             places = np.flatnonzero(starts == start)
-            rows, judged = X, judgement
-            if len(places) < len(starts):
-                rows, judged = take_rows(X, places), judgement.take(places)
-            self._period(start).add(rows, judged)
+            own = {name: values[places] for name, values in inputs.items()}
+            self._period(start).add(take_rows(X, places), judgement.take(places), own)
 
     def _period(self, start: Any) -> PeriodRows:
         """Rows of the period that starts on a day; the more periods there are, the fewer rows of each are kept."""

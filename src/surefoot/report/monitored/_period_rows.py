@@ -37,15 +37,15 @@ class PeriodRows:
         self.rows = NewRows(sure, **sizes)
         self.n_answered = self.n_novel = 0
 
-    def add(self, X: Any, judgement: Judgement) -> None:
-        """Add rows and their judgement."""
-        self.rows.add(X, judgement)
+    def add(self, X: Any, judgement: Judgement, inputs: dict[str, Any] | None = None) -> None:
+        """Add rows, their judgement, and their inputs if these were read already."""
+        self.rows.add(X, judgement, inputs)
         self.n_answered += int(self.promise.accepted(judgement.error).sum())
         self.n_novel += int(np.count_nonzero(judgement.novel))
 
     def describe(self, name: str, start: str | None, confidence: float) -> dict[str, Any]:
         """Figures of the period; None where there is none, and then `reason` says why."""
-        performance = self.rows.estimate(metric_for(self.rows.sure), confidence)
+        performance = self.rows.estimate(metric_for(self.rows.error_estimator), confidence)
         (low, high), shift = performance.interval, performance.shift
         return {
             "name": name,
