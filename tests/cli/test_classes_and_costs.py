@@ -8,8 +8,8 @@ import pytest
 
 from surefoot.abstention import Promise
 from surefoot.cli._app import run as run_command
-from surefoot.cli._limits import cost_matrix
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
+from surefoot.cli._options import cost_matrix
 from surefoot.model_files import load_model
 
 

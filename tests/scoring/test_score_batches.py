@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from surefoot import IndividualErrorClassifier
-from surefoot._table_files import is_score_column
+from surefoot._tables import is_score_column
 from surefoot.abstention import Promise
 from surefoot.scoring import output_schema, score_batches
 

@@ -331,18 +331,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return fit_model(model, X, y, sample_weight), indicator
         indicator = clone_with_seed(indicator, random_state)
         if indicator.needs_held_out_scores:
-            folds = CrossFitter(
-                [indicator],
-                model,
-                X,
-                y,
-                cv=FOLDS,
-                groups=groups,
-                sample_weight=sample_weight,
-                random_state=random_state,
-            )
-            [fitted] = folds.panel(folds.everything).indicators.values()
-            return folds.model(folds.everything), fitted
+            fitter = CrossFitter([indicator], model, cv=FOLDS, random_state=random_state)
+            cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+            [fitted] = cross.panel.indicators.values()
+            return cross.model, fitted
         model = fit_model(model, X, y, sample_weight)
         return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
 

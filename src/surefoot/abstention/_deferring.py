@@ -19,10 +19,11 @@ from surefoot._crossfit import (
     check_same_rows,
     check_training_rows,
     common_classes,
+    units_of,
 )
 from surefoot._error_estimators import ErrorEstimatorEnsemble
 from surefoot._splits import learner_folds
-from surefoot._typing import Floats, Mask
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
 
 DEFAULT_BUDGET = 0.2
@@ -159,19 +160,12 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
             X, y, sample_weight=sample_weight, groups=groups
         )
-        folds = CrossFitter(
-            [],
-            expensive,
-            X,
-            y,
-            cv=cv,
-            groups=groups,
-            sample_weight=sample_weight,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
+        fitter = CrossFitter(
+            [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
         )
-        self._learn_value(folds)
-        self.estimators_ = [self.error_estimator_.estimator_, folds.model(folds.deployed)]
+        model, rows, predictions = fitter.predict(X, y, groups=groups, sample_weight=sample_weight)
+        self._learn_value(y, rows, predictions, groups, sample_weight)
+        self.estimators_ = [self.error_estimator_.estimator_, model]
         self.named_estimators_ = Bunch(
             **dict(zip([cheap_name, expensive_name], self.estimators_, strict=True))
         )
@@ -212,20 +206,25 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         return ask_chosen(self.estimators_, self.predict_defer(X).astype(np.int64), method, X)
 
-    def _learn_value(self, folds: CrossFitter) -> None:
-        """Learn the value of a call from both models' predictions for held-out rows."""
-        held_out, y = self.error_estimator_.held_out_, folds.y[self.error_estimator_.held_out_.rows]
-        rows, predictions = folds.held_out_predictions()
+    def _learn_value(
+        self,
+        y: NDArray[Any],
+        rows: Ints,
+        predictions: NDArray[Any],
+        groups: Any,
+        sample_weight: Floats | None,
+    ) -> None:
+        """Learn the value of a call from the predictions of both models for held-out rows."""
+        held_out, y = self.error_estimator_.held_out_, y[rows]
         check_same_rows([held_out.rows, rows])
-        weight = (
-            np.ones(len(y)) if folds.sample_weight is None else folds.sample_weight[held_out.rows]
-        )
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight[rows]
         first_wrong = (held_out.prediction != y).astype(np.float64)
         second_wrong = (predictions != y).astype(np.float64)
         saved = first_wrong - second_wrong
         columns = value_columns(held_out.prediction, held_out.error, self.error_estimator_.classes_)
         value = np.zeros(len(columns))  # out of fold: no learner saw the row or its group
-        for train, test in learner_folds(len(columns), folds.units(rows), random_state=0):
+        units = units_of(rows, None if groups is None else np.asarray(groups))
+        for train, test in learner_folds(len(columns), units, random_state=0):
             learner = fit_value(columns[train], saved[train], weight[train])
             value[test] = learner.predict(columns[test])
         self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)

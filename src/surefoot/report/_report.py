@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from surefoot._optional import needed_for
-from surefoot._progress import Show, following, step_done
+from surefoot._parallel import Show, following, step_done
 from surefoot._tables import as_table, count_rows
 from surefoot._words import plural
 from surefoot.report._answer import describe_answering

@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from surefoot._models import fit_model, predict_labels
-from surefoot._progress import step_done
+from surefoot._parallel import step_done
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._words import number

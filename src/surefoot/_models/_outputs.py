@@ -1,8 +1,9 @@
-"""Scores of a model's outputs, which behave like log-odds."""
+"""Outputs of a model: predictions, probabilities, and scores that behave like log-odds."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -15,27 +16,51 @@ THRESHOLDED = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 RESPONSES = ("auto", "decision_function", "predict_proba", "predict")
 
 
-class Response:
-    """Scores of a fitted model: one column for two classes or a regressor, else one per class.
+class Outputs:
+    """Outputs of a fitted model: all that the core sees of it.
 
-    For two classes a higher score means the positive (second) class; it is 0 where the decision
-    changes, also for a classifier with a threshold of its own. With more classes the columns of
-    `decision_function` are centred, since only their differences mean anything.
+    Scores behave like log-odds: one column for two classes or a regressor, else one per class. For two classes a
+    higher score means the positive (second) class; it is 0 where the decision changes, also for a classifier with a
+    threshold of its own. With more classes the columns of `decision_function` are centred, since only their
+    differences mean anything.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+        The last step of a pipeline, if there is one.
+    response : {"auto", "decision_function", "predict_proba", "predict"}
+        Method that the scores are made of.
+    n_rows : int
+        Number of training rows, which limits the log-odds.
+
+    Attributes
+    ----------
+    method : str
+        Method in use.
+    classes : ndarray of shape (n_classes,) or None
+        Classes; None for a regressor.
+    least_probability : float
+        Smallest probability that n rows can show: half a row of either class more (rule of succession).
     """
 
     def __init__(self, model: Any, response: str, n_rows: int) -> None:
         check_option(response, "response", RESPONSES)
         self.model = model
         self.method = _choose_method(model, response)
-        self.n_classes = 0 if self.is_regression else _count_classes(model)
-        # Probabilities are clipped to what n rows can show: half a row of either class more (rule of succession).
+        self.is_regression = self.method == "predict"
+        self.classes: Any = None if self.is_regression else _checked_classes(model)
         self.least_probability = 1.0 / (2 * n_rows + 2)
         self.cut = self._threshold_score()
 
     @property
-    def is_regression(self) -> bool:
-        """Whether the scores are predicted numbers."""
-        return self.method == "predict"
+    def has_probabilities(self) -> bool:
+        """Whether the model has `predict_proba`."""
+        return hasattr(self.model, "predict_proba")
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the scores: one for a regressor or two classes, else one per class."""
+        return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
 
     def _threshold_score(self) -> float:
         """Score at which a classifier with a threshold of its own changes its decision; 0 for any other model."""
@@ -50,23 +75,39 @@ class Response:
 
     def __call__(self, inputs: Any) -> Floats:
         """Scores of shape (n_rows, 1) for two classes or a regressor, else (n_rows, n_classes)."""
+        return self.scores(getattr(self.model, self.method)(inputs))
+
+    def scores(self, output: Any) -> Floats:
+        """Scores from what `method` of the model returned."""
         if self.method == "predict_proba":
-            return self.log_odds(self.probabilities(inputs))
-        if self.method == "predict":
-            return self.as_scores(self.model.predict(inputs))
-        return self.as_scores(self.model.decision_function(inputs))
-
-    def probabilities(self, inputs: Any) -> Floats:
-        """The model's own class probabilities, one finite column a class."""
-        chances = np.asarray(self.model.predict_proba(inputs), dtype=np.float64)
-        if chances.ndim != 2 or chances.shape[1] != self.n_classes:
+            return self.log_odds(self.probabilities(output))
+        values = self._finite(output, self.method)
+        if values.ndim == 1:
+            return values[:, None] - self.cut
+        if self.classes is None:
             raise ValueError(
-                f"predict_proba of {type(self.model).__name__} returns an array of shape {chances.shape}: there must "
-                f"be a row for each row and a column for each of {self.n_classes} classes."
+                f"estimator predicts {values.shape[1]} targets a row: it may predict one."
             )
-        return self._finite(chances, "predict_proba")
+        if values.shape[1] != len(self.classes):
+            raise ValueError(
+                f"The decision_function of {type(self.model).__name__} has {values.shape[1]} columns for "
+                f"{len(self.classes)} classes: response may be 'predict_proba' if the model has it."
+            )
+        return values - values.mean(axis=1, keepdims=True)
 
-    def _finite(self, values: Floats, method: str) -> Floats:
+    def probabilities(self, output: Any) -> Floats:
+        """Class probabilities from what `predict_proba` returned, one finite column a class."""
+        values = self._finite(output, "predict_proba")
+        n_classes = len(self.model.classes_)
+        if values.ndim != 2 or values.shape[1] != n_classes:
+            raise ValueError(
+                f"predict_proba of {type(self.model).__name__} returns an array of shape {values.shape}: there must "
+                f"be a row for each row and a column for each of {n_classes} classes."
+            )
+        return values
+
+    def _finite(self, output: Any, method: str) -> Floats:
+        values = np.asarray(output, dtype=np.float64)
         if not np.isfinite(values).all():
             raise ValueError(
                 f"{method} of {type(self.model).__name__} returns NaN or infinite numbers."
@@ -75,25 +116,9 @@ class Response:
 
     def log_odds(self, probabilities: Floats) -> Floats:
         """Clipped log-odds of the positive class for two classes, else of every class."""
-        kept = probabilities[:, 1:] if self.n_classes == 2 else probabilities
+        kept = probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
         clipped = np.clip(kept, self.least_probability, 1 - self.least_probability)
         return logit(clipped) - self.cut
-
-    def as_scores(self, output: Any) -> Floats:
-        """Bring what the model returned to one column, or one centred column a class."""
-        scores = self._finite(np.asarray(output, dtype=np.float64), self.method)
-        if scores.ndim == 1:
-            return scores[:, None] - self.cut
-        if self.is_regression:
-            raise ValueError(
-                f"estimator predicts {scores.shape[1]} targets a row: it may predict one."
-            )
-        if scores.shape[1] != self.n_classes:
-            raise ValueError(
-                f"The decision_function of {type(self.model).__name__} has {scores.shape[1]} columns for "
-                f"{self.n_classes} classes: response may be 'predict_proba' if the model has it."
-            )
-        return scores - scores.mean(axis=1, keepdims=True)
 
 
 def top_class(scores: Floats) -> Ints:
@@ -144,13 +169,13 @@ def _choose_method(model: Any, response: str) -> str:
     return usable[0]
 
 
-def _count_classes(model: Any) -> int:
-    """Number of classes; raises for several targets or a single class."""
+def _checked_classes(model: Any) -> NDArray[Any]:
+    """Classes of a classifier; raises for several targets or a single class."""
     if isinstance(model.classes_, list):
         raise TypeError("estimator predicts several targets a row: it may predict one.")
     if len(model.classes_) < 2:
         raise ValueError("estimator knows one class only: there is no other to be ahead of.")
-    return len(model.classes_)
+    return np.asarray(model.classes_)
 
 
 def _is_pairwise(model: Any, method: str) -> bool:

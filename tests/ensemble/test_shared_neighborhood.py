@@ -11,7 +11,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._crossfit import SharedNeighborhood, index_for, may_share
+from surefoot.ensemble._shared_neighborhood import SharedNeighborhood, index_for, may_share
 from surefoot.neighborhoods import (
     KernelKNeighborsClassifier,
     Neighborhood,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._models import Response, axis_samples, interpolate, preprocesses_inside, split_model
+from surefoot._models import Outputs, axis_samples, interpolate, split_model, takes_rows_as_they_are
 from surefoot._tables import as_numbers, is_frame
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
@@ -44,29 +44,24 @@ class SharedNeighborhood(Neighborhood):
     ) -> Floats:
         """Scores at samples around each row; see `Neighborhood.sample_scores`."""
         near = self.indices[:, :n_neighbors]
-        if sampling == "voronoi" and self._may_use_cache():
+        if sampling == "voronoi" and self._votes_are_cached():
             return self._cell_scores(near)
         if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
-        fractions_key = (
-            fractions.tobytes() if sampling == "uniform" and fractions is not None else b""
-        )
-        key = sampling, n_neighbors, fractions_key
+        key = sampling, n_neighbors, b"" if fractions is None else fractions.tobytes()
         samples = self._once(("samples", *key), lambda: self._samples(near, sampling, fractions))
-        scores = self._scores_of(samples, key)
-        return scores.reshape(*near.shape, -1)
+        return self._scores_of(samples, key).reshape(*near.shape, -1)
 
     def _scores_of(self, samples: Any, key: tuple[Any, ...]) -> Floats:
         """Scores of the model at samples; nearest-neighbour models share the search, which ignores labels."""
-        index = self.index
-        if not index.shares_search:
-            return index.input.score(index.response, samples)
-        model = index.predictor
+        index, model = self.index, self.index.voter
+        if model is None:
+            return index.input.score(index.outputs, samples)
         voting = self._once(
             ("voting", model.n_neighbors_, *key),
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
         )
-        return index.response.as_scores(model.cached_scores(*voting))
+        return index.outputs.scores(model.decision_function_of_lists(*voting))
 
     def _axis_scores(self, near: Ints) -> Floats:
         key = "axis", near.shape[1]
@@ -80,28 +75,25 @@ class SharedNeighborhood(Neighborhood):
 
     def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
         """Points on the way from each row to its neighbours, as the model takes them."""
-        steps = np.full(near.shape, 0.5) if sampling == "midpoint" else self._steps(near)
-        if sampling == "uniform" and fractions is not None:
-            steps = steps * fractions[: near.shape[1]]
+        steps = self._steps(near, sampling, fractions)
         return interpolate(self.inputs, self.index.input.rows, near, steps)
 
     def _cell_scores(self, near: Ints) -> Floats:
         """Scores at the samples by the votes of cached neighbours, whose weights do not depend on the labels."""
-        model = self.index.predictor
-        cache = self.indices[:, : max(2 * model.n_neighbors_, near.shape[1])]
+        model = self.index.voter
+        cache = self.indices[:, : max(model.list_length, near.shape[1])]
         weights = self._once(
             ("weights", model.n_neighbors_, model.gamma_, near.shape[1]),
             lambda: model.cell_weights(self.rows, cache, near.shape[1]),
         )
         signs = np.where(self.index.labels[cache] == model.classes_[1], 1.0, -1.0)  # type: ignore[index]
         votes = weights @ signs[:, :, None]
-        return self.index.response.as_scores(votes.ravel()).reshape(*near.shape, -1)
+        return self.index.outputs.scores(votes.ravel()).reshape(*near.shape, -1)
 
-    def _steps(self, near: Ints) -> Floats:
-        steps = self._once(
-            ("steps", near.shape[1]), lambda: super(SharedNeighborhood, self)._steps(near)
+    def _cell_steps(self, near: Ints) -> Floats:
+        return self._once(
+            ("steps", near.shape[1]), lambda: super(SharedNeighborhood, self)._cell_steps(near)
         )
-        return steps.copy()  # the caller may scale them in place
 
     def _once(self, key: Any, compute: Callable[[], T]) -> T:
         """Value from the shared cache, computed if it is not there yet."""
@@ -114,41 +106,27 @@ def may_share(models: Sequence[Any], X: Any) -> bool:
     """Whether all fitted models take the rows untransformed and complete, so that they can share a neighbourhood."""
     if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
         return False
-    return all(_takes_rows_as_they_are(model) for model in models)
-
-
-def _takes_rows_as_they_are(model: Any) -> bool:
-    """Whether a model has no transformers and no categorical columns."""
-    transformers, predictor = split_model(model)
-    flags = getattr(predictor, "is_categorical_", None)
-    has_categories = flags is not None and np.any(flags)
-    return not (transformers or has_categories or preprocesses_inside(predictor))
+    return all(takes_rows_as_they_are(model) for model in models)
 
 
 def index_for(
-    shared: NeighborhoodIndex,
-    model: Any,
-    labels: NDArray[Any],
-    *,
-    response: str = "auto",
-    held_out_scores: Floats | None = None,
+    shared: NeighborhoodIndex, model: Any, labels: NDArray[Any], *, response: str = "auto"
 ) -> NeighborhoodIndex:
     """Index of another model of the same rows, which shares the search of the given one."""
     index = copy(shared)
     vars(index).pop("scores", None)  # cached ones are those of the first model
     index.transformers, index.predictor = split_model(model)
-    index.labels, index.held_out_scores = labels, held_out_scores
-    index.response = Response(index.predictor, response, index.n_trained)
-    if index.n_neighbors > 0:
-        index.shares_search = _shares_search(index, shared)
+    index.labels, index.held_out_scores = labels, None
+    index.outputs = Outputs(index.predictor, response, index.n_trained)
+    index.voter = index.predictor if index.n_neighbors > 0 and _votes(index, shared) else None
     return index
 
 
-def _shares_search(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
+def _votes(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
     """Whether the model votes by the neighbours that the index finds."""
     model, first = index.predictor, shared.predictor
     if not isinstance(model, KernelKNeighborsClassifier) or model.metric != index.metric:
         return False
     if isinstance(first, KernelKNeighborsClassifier) and model.shares_rows_with(first):
-        return shared.shares_search  # only the labels differ: rows need not be compared again
+        return shared.voter is not None  # only the labels differ: rows need not be compared again
     return model.is_fitted_on(index.space.rows)

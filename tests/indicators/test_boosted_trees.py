@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from surefoot._boosted_trees import BoostedTrees, bin_edges
+from surefoot.indicators._boosted_trees import BoostedTrees, bin_edges
 
 
 def test_an_interaction_without_a_trend():
