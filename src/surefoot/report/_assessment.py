@@ -20,7 +20,7 @@ from surefoot._validation import check_number, check_share
 from surefoot._words import LossUnit, listed
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.recalibration import recalibrated_probabilities
+from surefoot.recalibration import RecalibratedClassifier
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -117,7 +117,7 @@ class Assessment:
                 np.diff(scores) if scores.shape[1] == 2 else scores
             )  # two classes share a column
         after = np.zeros((len(scores), len(present)))
-        after[:, present] = recalibrated_probabilities(
+        after[:, present] = RecalibratedClassifier.recalibrate_scores(
             scores, self.truth, groups=self.held_out.groups, random_state=self.random_state
         )
         return after
