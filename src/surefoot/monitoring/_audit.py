@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted
 
-from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._tables import count_rows, is_missing
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number, check_share
@@ -26,7 +26,7 @@ BEYOND = 0.1
 
 
 def audit(
-    error_estimator: ErrorEstimator,
+    error_estimator: Any,
     X_new: Any,
     n_labels: int,
     *,
@@ -90,7 +90,11 @@ def audit(
     True
     """
     check_scalar(n_labels, "n_labels", Integral, min_val=1)
-    check_error_estimator(error_estimator)
+    if not hasattr(error_estimator, "predict_error"):
+        raise TypeError(
+            f"error_estimator={error_estimator!r} is no IndividualErrorClassifier or IndividualErrorRegressor."
+        )
+    check_is_fitted(error_estimator)
     if count_rows(X_new) == 0:
         raise ValueError("X_new has no rows: there is nothing to audit.")
     loss = loss_of(error_estimator, tolerance)
