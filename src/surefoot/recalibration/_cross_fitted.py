@@ -58,14 +58,6 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
     turns scores into probabilities (`_probabilities`).
     """
 
-    estimator: Any
-    response: str
-    cv: Any
-    n_jobs: int | None
-    estimator_: Any
-    classes_: NDArray[Any]
-    is_unchanged_: bool
-
     @abstractmethod
     def _prepare(self) -> list[Indicator]:
         """Check the parameters before any model is fitted, and return the indicators to use."""
