@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from surefoot._files import FileError
 from surefoot._words import listed, plural, reason
 
 # Standard input among the arguments, and its name in sentences.
@@ -40,7 +41,7 @@ SCORES = frozenset(
 AUDIT_COLUMNS = ("draw", "row", "audit", "answers", "label")
 
 
-class TableFileError(ValueError):
+class TableFileError(FileError):
     """Error for a table that cannot be read or written; its message is one sentence that names the file."""
 
 
