@@ -117,7 +117,7 @@ def test_any_indicator_is_a_score():
         accepted = model.fit(X, y).predict_accepted(X)
         wrong = model.predict(X) != y
         assert wrong[accepted].mean() < wrong[~accepted].mean()
-        expected = model.scorer_.score_samples(X) >= model.threshold_
+        expected = model.indicator_.score_samples(X) >= model.threshold_
         assert_array_equal(accepted, expected)
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.abstention import promise_for
+from surefoot.abstention import Promise
 from surefoot.cli._app import run as run_command
-from surefoot.cli._limits import cost_matrix
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
+from surefoot.cli._options import cost_matrix
 from surefoot.model_files import load_model
 
 
@@ -46,9 +46,9 @@ def test_score_promises_costs_of_a_class_and_of_all_rows(run, table, model, tmp_
     limits = ["--max-risk", "yes=5", "--max-risk", "2"]
     result = run("score", model, table, "--out", out, *limits, "--json")
     summary = json.loads(result.out)
-    promise = promise_for(load_model(model).held_out_, {"yes": 5, None: 2})
+    promise = Promise.from_held_out(load_model(model).held_out_, {"yes": 5, None: 2})
     assert (summary["max_risk"], summary["class_risks"]) == (2, {"yes": 5})
-    assert summary["limit"] == promise.limit
+    assert summary["limit"] == promise.threshold
     assert promise.kept
     assert pd.read_csv(out)["accepted"].sum() == summary["n_accepted"]
     words = run("score", model, table, "--out", out, *limits).out

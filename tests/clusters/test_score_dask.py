@@ -10,13 +10,18 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.scoring import output_schema, score_dask
 
 
 def judged(sure, rows):
     """Scores without Dask, with the index of the rows."""
-    return promise_for(sure.held_out_).apply(sure.judge(rows)).to_frame().set_index(rows.index)
+    return (
+        Promise.from_held_out(sure.held_out_)
+        .apply(sure.judge(rows))
+        .to_frame()
+        .set_index(rows.index)
+    )
 
 
 def assert_alike(scores, expected):

@@ -18,8 +18,8 @@ from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreeme
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
 
 
-def cross_fit(*given, **options):
-    return CrossFitter(*given, **options).held_out()
+def cross_fit(indicators, model, X, y, *, cv):
+    return CrossFitter(indicators, model, cv=cv).fit(X, y).held_out
 
 
 def documents(n_rows=120, n_topics=3, seed=0):
@@ -52,7 +52,8 @@ def grid(kinds=KINDS, indicators=INDICATORS):
 
 
 def held_out(kinds, indicators, X, y):
-    return TopicCrossFitter([indicators] * len(kinds), kinds, X, y, cv=folds(len(y))).held_out()
+    fitter = TopicCrossFitter([indicators] * len(kinds), kinds, cv=folds(len(y)))
+    return fitter.fit(X, y).held_out
 
 
 def folds(n_rows, n_folds=3):
@@ -143,6 +144,4 @@ def test_a_fold_without_a_class_gets_one_sentence():
     y[:] = 0
     y[:3] = 1
     with pytest.raises(ValueError, match="training fold with one class only"):
-        TopicCrossFitter(
-            [[]], [BernoulliNB()], X, y, cv=[(np.arange(3, 120), np.arange(3))]
-        ).held_out()
+        TopicCrossFitter([[]], [BernoulliNB()], cv=[(np.arange(3, 120), np.arange(3))]).fit(X, y)

@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from surefoot import IndividualErrorClassifier
-from surefoot.abstention import AbstainingClassifier, promise_for
+from surefoot.abstention import AbstainingClassifier, Promise
 from surefoot.active_learning import query
 from surefoot.datasets import make_cylinder_bell_funnel
 from surefoot.indicators import NeighborDistance
@@ -152,7 +152,7 @@ def test_doubtful_series_are_left_out():
     model = KNeighborsDTWClassifier(5, window=0.2)
     sure = IndividualErrorClassifier(model, random_state=0)
     careful = AbstainingClassifier(sure, coverage=0.6, random_state=0).fit(X[:200], y[:200])
-    promise = promise_for(sure.fit(X[:200], y[:200]).held_out_, max_risk=0.12)
+    promise = Promise.from_held_out(sure.fit(X[:200], y[:200]).held_out_, max_risk=0.12)
     judgement = promise.apply(sure.judge(X[200:]))
     for answered, predictions in (
         (careful.predict_accepted(X[200:]), careful.predict(X[200:])),

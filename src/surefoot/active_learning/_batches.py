@@ -12,7 +12,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
-from surefoot._models import MixedInput, default_vectorizer, series_model
+from surefoot._models import MixedInput, series_model
 from surefoot._tables import as_numbers, count_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -173,7 +173,7 @@ def own_space(table: Any) -> Any:
     """
     if as_numbers(table) is not None:
         return "scaled"
-    vectorizer = default_vectorizer(MixedInput(None, table))
+    vectorizer = MixedInput(None, table).vectorizer()
     return vectorizer.set_params(categories__onehotencoder__min_frequency=2)
 
 

@@ -153,17 +153,18 @@ def combine(
     known = ~np.isnan(columns).any(axis=1)
     rows = (np.arange(len(truth)) if units is None else units)[known]
     table = beside(columns, passed)[known]
-    fitter = CrossFitter(
+    cross = CrossFitter(
         [],
         default_final(table) if final_estimator is None else final_estimator,
+        cv=FOLDS,
+    ).fit(
         table,
         truth[known],
-        cv=FOLDS,
         groups=None if units is None else rows,
         sample_weight=(weight := None if sample_weight is None else sample_weight[known]),
     )
     held_out = np.full(len(truth), np.nan)
-    places, scores = (fitted := fitter.held_out()).rows, fitted.scores[:, 0]
+    places, scores = cross.held_out.rows, cross.held_out.scores[:, 0]
     held_out[np.flatnonzero(known)[places]] = scores
     line = threshold
     if isinstance(threshold, str):
@@ -174,9 +175,8 @@ def combine(
             sample_weight=None if weight is None else weight[places],
             least_f1=LEAST_F1,
         )
-    model = fitter.model(fitter.everything)
     return _constant(truth)._replace(
-        model=model, panel=fitter.panel(), threshold=float(line), held_out=held_out
+        model=cross.model, panel=cross.panel, threshold=float(line), held_out=held_out
     )
 
 

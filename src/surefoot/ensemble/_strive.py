@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._crossfit import CrossFit, PanelOutput, check_rows, with_fixed_seed
+from surefoot._crossfit import HeldOutOutputs, PanelOutput, check_rows, with_fixed_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
@@ -177,22 +177,19 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         fitter = TopicCrossFitter(
             [indicators[name] for name in models],
             list(models.values()),
-            X,
-            topics.indicator,
             cv=topic_splits(self.cv, X, topics, groups, self.random_state),
-            groups=groups,
-            sample_weight=sample_weight,
             n_jobs=self.n_jobs,
         )
-        held_out = fitter.held_out()
-        rows = held_out.rows
+        cross = fitter.fit(
+            X, topics.indicator, groups=groups, sample_weight=sample_weight, deploy_all=True
+        )
+        held_out, rows = cross.held_out, cross.held_out.rows
         columns = by_topic(held_out, topics.indicator.shape[1])
         self.held_out_ = HeldOutColumns(rows, columns, topics.indicator[rows])
-        self._panel = fitter.topic_panel()
+        self._panel = cross.panel
         self.named_estimators_ = Bunch(**dict(zip(models, self._panel.models, strict=True)))
         self._blocks = name_blocks(list(models), fitter.owners, self._panel)
-        self._units = fitter.units(rows)
-        self._weight = None if sample_weight is None else sample_weight[rows]
+        self._units, self._weight = cross.units, cross.weight
         self._passed = take_rows(X, rows) if self.passthrough else None
         self._topics = topics
         self.classes_ = topics.classes
@@ -423,7 +420,7 @@ def _checked(indicators: Any, random_state: Any) -> list[Indicator]:
     return [with_fixed_seed(indicator, random_state) for indicator in given]
 
 
-def by_topic(output: CrossFit | PanelOutput, n_topics: int) -> Floats:
+def by_topic(output: HeldOutOutputs | PanelOutput, n_topics: int) -> Floats:
     """Columns by topic, of shape (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
     n_rows = len(output.scores)
     scores = output.scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)

@@ -1,12 +1,15 @@
 """Models of several kinds, one for each topic, and their out-of-fold scores and columns."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Self
 
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
-from surefoot._crossfit import CrossFitter
+from surefoot._crossfit import CrossFitter, PanelRows
 from surefoot._models import fit_model
+from surefoot._parallel import counted
 from surefoot._typing import Floats, Ints
 from surefoot.ensemble._topic_panel import TopicPanel
 from surefoot.indicators import Indicator
@@ -37,6 +40,10 @@ class TopicModels(BaseEstimator):
 
     def fit(self, X: Any, y: Ints, sample_weight: Floats | None = None) -> Self:
         """Fit the models on rows and their topics, zeros and ones of shape (n_rows, n_topics)."""
+        if (y.min(axis=0) == y.max(axis=0)).all():
+            raise ValueError(
+                "cv leaves a training fold with one class only: it may be stratified, or have fewer folds."
+            )
         self.models_ = [fit_topics(kind, X, y, sample_weight) for kind in self.estimators]
         return self
 
@@ -59,43 +66,50 @@ def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) ->
 class TopicCrossFitter(CrossFitter):
     """`CrossFitter` for several kinds of models and many topics, whose panels are `TopicPanel`.
 
+    `y` of `fit` has a column of zeros and ones for each topic.
+
     Parameters
     ----------
     indicators : list of lists of Indicator
         For each kind of model the indicators that describe it.
     estimators : list of classifiers
         One unfitted model of each kind.
-    X, y : table and ndarray of shape (n_rows, n_topics)
-        Training rows, and their topics as zeros and ones.
     **options : dict
         Further parameters of `CrossFitter`.
     """
-
-    panel_type = TopicPanel
 
     def __init__(
         self,
         indicators: Sequence[Sequence[Indicator]],
         estimators: Sequence[Any],
-        X: Any,
-        y: Ints,
         **options: Any,
     ) -> None:
         self.owners = [kind for kind, group in enumerate(indicators) for _ in group]
         models = TopicModels(list(estimators), self.owners)
-        super().__init__([i for group in indicators for i in group], models, X, y, **options)
+        super().__init__([i for group in indicators for i in group], models, **options)
 
-    def topic_panel(self) -> TopicPanel:
-        """Panel of the models of all rows."""
-        panel: Any = self.panel(self.everything)
-        return panel
+    def build(self, parts: list[PanelRows], n_trained: int, like: Any) -> list[Any]:
+        """Panel of each part; the first is that of the deployed models, if there is none yet."""
+        first = [] if like is not None else [self._panel(parts[0], n_trained, None)]
+        deployed = first[0] if like is None else like
+        rest = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(self._panel)(part, n_trained, deployed) for part in parts[len(first) :]
+        )
+        return list(counted(chain(first, rest), "search"))
 
-    def _check_classes(self, parts: list[Ints]) -> None:
-        for part in parts:
-            if (self.y[part].min(axis=0) == self.y[part].max(axis=0)).all():
-                raise ValueError(
-                    "cv leaves a training fold with one class only: it may be stratified, or have fewer folds."
-                )
+    def _panel(self, part: PanelRows, n_trained: int, like: Any) -> TopicPanel:
+        return TopicPanel(
+            self.indicators,
+            part.model,
+            part.X,
+            part.y,
+            response=self.response,
+            n_trained=n_trained,
+            like=like,
+            counted=part.counted,
+        )
 
-    def _n_scores(self) -> int:
-        return len(self.estimator.estimators) * self.y.shape[1]
+    def score(self, part: PanelRows, X: Any, n_trained: int, like: Any) -> Floats:
+        """Scores of rows by the models of a part."""
+        given = part.model, part.X, part.y
+        return TopicPanel({}, *given, response=self.response, n_trained=n_trained)(X).scores

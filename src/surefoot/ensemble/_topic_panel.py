@@ -8,18 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from surefoot._crossfit import (
-    Panel,
-    PanelOutput,
-    SharedNeighborhood,
-    attach_all,
-    index_for,
-    may_share,
-)
+from surefoot._crossfit import Panel, PanelOutput, PanelRows, build_panels
 from surefoot._models import series_model
 from surefoot._search import canonical_metric
 from surefoot._typing import Floats, Ints, Mask
-from surefoot.indicators import Indicator
+from surefoot.ensemble._shared_neighborhood import SharedNeighborhood, index_for, may_share
+from surefoot.indicators import Indicator, Part
 from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
 
 
@@ -58,8 +52,6 @@ class TopicPanel:
         Rows in which neighbours are searched, and their topics.
     response : str, default="auto"
         Method of the models that the scores are made of.
-    held_out_scores : ndarray of shape (n_rows, n_kinds * n_topics), default=None
-        Out-of-fold scores of the training rows.
     n_trained : int, default=None
         Number of rows that limits the log-odds; None means those of X.
     like : TopicPanel, default=None
@@ -76,7 +68,6 @@ class TopicPanel:
         y: Ints,
         *,
         response: str = "auto",
-        held_out_scores: Floats | None = None,
         n_trained: int | None = None,
         like: "TopicPanel | None" = None,
         counted: Mask | None = None,
@@ -87,7 +78,7 @@ class TopicPanel:
         self.owners = list(models.owners)[: len(self.indicators)]
         self.models: list[list[Any]] = models.models_
         self.n_topics = y.shape[1]
-        self._response, self._held_out_scores = response, held_out_scores
+        self._response = response
         self.panels: list[tuple[int, int, Panel]] = []
         # By metric.
         self.shared: dict[Any, tuple[NeighborhoodIndex, list[TopicModel]]] = {}
@@ -110,11 +101,14 @@ class TopicPanel:
         pairs = zip(self.indicators.values(), self.owners, strict=True)
         return [indicator for indicator, owner in pairs if owner == kind]
 
-    def _held_out_scores_of(self, kind: int, topic: int) -> Floats | None:
-        """Out-of-fold scores of one model's training rows, if there are any."""
-        if self._held_out_scores is None:
-            return None
-        return self._held_out_scores[:, [kind * self.n_topics + topic]]
+    def set_held_out_scores(self, scores: Floats) -> None:
+        """Give each model's index the out-of-fold scores of its rows; a column for each kind and topic."""
+        for kind, topic, panel in self.panels:
+            panel.set_held_out_scores(scores[:, [kind * self.n_topics + topic]])
+        for _, models in self.shared.values():
+            for model in models:
+                column = model.kind * self.n_topics + model.topic
+                model.index.held_out_scores = scores[:, [column]]
 
     def _common_metric(self, kind: int, X: Any) -> Any:
         """Metric of a search that the models of a kind can share; None if they cannot share one."""
@@ -148,16 +142,12 @@ class TopicPanel:
         panels = []
         deployed = {} if like is None else {(k, t): panel for k, t, panel in like.panels}
         for topic, model in self._models_of(kind):
-            panel = Panel(
+            [panel] = build_panels(
                 self._indicators_of(kind),
-                model,
-                X,
-                y[:, topic],
+                [PanelRows(model, X, y[:, topic], counted=self._counted)],
                 response=self._response,
-                held_out_scores=self._held_out_scores_of(kind, topic),
                 n_trained=self._n_trained,
                 like=deployed.get((kind, topic)),
-                counted=self._counted,
             )
             panels.append((kind, topic, panel))
         return panels
@@ -184,15 +174,10 @@ class TopicPanel:
         topic_models = []
         for kind in kinds:
             for topic, model in self._models_of(kind):
-                own_index = index_for(
-                    index,
-                    model,
-                    y[:, topic],
-                    response=self._response,
-                    held_out_scores=self._held_out_scores_of(kind, topic),
-                )
-                attached = attach_all(self._indicators_of(kind), own_index)
-                topic_models.append(TopicModel(kind, topic, own_index, attached))
+                own = index_for(index, model, y[:, topic], response=self._response)
+                part = Part(own, own.space.rows, own.labels) if own.n_neighbors else Part(own)
+                fitted = [indicator.fit_part(part) for indicator in self._indicators_of(kind)]
+                topic_models.append(TopicModel(kind, topic, own, fitted))
         self.shared[metric] = index, topic_models
 
     def _needed_neighbors(self, kind: int, n_rows: int) -> int:

@@ -6,13 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
+    HeldOutOutputs,
     InputSample,
     PanelOutput,
     check_rows,
@@ -48,7 +49,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     """
 
     # Methods of the model, if it has them, whose outputs a judgement holds; and those that an estimated error needs.
-    _judged_methods: tuple[str, ...] = ()
+    _methods: tuple[str, ...] = ()
     _error_methods: tuple[str, ...] = ()
 
     def __init__(
@@ -81,7 +82,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Checked targets; raises if the model or the targets are of the wrong kind."""
 
     @abstractmethod
-    def _learn(self, folds: CrossFitter, held_out: CrossFit, known: dict[str, Any]) -> HeldOut:
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         """Fit the error estimator on the held-out rows, and add their out-of-fold judgement to the known fields."""
 
     @abstractmethod
@@ -121,29 +122,31 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         self.input_form_ = input_form(X)  # tables are read from files in the same form
         self._learned = list(learned)
         not_learned = self._add_stability(learned)
-        folds = CrossFitter(
+        fitter = CrossFitter(
             {**learned, **not_learned},
             self.estimator,
-            X,
-            y,
             cv=self.cv,
-            groups=groups,
-            sample_weight=sample_weight,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self._panel = folds.deployed_panel()
-        self.estimator_ = folds.model(folds.deployed)
-        self.n_splits_ = len(folds.splits)
-        self.never_held_out_ = folds.too_rare
-        self.reference_rows_ = folds.reference_rows()
-        self._methods = [name for name in self._judged_methods if hasattr(self.estimator_, name)]
-        held_out = folds.held_out(methods=self._methods, opinions=True)
+        cross = fitter.fit(
+            X,
+            y,
+            groups=groups,
+            sample_weight=sample_weight,
+            methods=self._methods,
+            opinions=True,
+            inner=self._learned if is_regressor(self.estimator) else None,
+        )
+        self._panel, self.estimator_ = cross.panel, cross.model
+        self.n_splits_ = len(cross.folds)
+        self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
+        held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         self.input_sample_: InputSample = sample_inputs(
-            X, rows, self._index.coordinates, folds.seed
+            X, rows, self._index.coordinates, cross.seed
         )
         known = {
             **self._shared_fields(held_out),
@@ -151,10 +154,10 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "scores": held_out.scores,
             "splits": held_out.splits,
             "opinions": held_out.opinions,
-            "groups": None if folds.groups is None else folds.groups[rows],
-            "truth": y[rows],
+            "groups": None if cross.groups is None else cross.groups[rows],
+            "truth": cross.truth,
         }
-        self.held_out_ = self._learn(folds, held_out, known)
+        self.held_out_ = self._learn(cross, known)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -220,7 +223,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         output = self._panel(X, methods=self._methods)
         return Judgement(**self._shared_fields(output), **self._fields(output, confidence))
 
-    def _shared_fields(self, output: PanelOutput | CrossFit) -> dict[str, Any]:
+    def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
         shift, spread, worst, *flips = output.columns[self._stability].T
         return {

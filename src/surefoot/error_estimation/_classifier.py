@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
+from surefoot._crossfit import CrossFit, PanelOutput, check_rows, known_classes
 from surefoot._models import series_model
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_share
@@ -39,6 +39,7 @@ from surefoot.indicators import (
     SecondOpinion,
     TrustScore,
 )
+from surefoot.neighborhoods import NeighborhoodIndex
 
 
 def _model_has(name: str) -> Any:
@@ -152,7 +153,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     True
     """
 
-    _judged_methods = ("predict", "predict_proba")
+    _methods = ("predict", "predict_proba")
 
     def __init__(
         self,
@@ -199,7 +200,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         check_supported(sum(map(len, self._held_out_nonconformity)), confidence)
-        new = [nonconformity(scorer(X).scores) for scorer in self._fold_scorers]
+        new = [nonconformity(self._fold_scores(model, X)) for model in self._fold_models]
         return cv_plus_sets(new, self._held_out_nonconformity, confidence)
 
     @available_if(_model_has("predict_proba"))
@@ -255,12 +256,12 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self._error_methods = () if self.loss is None else ("predict",)
         return y
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit, known: dict[str, Any]) -> HeldOut:
-        rows, truth, prediction = held_out.rows, known["truth"], held_out.answers["predict"]
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
+        held_out, truth, weight = cross.held_out, cross.truth, cross.weight
+        prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
-        weight = None if folds.sample_weight is None else folds.sample_weight[rows]
-        self._learner = self._new_learner(folds.seed)
-        self._learner.fit(self._table(held_out.columns), wrong, weight, folds.units(rows))
+        self._learner = self._new_learner(cross.seed)
+        self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
         is_default = self.error_estimator is None
         self.error_estimator_ = self._learner if is_default else self._learner.fitted_
         codes = np.searchsorted(self.classes_, truth)
@@ -271,7 +272,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             error = self._in_costs(self._learner.held_out_, held_out.scores, prediction)
             self._cost_factor = cost_factor(losses, error, weight)
             error = self._cost_factor * error
-        self._keep_for_sets(folds, held_out, codes)
+        self._keep_for_sets(cross, codes)
         return HeldOut(
             **known,
             prediction=prediction,
@@ -298,18 +299,24 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             n_own=n_own, directions=np.concatenate(directions), random_state=seed
         )
 
-    def _keep_for_sets(self, folds: CrossFitter, held_out: CrossFit, codes: NDArray[Any]) -> None:
-        """Keep the scorer of each fold's model, and the nonconformity scores of the rows it did not see."""
+    def _fold_scores(self, model: Any, X: Any) -> Floats:
+        """Scores of rows by the model of a fold."""
+        index = NeighborhoodIndex(model, X, n_neighbors=0, n_trained=self._n_trained)
+        return np.concatenate(index.map(lambda near: near.scores, X, 0))
+
+    def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
+        """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
+        held_out, self._n_trained = cross.held_out, cross.panel.indexes[0].n_trained
         scores = nonconformity(held_out.scores)[np.arange(len(codes)), codes]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
             first = np.unique(held_out.rows, return_index=True)[1]
-            self._fold_scorers = [folds.scorer(folds.splits[0][0])]
+            self._fold_models = [cross.model]
             self._held_out_nonconformity = [scores[first]]
             return
-        self._fold_scorers = [folds.scorer(train) for train, _ in folds.splits]
+        self._fold_models = [fold.model for fold in cross.folds]
         self._held_out_nonconformity = [
-            scores[held_out.splits == number] for number in range(len(folds.splits))
+            scores[held_out.splits == number] for number in range(len(cross.folds))
         ]
 
     def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:

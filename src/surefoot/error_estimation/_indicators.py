@@ -49,7 +49,7 @@ class Row(Indicator):
 
     def laid_out_like(self, fitted: Self) -> Self:
         """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
-        return clone(self).set_params(layout=fitted.index_.coordinate_names())
+        return clone(self).set_params(layout=fitted.layout or fitted.index_.coordinate_names())
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Prediction, if `prediction=True`, then the coordinates of the row."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows
+from surefoot._crossfit import CrossFit, PanelOutput, check_rows, units_of
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
 from surefoot.error_estimation._base import IndividualErrorEstimator
@@ -280,19 +280,20 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             )
         return check_targets(y)
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit, known: dict[str, Any]) -> HeldOut:
-        self._folds, truth, splits = [], known["truth"], held_out.splits
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
+        held_out, truth = cross.held_out, cross.truth
+        self._folds, splits = [], held_out.splits
         prediction = held_out.scores[:, 0].copy()
         error, residual = np.empty((2, len(prediction)))
-        for number, (train, _) in enumerate(folds.splits):
+        for number, fold in enumerate(cross.folds):
             where = splits == number
-            size = self._fit_size(folds, folds.held_out(train, self._learned))
+            size = self._fit_size(cross, fold.inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
             prediction[where] += size.correction(table)
             error[where], residual[where] = size.error(table), size.residual(table)
             scores = np.abs(truth[where] - prediction[where]) / size.scale(table)
-            self._folds.append((folds.panel(train), size, scores))
-        self._size = self._fit_size(folds, held_out, residual)
+            self._folds.append((fold.panel, size, scores))
+        self._size = self._fit_size(cross, held_out, residual)
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         prior = getattr(self._size.sizer_, "prior_", None) if self.error_estimator is None else None
         self.prior_version_ = None if prior is None else prior.version_
@@ -310,7 +311,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _fit_size(
-        self, folds: CrossFitter, held_out: CrossFit, estimates: Floats | None = None
+        self, cross: CrossFit, held_out: Any, estimates: Floats | None = None
     ) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
@@ -319,13 +320,13 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             names=[str(name) for name in self.get_column_names()],
             corrected=self.corrected,
             squared=self.loss == "squared",
-            random_state=folds.seed,
+            random_state=cross.seed,
         ).fit(
             self._table(held_out.columns),
-            folds.y[rows] - held_out.scores[:, 0],
+            cross.y[rows] - held_out.scores[:, 0],
             held_out.splits,
-            None if folds.sample_weight is None else folds.sample_weight[rows],
-            folds.units(rows),
+            None if cross.sample_weight is None else cross.sample_weight[rows],
+            units_of(rows, cross.groups),
             estimates,
         )
 

@@ -20,7 +20,7 @@ from surefoot import __version__
 from surefoot._files import write_whole
 from surefoot._sure import Sure, check_sure
 from surefoot._words import listed, reason
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.integrations._mlflow_signature import can_be_restored, make_signature, restored_types
 from surefoot.model_files import ModelFileError, load_model, save_model
@@ -133,7 +133,7 @@ def chosen_promise(
     if promise is not None and max_risk is not None:
         raise ValueError("Pass promise or max_risk, not both.")
     if promise is None:
-        promise = promise_for(sure.held_out_, max_risk, confidence)
+        promise = Promise.from_held_out(sure.held_out_, max_risk, confidence)
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
@@ -175,7 +175,7 @@ def as_plain(promise: Promise) -> dict[str, Any]:
             list(pair) for pair in zip(classes, promise.class_risks.values(), strict=True)
         ],
         "confidence": float(promise.confidence),
-        "limit": float(promise.limit) if promise.kept else None,
+        "limit": float(promise.threshold) if promise.kept else None,
         "coverage": float(promise.coverage),
         "n_rows": int(promise.n_rows),
     }

@@ -38,7 +38,7 @@ def save_model(
     promise : Promise, default=None
         Which rows are accepted. By default it is made of `sure.held_out_`, `max_risk` and `confidence`.
     max_risk : float or dict of class to float, default=None
-        Mean loss of the accepted rows that is not to be exceeded. None chooses a round one, as `promise_for` does.
+        Mean loss of the accepted rows that is not to be exceeded. None chooses a round one.
     confidence : float, default=0.95
         Probability with which it is not exceeded.
     signature : mlflow.models.ModelSignature, default=None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._table_files import GAPS, is_audit_file, is_score_column
+from surefoot._tables import MISSING_CELLS, is_audit_file, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
 
@@ -210,7 +210,7 @@ def check_class(label: Any) -> str:
         raise ValueError(
             "The name of a class must be a string with no line breaks or other controls."
         )
-    if label.strip() in GAPS:
+    if label.strip() in MISSING_CELLS:
         raise ValueError(
             f"{label!r} cannot be a class: where a table is read, it stands for a missing value."
         )

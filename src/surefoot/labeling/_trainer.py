@@ -13,7 +13,7 @@ import pandas as pd
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
-from surefoot._processes import end_with
+from surefoot._parallel import end_with
 from surefoot._words import plural
 from surefoot.labeling._queue import Question
 

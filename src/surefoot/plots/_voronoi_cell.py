@@ -371,14 +371,14 @@ def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, An
     """Change of the model's output from the row to each of its samples: values, their name, and flips."""
     index, scores = neighborhood.index, neighborhood.scores
     around = neighborhood.sample_scores(n_neighbors)
-    if index.response.is_regression:
+    if index.outputs.is_regression:
         change = around[0, :, 0] - scores[0, 0]
         return {"values": change, "value_name": "change of the prediction", "flips": None}
     top = top_class(scores)
-    unit = "log-odds" if index.response.method == "predict_proba" else "decision function"
+    unit = "log-odds" if index.outputs.method == "predict_proba" else "decision function"
     return {
         "values": margin(around, top)[0],
-        "value_name": f"lead of class {index.predictor.classes_[top[0]]} ({unit})",
+        "value_name": f"lead of class {index.outputs.classes[top[0]]} ({unit})",
         "flips": top_class(around)[0] != top[0],
     }
 

@@ -24,19 +24,28 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
 
     A subclass has the parameters `weights`, `neighbors`, `window` and `n_jobs`, and what an index needs to use its own
     neighbours: `list_length`, the number of neighbours that decide (0 if lists of them are not enough), and
-    `proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
+    `predict_proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
     """
 
     weights: Weights
     neighbors: Any
     window: float | None
     n_jobs: int | None
+    list_length: Any
 
     @property
     def metric(self) -> str:
         """Name of the distance, which indicators search neighbours by: "dtw", unless another search was given."""
         own = self.neighbors is None or isinstance(self.neighbors, DTWNeighbors)
         return "dtw" if own else type(self.neighbors).__name__
+
+    def shared_search(self, rows: Floats, metric: Any, window: Any) -> Any:
+        """Own search, if it is one among these rows, within this window, and lists are enough to vote; else None."""
+        search = self.neighbors_
+        fits = metric == "dtw" == self.metric and 0 < self.list_length <= len(rows)
+        if not fits or search.window != window or not search.is_fitted_on(rows):
+            return None
+        return search.part(np.arange(len(rows)))  # without names of columns
 
     def _set_training_series(self, X: Any, y: Any) -> None:
         """Set `classes_`, the labels' codes, and the search fitted to the series."""
@@ -179,13 +188,15 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `proba_of_lists` needs."""
+        """Neighbours that `predict_proba_of_lists` needs."""
         return self.n_neighbors
 
     def _vote(self, X: Any) -> Floats:
-        return self.proba_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
+        return self.predict_proba_of_lists(
+            *self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
+        )
 
-    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         no_occurrences = np.zeros((0, len(self.classes_)))
         sizes = np.array([self.n_neighbors])

@@ -260,11 +260,11 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `proba_of_lists` needs; 0 if errors are known of some training series only (`cv`)."""
+        """Neighbours that `predict_proba_of_lists` needs; 0 if errors are known of some training series only (`cv`)."""
         knows_all = len(self._error_rows) == len(self._codes)
         return max(int(self.n_neighbors_[-1]), self.error_neighbors) if knows_all else 0
 
-    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         nearby = indices[:, : self.error_neighbors]
         estimates = shrunken_errors(self._errors, nearby, self.shrinkage)
