@@ -156,9 +156,7 @@ def test_a_model_of_another_layout_is_told_so(saved, tmp_path):
     with ZipFile(path) as now, ZipFile(older, "w") as then:
         for name in now.namelist():
             content = now.read(name)
-            then.writestr(
-                name, content.replace(b"surefoot._crossfit._panel", b"surefoot.indicators._panel")
-            )
+            then.writestr(name, content.replace(b"surefoot._crossfit", b"surefoot._panels"))
     assert mistake(older) == (
         "FILE was saved by another version of surefoot, whose models are laid out differently: "
         "fit the model again with this one."

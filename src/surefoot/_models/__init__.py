@@ -1,5 +1,6 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
+from surefoot._homes import settle
 from surefoot._models._fitting import (
     check_model,
     clone_model,
@@ -15,6 +16,7 @@ from surefoot._models._fitting import (
     takes_rows_as_they_are,
 )
 from surefoot._models._inputs import (
+    SAVED_FUNCTIONS,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -47,3 +49,5 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
 ]
+
+settle(__name__, *SAVED_FUNCTIONS)

@@ -1,5 +1,6 @@
 """Recalibration: calibrated probabilities from out-of-fold scores and indicators."""
 
+from surefoot._homes import settle
 from surefoot.recalibration._held_out import recalibrated_probabilities
 from surefoot.recalibration._local import LocallyRecalibratedClassifier
 from surefoot.recalibration._recalibrated import RecalibratedClassifier
@@ -9,3 +10,5 @@ __all__ = [
     "RecalibratedClassifier",
     "recalibrated_probabilities",
 ]
+
+settle(__name__)
