@@ -208,13 +208,16 @@ def as_numbers(X: Any, *, complete: bool = True) -> Any:
     if issparse(X):
         values = X.astype(np.float64, copy=False)
         return values if not complete or np.isfinite(values.data).all() else None
-    allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
-    if not all(kind in allowed for kind in kinds_of(X)):
-        return None
-    try:
-        values = as_floats(X)
-    except (TypeError, ValueError):  # objects that are no numbers: categories
-        return None
+    if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
+        values = X.astype(np.float64, copy=False)
+    else:
+        allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
+        if not all(kind in allowed for kind in kinds_of(X)):
+            return None
+        try:
+            values = as_floats(X)
+        except (TypeError, ValueError):  # objects that are no numbers: categories
+            return None
     return values if not complete or np.isfinite(values).all() else None
 
 

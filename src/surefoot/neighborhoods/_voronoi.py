@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from surefoot._kernels import sparse_cell_steps
 from surefoot._models import interpolate
-from surefoot._parallel import row_batches
+from surefoot._parallel import in_threads, row_batches
 from surefoot._search import Metric, canonical, canonical_metric, csr_parts, unit_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
@@ -71,7 +71,7 @@ def voronoi_steps(
     X, neighbors = _check_rows(X, neighbors)
     metric = canonical_metric(metric)
     check_number(tol, "tol", min_val=0, include_boundaries="neither")
-    n_near = _n_near(X, neighbors)
+    n_near = neighbors.shape[0] // X.shape[0] if issparse(neighbors) else neighbors.shape[1]
     return _steps_in_batches(
         X, lambda batch: _take_groups(neighbors, batch, n_near), n_near, metric, tol
     )
@@ -111,10 +111,14 @@ def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric) -> Floats:
     if issparse(reference) and metric in ("euclidean", "cosine"):
         return sparse_steps(X, reference, near, unit=metric == "cosine")
 
-    def take(batch: slice) -> Any:
-        return reference[near[batch].ravel()] if issparse(reference) else reference[near[batch]]
-
-    return _steps_in_batches(X, take, near.shape[1], metric, tol=1e-3)
+    is_sparse = issparse(reference)
+    return _steps_in_batches(
+        X,
+        lambda rows: reference[near[rows].ravel() if is_sparse else near[rows]],
+        near.shape[1],
+        metric,
+        tol=1e-3,
+    )
 
 
 def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
@@ -174,16 +178,19 @@ def _steps_in_batches(
 ) -> Floats:
     """Steps of all rows, computed in batches; `take` returns the neighbours of a batch."""
     steps = np.empty((X.shape[0], n_near))
-    for batch in row_batches(X.shape[0], 16 * n_near * (n_near + X.shape[1]), ROWS_IN_CACHE):
-        steps[batch] = _batch_steps(X[batch], take(batch), metric, tol)
+
+    def fill(batch: slice) -> None:
+        steps[batch] = _batch_steps(X[batch], take(batch), n_near, metric, tol)
+
+    n_bytes = 16 * n_near * (n_near + X.shape[1])
+    in_threads(fill, row_batches(X.shape[0], n_bytes, ROWS_IN_CACHE))
     return steps
 
 
-def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
+def _batch_steps(X: Any, neighbors: Any, n_near: int, metric: Metric, tol: float) -> Floats:
     """Steps of one batch of rows."""
     if metric not in ("euclidean", "cosine"):
-        return _bisected_steps(X, neighbors, metric, tol)
-    n_near = _n_near(X, neighbors)
+        return _bisected_steps(X, neighbors, n_near, metric, tol)
     near = np.arange(X.shape[0] * n_near).reshape(X.shape[0], n_near)
     if issparse(X):
         return sparse_steps(X, neighbors, near, unit=metric == "cosine")
@@ -201,9 +208,8 @@ def _batch_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
     return steps
 
 
-def _bisected_steps(X: Any, neighbors: Any, metric: Metric, tol: float) -> Floats:
+def _bisected_steps(X: Any, neighbors: Any, n_near: int, metric: Metric, tol: float) -> Floats:
     """Steps by bisection (Bennett 2007, section 3), for all directions of a row at once."""
-    n_near = _n_near(X, neighbors)
     steps = np.empty((X.shape[0], n_near))
     for row in range(X.shape[0]):
         group = _take_groups(neighbors, slice(row, row + 1), n_near)
@@ -262,10 +268,6 @@ def _check_rows(X: Any, neighbors: Any) -> tuple[Any, Any]:
             "(n_rows, n_neighbors, n_columns) or, sparse, n_neighbors rows for every row of a sparse X."
         )
     return (csr_array(X), csr_array(neighbors)) if issparse(neighbors) else (X, neighbors)
-
-
-def _n_near(X: Any, neighbors: Any) -> int:
-    return neighbors.shape[0] // X.shape[0] if issparse(neighbors) else neighbors.shape[1]
 
 
 def _take_groups(neighbors: Any, batch: slice, n_near: int) -> Any:
