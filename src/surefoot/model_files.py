@@ -126,7 +126,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
     "TupleNode": {
-        "surefoot._kernels._dtw_search": ("Stored",),
+        "surefoot._kernels._dtw": ("Stored",),
         "surefoot._models._frame_parts": ("FrameParts",),
         "surefoot.error_estimation._fold_fit": ("FoldFit",),
         "surefoot.model_files": ("Stored",),
