@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.error_estimation import ShrunkLogisticRegression
+from surefoot.error_estimation._error_probability import ShrunkLogisticRegression
 
 LEAST_PROBABILITY = 1e-4
 N_NEIGHBORS = 10

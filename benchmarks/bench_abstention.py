@@ -130,10 +130,10 @@ def simulate_fitted(n_rows, n_draws):
         model = AbstainingClassifier(
             LogisticRegression(), Confidence(), max_risk=MAX_RISK, held_out=0.5, random_state=0
         )
-        accept = fit_quietly(model, X, y).predict_accept(X_all)
+        accepted = fit_quietly(model, X, y).predict_accepted(X_all)
         error = np.where(model.predict(X_all) == 1, 1 - probability, probability)
-        kept.append(not accept.any() or error[accept].mean() <= MAX_RISK)
-        answered.append(accept.mean())
+        kept.append(not accepted.any() or error[accepted].mean() <= MAX_RISK)
+        answered.append(accepted.mean())
     return np.mean(kept), np.mean(answered)
 
 

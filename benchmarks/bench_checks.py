@@ -11,6 +11,7 @@ import argparse
 import time
 import warnings
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,14 +19,7 @@ from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
-from surefoot.checks import (
-    compare_fold_orders,
-    find_duplicates,
-    find_entities,
-    find_equal_columns,
-    find_identifiers,
-    find_leaks,
-)
+from surefoot.checks import check_table
 from surefoot.error_estimation import IndividualErrorClassifier, find_label_errors
 
 LEVEL = 0.002
@@ -184,34 +178,28 @@ def model_for(X, y):
 
 
 def run_checks(X, y):
-    """Names of the checks that raise an alarm, and their processor seconds."""
+    """Codes of the checks that raise an alarm."""
     model, X = model_for(X, y)
     is_number = y.dtype.kind == "f"
     folds = (KFold if is_number else StratifiedKFold)(5, shuffle=True, random_state=0)
-    started = time.process_time()
     method = "predict" if is_number else "predict_proba"
-    prediction = cross_val_predict(model, X, y, cv=folds, method=method)
-    seconds = {"cross-validation": time.process_time() - started}
+    output = cross_val_predict(model, X, y, cv=folds, method=method)
     splits = np.empty(len(y), dtype=int)
     for fold, (_, test) in enumerate(folds.split(X, y)):
         splits[test] = fold
-    checks = {
-        "leaks": lambda: find_leaks(X, y, prediction=prediction),
-        "identifiers": lambda: find_identifiers(X),
-        "equal columns": lambda: find_equal_columns(X),
-        "copies": lambda: find_duplicates(X, splits=splits),
-        "entities": lambda: find_entities(X, y),
-        "order": lambda: compare_fold_orders(model, X, y).matters,
-    }
-    if not is_number:
-        checks["labels"] = lambda: _label_alarm(model, X, y)
-    alarms = []
-    for name, check in checks.items():
-        started = time.process_time()
-        if check():
-            alarms.append(name)
-        seconds[name] = time.process_time() - started
-    return alarms, seconds
+    classes = None if is_number else np.unique(y)
+    held_out = SimpleNamespace(
+        rows=np.arange(len(y)),
+        prediction=output if is_number else classes[output.argmax(axis=1)],
+        probabilities=None if is_number else output,
+        classes=classes,
+        groups=None,
+        splits=splits,
+    )
+    alarms = [each.code for each in check_table(X, y, held_out=held_out, estimator=model)]
+    if not is_number and _label_alarm(model, X, y):
+        alarms.append("labels")
+    return alarms
 
 
 def _label_alarm(model, X, y):
@@ -234,7 +222,7 @@ def main():
                 X, y = clean(kind, seed)
                 if defect != "none":
                     X, y = DEFECTS[defect](X, y, np.random.default_rng([kind, seed, 1]))
-                alarms, _ = run_checks(X, y)
+                alarms = run_checks(X, y)
                 counts.update(alarms)
                 total += 1
                 print(

@@ -23,8 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from error_cost import sample_clock, search, seconds
-from surefoot._models import Response
+from surefoot._models import Outputs
 from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.neighborhoods import Neighborhood
 from timing import report
 
 MODELS = {
@@ -48,7 +49,8 @@ def draw(n_rows):
 def model_clock():
     """Yield a list that collects the times of the model's calls on the rows themselves and on samples."""
     times, inside = [], []
-    methods = {name: getattr(Response, name) for name in ("__call__", "probabilities")}
+    methods = [(Outputs, "__call__"), (Neighborhood, "_asked"), (Neighborhood, "answer")]
+    originals = [getattr(kind, name) for kind, name in methods]
 
     def timed(method, self, inputs):
         answers = []
@@ -59,13 +61,13 @@ def model_clock():
             times.append(elapsed)
         return answers[0]
 
-    for name, method in methods.items():
-        setattr(Response, name, lambda self, inputs, method=method: timed(method, self, inputs))
+    for (kind, name), method in zip(methods, originals, strict=True):
+        setattr(kind, name, lambda self, inputs, method=method: timed(method, self, inputs))
     try:
         yield times
     finally:
-        for name, method in methods.items():
-            setattr(Response, name, method)
+        for (kind, name), method in zip(methods, originals, strict=True):
+            setattr(kind, name, method)
 
 
 def fit_cost(kind, X, y, rounds):

@@ -25,9 +25,10 @@ CROSS_VALIDATE = """
 import sys
 from pathlib import Path
 from sklearn.model_selection import cross_val_predict
-from surefoot.cli._models import build_model
-from surefoot.cli._roles import read_rows
-rows = read_rows(Path(sys.argv[1]), sys.argv[2], "auto")
+from surefoot.cli._model import build_model
+from surefoot.cli._rows import take_apart
+from surefoot._tables import read_table
+rows = take_apart(read_table(Path(sys.argv[1]), print), sys.argv[2], "auto", None, sys.argv[1])
 model = build_model("boosting", rows.task, 0)
 method = "predict_proba" if rows.task == "classification" else "predict"
 cross_val_predict(model, rows.X, rows.y, cv=5, method=method)

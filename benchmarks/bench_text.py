@@ -26,7 +26,7 @@ from reproduction.bennett_table_1 import (
     reuters,
 )
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._search import FullNeighbors, SparseNeighbors
+from surefoot._search import RowSearch, SparseNeighbors
 from timing import report
 
 N_TEXTS, N_TERMS, N_QUERIES, TERMS_A_TEXT = 200_000, 50_000, 1_000, 60
@@ -115,8 +115,8 @@ def where_dense_is_faster():
         X = random_array((6_000, 900), density=share, rng=rng, format="csr")
         queries = random_array((800, 900), density=share, rng=rng, format="csr")
         kinds = {
-            kind.__name__: kind(X, "euclidean", N_NEIGHBORS, 1)
-            for kind in (SparseNeighbors, FullNeighbors)
+            "index": SparseNeighbors(X, "euclidean", N_NEIGHBORS, 1),
+            "dense": RowSearch(X, "euclidean", N_NEIGHBORS, 1, dense=True),
         }
         methods = {name: lambda s=s, q=queries: s.kneighbors(q) for name, s in kinds.items()}
         index, dense = best_seconds(methods, range(5)).values()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.abstention import make_promise
+from surefoot.abstention import Promise
 
 CONFIDENCE = 0.95
 GRID = (np.arange(100_000) + 0.5) / 100_000
@@ -93,7 +93,7 @@ class Generator(NamedTuple):
     def promise(self, draw):
         """Promise of the limits from drawn rows."""
         estimates, losses, labels, groups = draw
-        return make_promise(
+        return Promise.from_losses(
             estimates,
             losses,
             self.limits,
@@ -105,7 +105,7 @@ class Generator(NamedTuple):
 
     def is_kept(self, promise):
         """Whether the true risk of every limit is as promised."""
-        share = promise.limit if promise.coverage < 1 else 1.0
+        share = promise.threshold if promise.coverage < 1 else 1.0
         risks = self.true_risks(share) if promise.kept else {}
         return all(risks[label] <= self.limits[label] for label in self.limits if risks)
 

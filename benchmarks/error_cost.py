@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from error_detection import encoded, halves, models
 from reproduction.data import list_tables
-from surefoot._models import Response
+from surefoot._models import Outputs
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.neighborhoods import Neighborhood
 from timing import report
@@ -37,7 +37,7 @@ def seconds(function):
 def sample_clock():
     """Yield a list that collects the times of the model's calls on samples, and of no others."""
     times, sampling = [], []
-    sample_scores, call = Neighborhood.sample_scores, Response.__call__
+    sample_scores, call = Neighborhood.sample_scores, Outputs.__call__
 
     def timed_sample_scores(self, *arguments, **options):
         sampling.append(True)
@@ -53,11 +53,11 @@ def sample_clock():
             times.append(time.process_time() - start)
         return found
 
-    Neighborhood.sample_scores, Response.__call__ = timed_sample_scores, timed_call
+    Neighborhood.sample_scores, Outputs.__call__ = timed_sample_scores, timed_call
     try:
         yield times
     finally:
-        Neighborhood.sample_scores, Response.__call__ = sample_scores, call
+        Neighborhood.sample_scores, Outputs.__call__ = sample_scores, call
 
 
 def search(rows):

@@ -22,9 +22,9 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._roles import take_apart
-from surefoot.cli._tables import read_table
+from surefoot._tables import read_table
+from surefoot.cli._console import Mistake
+from surefoot.cli._rows import take_apart
 
 KINDS = (".csv", ".parquet")
 LONGEST = 10  # seconds for one file
@@ -98,7 +98,7 @@ def mutate(content, random):
 def read(path):
     """Outcome of reading a file and splitting it by roles: read, refused, or what was raised."""
     try:
-        table = read_table(path)
+        table = read_table(path, str)
         if "y" in table:
             take_apart(table, "y", "auto", None, path.name)
     except Mistake as mistake:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.abstention import make_promise, promise_for
+from surefoot.abstention import Promise
 
 MAX_RISK, CONFIDENCE = 0.3, 0.95
 GRID = (np.arange(100_000) + 0.5) / 100_000
@@ -137,18 +137,18 @@ INDEPENDENT = {
 
 def fixed(generator, estimates, losses, groups):
     """Promise of the generator's limit."""
-    return make_promise(estimates, losses, generator.max_risk, CONFIDENCE, groups=groups)
+    return Promise.from_losses(estimates, losses, generator.max_risk, CONFIDENCE, groups=groups)
 
 
 def automatic(_generator, estimates, losses, groups):
     """Promise of the risk that is chosen automatically."""
     held_out = SimpleNamespace(error=estimates, losses=losses, groups=groups, loss_values=None)
-    return promise_for(held_out, confidence=CONFIDENCE)
+    return Promise.from_held_out(held_out, confidence=CONFIDENCE)
 
 
 def is_kept(generator, promise):
     """Whether the true risk of the rows that are answered is as promised."""
-    share = promise.limit if promise.coverage < 1 else 1.0
+    share = promise.threshold if promise.coverage < 1 else 1.0
     return not promise.kept or generator.true_risk(share) <= promise.max_risk
 
 

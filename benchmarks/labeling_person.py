@@ -24,7 +24,6 @@ from sklearn.model_selection import train_test_split
 from skrub import tabular_pipeline
 
 from reproduction.data import fetch_table
-from surefoot.active_learning import DEFAULT_STRATEGY
 from surefoot.labeling import serve
 
 MOST_ROWS, BATCH = 1000, 10
@@ -127,7 +126,7 @@ def main():
             split = train_test_split(X, y, test_size=0.5, random_state=repeat)
             pool, test, labels, y_test = (split[0].reset_index(drop=True), *split[1:])
             full = clone(MODEL).fit(pool, labels).score(test, y_test)
-            for strategy in ("random", DEFAULT_STRATEGY):
+            for strategy in ("random", "margin"):
                 answers, progress = label_table(
                     pool, labels, strategy, options.labels, wrong, repeat
                 )

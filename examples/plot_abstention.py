@@ -38,12 +38,14 @@ def draw(n_rows, random_state):
 X, y = draw(4000, random_state=0)
 X_new, _ = draw(20_000, random_state=1)
 model = AbstainingClassifier(LogisticRegression(), max_risk=0.05, random_state=0).fit(X, y)
-accept = model.predict_accept(X_new)
+accepted = model.predict_accepted(X_new)
 chance = true_probability(X_new)
 risk = np.where(model.predict(X_new) == 1, 1 - chance, chance)
 print(f"error of all rows        {risk.mean():.3f}")
-print(f"error of answered rows   {risk[accept].mean():.3f}, promised: at most {model.risk_bound_}")
-print(f"share of answered rows   {accept.mean():.2f}")
+print(
+    f"error of answered rows   {risk[accepted].mean():.3f}, promised: at most {model.risk_bound_}"
+)
+print(f"share of answered rows   {accepted.mean():.2f}")
 
 # %%
 # It abstains along the border of the classes, on both sides.
@@ -51,7 +53,7 @@ print(f"share of answered rows   {accept.mean():.2f}")
 figure, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 shown = slice(0, 4000)
 for answered, color, label in [(True, "tab:blue", "answered"), (False, "tab:orange", "abstained")]:
-    mine = X_new[shown][accept[shown] == answered]
+    mine = X_new[shown][accepted[shown] == answered]
     ax.scatter(*mine.T, s=4, color=color, label=label)
 ax.set(xlabel="first column", ylabel="second column")
 ax.legend(markerscale=3)
@@ -66,9 +68,9 @@ plt.show()
 limits = np.array([0.04, 0.06, 0.08, 0.12, 0.15])
 risks, shares = [], []
 for limit in limits:
-    accept = model.set_params(max_risk=limit).fit(X, y).predict_accept(X_new)
-    risks.append(risk[accept].mean())
-    shares.append(accept.mean())
+    accepted = model.set_params(max_risk=limit).fit(X, y).predict_accepted(X_new)
+    risks.append(risk[accepted].mean())
+    shares.append(accepted.mean())
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 left.plot(limits, limits, color="grey", linestyle="--", label="the limit")

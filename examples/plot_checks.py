@@ -3,7 +3,7 @@ What should be checked before a model is judged?
 ================================================
 
 A table with five faults: a column that was filled in after the target was known, a number of the row, a column in two
-units, rows that were entered twice, and wrong labels. Each check is a function, and the report runs all of them.
+units, rows that were entered twice, and wrong labels. `check_table` names all but the last, and the report runs it.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from surefoot import IndividualErrorClassifier
-from surefoot.checks import find_duplicates, find_equal_columns, find_identifiers, find_leaks
+from surefoot.checks import check_table
 from surefoot.error_estimation import find_label_errors
 
 draw = np.random.default_rng(0)
@@ -31,17 +31,16 @@ y = np.where(clean ^ flipped, "ill", "well")
 X["inches"] = X["height"] / 2.54
 X["number"] = np.arange(n_rows)
 X["therapy"] = np.where(y == "ill", draw.integers(1, 4, n_rows), 0)
-print([leak.column for leak in find_leaks(X, y)], "gives the target away")
-print([each.column for each in find_identifiers(X)], "identifies rows")
-print([(pair.column, pair.same_as) for pair in find_equal_columns(X)], "are the same")
+for finding in check_table(X, y):
+    print(f"{finding.code}: {finding.sentence}")
 
 # %%
 # Without these columns, and with a tenth of the rows entered twice:
 
 X = X[["height", "weight", "pulse"]]
 twice = np.r_[np.arange(n_rows), draw.choice(n_rows, 100, replace=False)]
-copies = find_duplicates(X.iloc[twice])
-print(f"{len(copies.rows)} rows have a copy")
+[copies] = check_table(X.iloc[twice])
+print(f"{copies.code}: {copies.sentence}")
 
 # %%
 # The labels: how many of the rows at the top of the list were flipped?

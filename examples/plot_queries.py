@@ -20,11 +20,11 @@ from sklearn.datasets import make_moons
 from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.svm import SVC
 
-from surefoot.active_learning import DEFAULT_STRATEGY, ActiveLearner, query
+from surefoot.active_learning import ActiveLearner, query
 from surefoot.plots import LearningCurveDisplay
 
 X, y = make_moons(400, noise=0.2, random_state=0)
-start = query(DEFAULT_STRATEGY, None, X, batch_size=10, random_state=0)
+start = query("margin", None, X, batch_size=10, random_state=0)
 strategies = ["random", "margin", "votes", "sensitivity"]
 
 figure, axes = plt.subplots(2, 2, figsize=(10, 7.5), layout="constrained", sharex=True, sharey=True)

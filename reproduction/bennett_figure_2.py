@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from reproduction.results import Floats, Ints, Mask, progress, text_table, write_table
 from reproduction.texts import Corpus, newsgroups, rcv1, reuters, term_information
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
-from surefoot.ensemble import StriveClassifier, learn_threshold
+from surefoot.ensemble import StriveClassifier
 from surefoot.indicators import Indicator, NeighborDistance
 from surefoot.metrics import macro_sign_test, macro_t_test, micro_sign_test
 from surefoot.neighborhoods import Neighborhood
@@ -226,11 +226,28 @@ def meta_scores(model: StriveClassifier, columns: Floats) -> Floats:
 
 
 def topic_threshold(scores: Floats, truth: Ints, objective: str) -> float:
-    """Learned threshold of one topic; inf if no held-out document has the topic."""
+    """Threshold of one topic with the lowest error or the best F1; inf if no held-out document has the topic.
+
+    Of equally good thresholds it is the nearest to 0. If even the best F1 is too low, the topic is not assigned
+    (Yang 2001 calls it SCutFBR.1).
+    """
     known = ~np.isnan(scores)
-    if not truth[known].any() or np.ptp(scores[known]) == 0:
+    scores, truth = scores[known], truth[known]
+    if not truth.any() or np.ptp(scores) == 0:
         return np.inf
-    return learn_threshold(scores[known], truth[known], objective, least_f1=LEAST_F1)
+    steps = np.unique(scores)
+    middles = (steps[1:] + steps[:-1]) / 2
+    cuts = np.array([0.0, steps[0] - 1, steps[-1] + 1, *middles])
+    above, hits = (
+        len(values) - np.searchsorted(np.sort(values), cuts, side="right")
+        for values in (scores, scores[truth == 1])
+    )
+    f1 = 2 * hits / (above + truth.sum())
+    if objective == "f1" and f1.max() < LEAST_F1:
+        return float(steps[-1])
+    value = f1 if objective == "f1" else 2 * hits - above
+    best = np.sort(cuts[value >= value.max() - 1e-9])[::-1]
+    return float(best[np.abs(best).argmin()])
 
 
 def by_kind(strive: StriveClassifier) -> dict[str, list[str]]:

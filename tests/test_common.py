@@ -29,7 +29,6 @@ from surefoot import (
 )
 from surefoot.active_learning import ActiveLearner
 from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier, StriveClassifier
-from surefoot.error_estimation import ShrunkLogisticRegression
 from surefoot.indicators import (
     NeighborDisagreement,
     NeighborDistance,
@@ -94,7 +93,6 @@ INSTANCES = [
     IndividualErrorRegressor(
         Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0), cv=3, random_state=0
     ),
-    ShrunkLogisticRegression(),
     AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
     DeferringClassifier([("cheap", LINE), ("expensive", SMALL_TREE)], cv=2),
     LocalSelectionClassifier([("line", LINE), ("tree", TREE)]),
@@ -160,9 +158,6 @@ def expected_failures(estimator):
         return boosting_failures(estimator)
     if isinstance(estimator, (ResamplingSpread, VoteDisagreement)):
         return dict.fromkeys(WEIGHT_CHECKS, DRAWN_BY_WEIGHT)
-    dense = {WEIGHT_CHECKS[0]: WEIGHTS_ARE_NO_COPIES}
-    if isinstance(estimator, ShrunkLogisticRegression):
-        return dense
     recalibrates = isinstance(estimator, RecalibratedClassifier) and estimator.indicators
     if not isinstance(estimator, SEES_ROWS) and not recalibrates:
         return {}

@@ -31,12 +31,7 @@ from surefoot import (
     assess,
 )
 from surefoot.active_learning import query, simulate
-from surefoot.checks import (
-    compare_fold_orders,
-    find_duplicates,
-    find_entities,
-    find_leaks,
-)
+from surefoot.checks import check_table
 from surefoot.cli import main
 from surefoot.datasets import (
     make_cylinder_bell_funnel,
@@ -115,15 +110,13 @@ FUNCTIONS = {
     "boundary_bias": lambda: boundary_bias(
         GaussianNB(), *CLASSES, CLASSES[0], truth=labels_at, n_resamples=5, random_state=0
     ),
-    "compare_fold_orders": lambda: compare_fold_orders(Ridge(), *NUMBERS, random_state=0),
-    "find_duplicates": lambda: find_duplicates(CLASSES[0], random_state=0),
-    "find_entities": lambda: find_entities(
-        np.column_stack([np.arange(80) % 20, CLASSES[0]]), np.arange(80) % 20 % 2, random_state=0
+    "check_table": lambda: check_table(
+        np.column_stack([np.arange(80) % 20, CLASSES[0]]), np.arange(80) % 20 % 2,
+        estimator=LogisticRegression(), random_state=0,
     ),
     "find_error_regions": lambda: find_error_regions(
         CLASSES[0], np.arange(80) % 4 == 0, random_state=0
     ),
-    "find_leaks": lambda: find_leaks(*CLASSES, random_state=0),
     "HoldoutSplit": lambda: list(HoldoutSplit(0.5, random_state=0).split(*CLASSES)),
     "make_cylinder_bell_funnel": lambda: make_cylinder_bell_funnel(9, random_state=0),
     "make_friedman_problem": lambda: make_friedman_problem(3, random_state=0),

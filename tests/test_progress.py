@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_limits
 
-from surefoot._progress import Plan
+from surefoot._parallel import Plan
 from surefoot.report import ReliabilityReport
 
 WORDS = {"fit": "fitting", "draw": "drawing"}

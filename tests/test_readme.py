@@ -61,7 +61,7 @@ def test_the_figures_are_those_of_the_rows(report, source):
     assert right == pytest.approx(100 * (1 - rows["loss"].mean()), abs=0.5 + row)
     assert caught == pytest.approx(percent_caught(rows, "estimated_error"), abs=0.5 + mistake)
     assert own == pytest.approx(percent_caught(rows, "own_error"), abs=0.5 + mistake)
-    assert answered == pytest.approx(100 * rows["trust"].mean(), abs=0.5 + row)
+    assert answered == pytest.approx(100 * rows["accepted"].mean(), abs=0.5 + row)
 
 
 def test_the_gains_shown_are_those_printed(report):

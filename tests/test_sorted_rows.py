@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import surefoot
 from surefoot.abstention import AbstainingClassifier, DeferringClassifier
-from surefoot.active_learning._strategies import Situation, likely_wrong
+from surefoot.active_learning._query import Situation, likely_wrong
 from surefoot.ensemble import StriveClassifier, TrustWeightedClassifier
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import Confidence, NeighborDistance, NeighborError
@@ -134,14 +134,14 @@ def abstention(X, y, target, cv, random_state):
     model = AbstainingClassifier(
         judge(NEAR, cv, random_state), coverage=0.8, random_state=random_state
     )
-    return model.fit(X, y).scorer_.held_out_.losses
+    return model.fit(X, y).indicator_.held_out_.losses
 
 
 def abstention_by_neighbors(X, y, target, cv, random_state):
     model = AbstainingClassifier(
         NEAR, NeighborError(n_neighbors=1), coverage=0.8, random_state=random_state
     )
-    return -model.fit(X, y).scorer_.score_samples(X)
+    return -model.fit(X, y).indicator_.score_samples(X)
 
 
 def errors_of_neighbors(X, y, target, cv, random_state):

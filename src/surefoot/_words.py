@@ -1,14 +1,33 @@
-"""Parts of messages: lists of names, counted things, and reasons of the operating system."""
+"""Words and numbers of messages and pages: names, counted nouns, percentages, and losses in their unit."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log10
+from typing import Any
+
+NONE = "–"
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
     """List of names for a sentence: "'a', 'b' and 3 more"."""
-    quoted = [repr(name) for name in names]
-    more = [f"{len(quoted) - most} more"] if len(quoted) > most else []
-    shown = [*quoted[:most], *more]
+    return enumerated([repr(name) for name in names], most)
+
+
+def enumerated(texts: list[str], most: int = 8) -> str:
+    """Texts with commas and "and"; of more than `most`, the first ones and the number of the others.
+
+    Examples
+    --------
+    >>> enumerated(["a", "b", "c"]), enumerated(["a", "b", "c"], most=1)
+    ('a, b and c', 'a and 2 more')
+    """
+    shown = [*texts[:most], *([f"{len(texts) - most} more"] if len(texts) > most else [])]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def quoted(names: Iterable[object]) -> str:
+    """List of names in typographic quotes: "“a” and “b”"."""
+    return enumerated([f"“{name}”" for name in names], most=20)
 
 
 def plural(number: int, thing: str) -> str:
@@ -21,3 +40,184 @@ def reason(error: OSError) -> str:
     """Reason that the operating system gives for an error, in the form of a clause: "no space left on device"."""
     text = error.strerror or str(error)
     return text[:1].lower() + text[1:].rstrip(".")
+
+
+def percent(share: float | None) -> str:
+    """Write a share as a percentage, with decimals only if it is close to 0 or to 1.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.4124, 0.0415, 0.0996, 0.9951, 0.99999, 1, 0.0002, -0.04)]
+    ['41 %', '4.2 %', '10 %', '99.5 %', '99.9 %', '100 %', '0.02 %', '−4 %']
+    >>> percent(1e-9), percent(None)
+    ('below 0.01 %', '–')
+    """
+    if share is None:
+        return NONE
+    value = 100 * share
+    size = abs(value)
+    if 0 < size < 0.01:
+        return "below 0.01 %" if value > 0 else "above −0.01 %"
+    if 99 < size < 100:
+        size = floor(size * 10 + 1e-9) / 10  # never rounded up to 100 %
+    decimals = _decimals(size, 2) if size < 1 else 1 if size < 10 or size > 99 else 0
+    return f"{_rounded(value, size, decimals)} %"
+
+
+def number(value: float | None) -> str:
+    """Write a number with three significant digits, or with all digits if it is whole.
+
+    Examples
+    --------
+    >>> [number(value) for value in (3333, 1234.56, 47.249, 0.012345, 2.0, -0.5, 1e-7, 0)]
+    ['3,333', '1,235', '47.2', '0.0123', '2', '−0.5', '1e-07', '0']
+    """
+    if value is None:
+        return NONE
+    size = abs(value)
+    if 0 < size < 1e-4 or size >= 1e12:
+        return f"{'−' if value < 0 else ''}{size:.3g}"
+    return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
+
+
+def p_value_words(p_value: float) -> str:
+    """P-value for a sentence: "p = 0.0012"."""
+    return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"
+
+
+def _decimals(size: float, digits: int) -> int:
+    """Decimals of a number with so many significant digits."""
+    return max(0, digits - 1 - floor(log10(size))) if size else 0
+
+
+def _rounded(value: float, size: float, decimals: int) -> str:
+    """Text of a size, without zeros at the end of its decimals, and the sign of the value."""
+    text = f"{size:,.{decimals}f}"
+    return f"{'−' if value < 0 else ''}{text.rstrip('0').rstrip('.') if decimals else text}"
+
+
+def round_up(value: float, digits: int = 2) -> float:
+    """Next number with so many digits that is not below a positive value, for a bound that must not be rounded down.
+
+    Examples
+    --------
+    >>> [round_up(value) for value in (0.151, 0.15, 0.0411, 46.1, 0.2)]
+    [0.16, 0.15, 0.042, 47.0, 0.2]
+    """
+    if value <= 0:
+        return value
+    step = 10.0 ** (floor(log10(value)) - digits + 1)
+    return float(f"{ceil(value / step - 1e-9) * step:.{digits}g}")
+
+
+@dataclass(frozen=True)
+class LossUnit:
+    """Unit of losses, and the words for them in sentences; `{}` stands for a number.
+
+    The unit of a model's losses is `held_out_.unit` of its error estimator.
+
+    Attributes
+    ----------
+    name : {"share", "cost", "size"}
+        Share of mistakes, cost of answers, or size of a regressor's errors in the unit of the target.
+    show : callable
+        Writes a loss that was measured or estimated; `show_risk` writes one that was asked for.
+    """
+
+    name: str
+    show: Callable[[float | None], str]
+    mean: str
+    of_answers: str
+    total: str
+    all_rows: str
+    estimated: str
+    nothing: str
+    less: str
+    more: str
+    limit: str
+    class_limit: str
+    short_limit: str
+    short_class_limit: str
+
+    @property
+    def is_share(self) -> bool:
+        """True if losses are 0 or 1: a right or a wrong class."""
+        return self.name == "share"
+
+    def show_risk(self, risk: float) -> str:
+        """Text of a risk that was asked for, which is not rounded."""
+        return f"{100 * risk:g} %" if self.is_share else f"{risk:,.6g}"
+
+    def describe_limits(
+        self, max_risk: float | None, class_risks: Mapping[Any, float]
+    ) -> dict[str, str]:
+        """Texts of the limits of a promise: `words` for a sentence, `short`, and `label` for a button.
+
+        Examples
+        --------
+        >>> UNITS["share"].describe_limits(0.05, {"yes": 0.2})["short"]
+        'at most 5 % wrong and at most 20 % of “yes” wrong'
+        """
+        overall = [] if max_risk is None else [self.show_risk(max_risk)]
+        by_class = [(self.show_risk(risk), label) for label, risk in class_risks.items()]
+        words = [self.limit.format(risk) for risk in overall]
+        words += [self.class_limit.format(*each) for each in by_class]
+        short = [self.short_limit.format(risk) for risk in overall]
+        short += [self.short_class_limit.format(*each) for each in by_class]
+        return {
+            "words": ", and ".join(words),
+            "short": " and ".join(short),
+            "label": ", ".join(overall + [f"“{label}” {risk}" for risk, label in by_class]),
+        }
+
+
+UNITS = {
+    "share": LossUnit(
+        name="share",
+        show=percent,
+        mean="error rate",
+        of_answers="share of wrong answers",
+        total="all mistakes",
+        all_rows="wrong on {} of rows",
+        estimated="Estimated {} wrong",
+        nothing="It made no mistake on {} held-out rows",
+        less="fewer mistakes",
+        more="more mistakes",
+        limit="at most {} of its answers are wrong",
+        class_limit="at most {} of the answered rows that are “{}” are wrong",
+        short_limit="at most {} wrong",
+        short_class_limit="at most {} of “{}” wrong",
+    ),
+    "cost": LossUnit(
+        name="cost",
+        show=number,
+        mean="mean cost",
+        of_answers="mean cost of an answer",
+        total="the total cost",
+        all_rows="a mean cost of {}",
+        estimated="Estimated mean cost {}",
+        nothing="Its answers cost nothing on {} held-out rows",
+        less="less cost",
+        more="more cost",
+        limit="its answers cost at most {} on average",
+        class_limit="the answered rows that are “{1}” cost at most {0} on average",
+        short_limit="mean cost at most {}",
+        short_class_limit="mean cost of “{1}” at most {0}",
+    ),
+    "size": LossUnit(
+        name="size",
+        show=number,
+        mean="mean error",
+        of_answers="mean error",
+        total="the total error",
+        all_rows="off by {} on average",
+        estimated="Estimated mean error {}",
+        nothing="It made no mistake on {} held-out rows",
+        less="less error",
+        more="more error",
+        limit="its answers are off by at most {} on average",
+        class_limit="",
+        short_limit="mean error at most {}",
+        short_class_limit="",
+    ),
+}

@@ -56,7 +56,7 @@ def test_the_threshold_of_a_known_score():
     assert_allclose(model.coverage_, 0.61)
     assert_allclose(model.risk_, 1 / 61)
     assert model.risk_bound_ == 0.1
-    assert_array_equal(model.predict_accept(X), np.arange(100) < 61)
+    assert_array_equal(model.predict_accepted(X), np.arange(100) < 61)
     assert_array_equal(model.decide(X[59:63]), ["a", "a", None, None])
     assert_array_equal(model.predict(X), np.full(100, "a"))
 
@@ -69,7 +69,7 @@ def test_a_share_of_rows():
     assert model.risk_ == 0
     assert_allclose(model.risk_bound_, 1 - 0.1 ** (1 / 30))
     everything = AbstainingClassifier(known(), coverage=1.0).fit(X, y)
-    assert everything.predict_accept([[7.0]]).all()
+    assert everything.predict_accepted([[7.0]]).all()
 
 
 def test_it_says_so_when_no_threshold_keeps_the_limit():
@@ -82,7 +82,7 @@ def test_it_says_so_when_no_threshold_keeps_the_limit():
     assert model.coverage_ == 0
     assert np.isnan(model.risk_)
     assert np.isnan(model.risk_bound_)
-    assert not model.predict_accept(X).any()
+    assert not model.predict_accepted(X).any()
     assert_array_equal(model.predict(X), y)
     with pytest.warns(
         UserWarning, match="there are too many errors, or the score does not separate them"
@@ -114,11 +114,11 @@ def test_any_indicator_is_a_score():
     X, y = rows()
     for indicator in (Confidence(), LocalSensitivity(n_neighbors=5)):
         model = AbstainingClassifier(GaussianNB(), indicator, coverage=0.5, random_state=0)
-        accept = model.fit(X, y).predict_accept(X)
+        accepted = model.fit(X, y).predict_accepted(X)
         wrong = model.predict(X) != y
-        assert wrong[accept].mean() < wrong[~accept].mean()
-        expected = model.scorer_.score_samples(X) >= model.threshold_
-        assert_array_equal(accept, expected)
+        assert wrong[accepted].mean() < wrong[~accepted].mean()
+        expected = model.indicator_.score_samples(X) >= model.threshold_
+        assert_array_equal(accepted, expected)
 
 
 def test_a_frozen_model_with_a_frozen_indicator_uses_all_rows():
@@ -157,7 +157,7 @@ def test_rows_without_weight_do_not_choose_the_threshold():
     weight = (np.arange(100) < 50).astype(float)
     model = AbstainingClassifier(known(), coverage=0.5).fit(X, y, weight, groups=np.arange(100))
     assert model.n_held_out_ == 50
-    assert model.predict_accept(X).sum() == 25
+    assert model.predict_accepted(X).sum() == 25
 
 
 def test_a_limit_is_promised_by_groups():
@@ -221,7 +221,7 @@ def test_probabilities_only_if_the_model_has_them():
     assert not hasattr(AbstainingClassifier(LinearSVC()), "predict_proba")
     X, y = rows(200)
     model = AbstainingClassifier(LinearSVC(), Confidence(), coverage=0.5, random_state=0)
-    assert model.fit(X, y).predict_accept(X).any()
+    assert model.fit(X, y).predict_accepted(X).any()
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_an_indicator_of_held_out_errors_serves():
     model = AbstainingClassifier(
         LogisticRegression(), NeighborError(), coverage=0.5, random_state=0
     ).fit(X, y)
-    accept = model.predict_accept(X)
-    assert 0.3 < accept.mean() < 0.7
-    assert model.decide(X)[~accept].tolist() == [None] * int((~accept).sum())
+    accepted = model.predict_accepted(X)
+    assert 0.3 < accepted.mean() < 0.7
+    assert model.decide(X)[~accepted].tolist() == [None] * int((~accepted).sum())
 
 
 def test_rows_set_aside_without_weight_get_one_sentence():

@@ -14,9 +14,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.abstention import DeferringClassifier
-from surefoot.abstention._value_of_asking import (
-    ValueOfAsking,
+from surefoot.abstention._deferring import (
     deferral_curve,
+    fit_value,
+    value_columns,
     value_within_budget,
 )
 from surefoot.error_estimation import IndividualErrorClassifier
@@ -79,10 +80,9 @@ def test_the_value_is_what_was_saved_among_such_rows():
     predictions = rng.integers(0, 2, size=5000)
     # The second model is right of class 1 and as wrong as the first of class 0.
     saved = (rng.random(5000) < error) * (predictions == 1) * 1.0
-    value = ValueOfAsking(np.array([0, 1]))
-    columns = value.columns(predictions, error)
-    value.fit(columns, saved, np.ones(5000))
-    asked = value.columns(np.array([0, 1, 1]), np.array([0.4, 0.1, 0.4]))
+    classes = np.array([0, 1])
+    value = fit_value(value_columns(predictions, error, classes), saved, np.ones(5000))
+    asked = value_columns(np.array([0, 1, 1]), np.array([0.4, 0.1, 0.4]), classes)
     assert_allclose(value.predict(asked), [0.0, 0.1, 0.4], atol=0.03)
 
 

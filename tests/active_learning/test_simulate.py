@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import Confidence
 from surefoot.active_learning import SimulationResult, simulate
-from surefoot.active_learning._simulate import with_two_classes
 
 
 def rows(n_rows=160):
@@ -79,7 +78,7 @@ def test_a_share_of_the_answers_is_wrong_and_each_other_class_is_as_likely():
     assert_allclose(np.bincount(shift), [1050, 225, 225], atol=4.5 * 18)
 
 
-def test_without_wrong_answers_all_are_right_and_texts_stay_texts():
+def test_without_wrong_answers_all_are_right_and_strings_stay_strings():
     X, y = rows(60)
     Answers.seen.clear()
     labels = np.array(["no", "yes"])[y]
@@ -107,23 +106,21 @@ def test_names_of_strategies():
         return np.arange(batch_size)
 
     options = {"n_labels": 12, "n_repeats": 1, "random_state": 0}
-    assert list(simulate(GaussianNB(), X, y, [Confidence(), first], **options).accuracy) == [
-        "Confidence",
-        "first",
-    ]
+    found = simulate(GaussianNB(), X, y, [Confidence(), first], **options)
+    assert list(found.accuracy) == ["Confidence", "first"]
     named = {"one": Confidence(), "two": Confidence()}
     found = simulate(GaussianNB(), X, y, named, **options)
     assert_allclose(found.accuracy["one"], found.accuracy["two"])
 
 
 def test_a_start_of_one_class_gets_one_of_another():
-    y = np.array([0] * 9 + [1])
-    assert_array_equal(with_two_classes(np.arange(10), y, 3), [0, 1, 9])
     X = np.random.default_rng(0).normal(size=(60, 2))
+    Answers.seen.clear()
     simulate(
-        LogisticRegression(), X, np.arange(60) < 3, "random", n_initial=2, n_labels=4, n_repeats=4,
+        Answers(), X, np.arange(60) < 3, "random", n_initial=2, n_labels=4, n_repeats=4,
         test_size=10, random_state=0,
     )  # fmt: skip
+    assert {len(set(answers)) for _, answers in Answers.seen} == {2}
 
 
 @pytest.mark.parametrize(
@@ -131,9 +128,7 @@ def test_a_start_of_one_class_gets_one_of_another():
     [
         ({"strategies": []}, ValueError, "strategies is empty"),
         ({"strategies": ["random", "random"]}, ValueError, "two of the same name"),
-        ({"strategies": ["guess"]}, ValueError, "strategy='guess' is not known"),
         ({"n_labels": 5}, ValueError, "n_labels == 5, must be >= 10"),
-        ({"n_initial": 1}, ValueError, "n_initial == 1"),
         ({"y": np.zeros(60)}, ValueError, "y has one class only"),
         ({"wrong": 1.5}, ValueError, "wrong == 1.5"),
         ({"estimator": Ridge()}, TypeError, "is no classifier"),

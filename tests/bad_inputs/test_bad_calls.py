@@ -22,7 +22,7 @@ from surefoot import (
     TrustWeightedClassifier,
     assess,
 )
-from surefoot.abstention import make_promise, threshold_for_risk
+from surefoot.abstention import Promise, threshold_for_risk
 from surefoot.active_learning import ActiveLearner, query
 from surefoot.ensemble import BoostingClassifier, FilterBoostingClassifier
 from surefoot.error_estimation import find_error_regions
@@ -126,7 +126,7 @@ def parameters():
         yield f"set confidence={value}", lambda v=value: fitted().predict_set(X, v), "confidence"
         yield (
             f"promise confidence={value}",
-            lambda v=value: make_promise(T, Y, 0.1, v),
+            lambda v=value: Promise.from_losses(T, Y, 0.1, v),
             "confidence",
         )
         yield (
@@ -135,7 +135,7 @@ def parameters():
             "confidence",
         )
     for value in (np.nan, 0, -0.5, "a"):
-        yield f"promise max_risk={value}", lambda v=value: make_promise(T, Y, v), "max_risk"
+        yield f"promise max_risk={value}", lambda v=value: Promise.from_losses(T, Y, v), "max_risk"
         yield (
             f"report max_risk={value}",
             lambda v=value: ReliabilityReport(LogisticRegression(), X, Y, max_risk=v).summarize(),

@@ -80,7 +80,7 @@ def test_it_abstains_on_as_many_rows_as_asked(booster, table, classes):
     X, model = booster.rows(table), booster.make("Classifier")
     careful = AbstainingClassifier(model, coverage=0.6, random_state=0).fit(X, classes)
     np.testing.assert_array_equal(careful.predict(X), careful.estimator_.predict(X))
-    assert careful.predict_accept(X).mean() == pytest.approx(0.6, abs=0.2)
+    assert careful.predict_accepted(X).mean() == pytest.approx(0.6, abs=0.2)
 
 
 def test_parameters_are_seen_through_and_clones_are_alike(booster):

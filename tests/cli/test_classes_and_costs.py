@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.abstention import promise_for
+from surefoot.abstention import Promise
 from surefoot.cli._app import run as run_command
-from surefoot.cli._limits import cost_matrix
-from surefoot.cli._mistakes import Mistake
+from surefoot.cli._console import Mistake
+from surefoot.cli._options import cost_matrix
 from surefoot.model_files import load_model
 
 
@@ -46,21 +46,22 @@ def test_score_promises_costs_of_a_class_and_of_all_rows(run, table, model, tmp_
     limits = ["--max-risk", "yes=5", "--max-risk", "2"]
     result = run("score", model, table, "--out", out, *limits, "--json")
     summary = json.loads(result.out)
-    promise = promise_for(load_model(model).held_out_, {"yes": 5, None: 2})
+    promise = Promise.from_held_out(load_model(model).held_out_, {"yes": 5, None: 2})
     assert (summary["max_risk"], summary["class_risks"]) == (2, {"yes": 5})
-    assert summary["limit"] == promise.limit
+    assert summary["limit"] == promise.threshold
     assert promise.kept
-    assert pd.read_csv(out)["trust"].sum() == summary["n_trusted"]
+    assert pd.read_csv(out)["accepted"].sum() == summary["n_accepted"]
     words = run("score", model, table, "--out", out, *limits).out
-    assert "for a mean cost of at most 2 and a mean cost of 'yes' of at most 5 (95%" in words
+    assert ": mean cost at most 2 and mean cost of “yes” at most 5 (95%" in words
 
 
 def test_score_says_which_class_has_too_few_rows(run, table, model, tmp_path):
     result = run("score", model, table, "--out", tmp_path / "s.csv", "--max-risk", "yes=0.01")
     assert (
-        "cannot promise a risk of 0.01 for 'yes' with a confidence of 0.95. The class" in result.err
+        "cannot promise mean cost of “yes” at most 0.01 with a confidence of 0.95. The class"
+        in result.err
     )
-    assert result.out.startswith("0 of 240 rows can be trusted for a mean cost of 'yes' of at")
+    assert result.out.startswith("0 of 240 rows can be trusted: mean cost of “yes” at most")
 
 
 def test_a_report_takes_classes_costs_and_columns(run, table, monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from surefoot.cli._columns import leave_out_useless, without_infinities
+from surefoot.cli._rows import leave_out_useless, with_missing
 
 N = 30
 
@@ -45,7 +45,10 @@ def test_columns_that_may_tell_something_are_kept(capsys):
 
 def test_infinite_numbers_become_gaps(capsys):
     table = pd.DataFrame({"a": [1.0, np.inf, -np.inf], "b": [1.0, 2.0, np.nan], "c": [1, 2, 3]})
-    found = without_infinities(table)
+    found = with_missing(table)
     assert found["a"].isna().tolist() == [False, True, True]
     assert found[["b", "c"]].equals(table[["b", "c"]])
-    assert capsys.readouterr().err == "Infinite values of 'a' are treated as missing.\n"
+    assert (
+        capsys.readouterr().err
+        == "2 numbers that are infinite or above 3.4e+38 are treated as missing.\n"
+    )

@@ -14,9 +14,8 @@ from sklearn.preprocessing import FunctionTransformer
 from skops.io import dump
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.cli._console import plain_warnings
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._models import build_model
+from surefoot.cli._console import Mistake, plain_warnings
+from surefoot.cli._model import build_model
 from surefoot.model_files import ModelFileError, load_model, save_model
 
 ALWAYS = ["predict", "predict_error", "predict_novelty"]

@@ -7,7 +7,6 @@ import sys
 import threading
 from datetime import date
 from decimal import Decimal
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,13 +15,19 @@ import pytest
 from pyarrow import parquet
 from sklearn.linear_model import LogisticRegression
 
-from surefoot.cli._given_model import rows_and_model
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._roles import take_apart
-from surefoot.cli._tables import as_cell, read_table, table_bytes
+from surefoot import _tables
+from surefoot._tables import TableFileError, table_bytes
+from surefoot._tables._files import as_cell
+from surefoot.cli._console import Mistake
+from surefoot.cli._model import model_for
+from surefoot.cli._rows import take_apart
 from surefoot.model_files import load_model, save_model
 
 N_ROWS = 60
+
+
+def read_table(path):
+    return _tables.read_table(path, print)
 
 
 def numbers(seed=0):
@@ -88,8 +93,8 @@ def test_a_name_may_begin_with_a_bracket(write, header):
 def test_a_few_texts_among_numbers_are_remarked_on(write, capsys):
     lines = [*(str(i) for i in range(95)), "unknown", "?", "3 kg", "-", "none yet"]
     read_table(write("\n".join(["x,y", *(f"{i},{cell}" for i, cell in enumerate(lines))])))
-    assert capsys.readouterr().err == (
-        "Column 'y' is read as texts: 5 values of 100, such as 'unknown', are no numbers.\n"
+    assert capsys.readouterr().out == (
+        "Column 'y' is read as strings: 5 values of 100, such as 'unknown', are no numbers.\n"
     )
 
 
@@ -105,7 +110,7 @@ def test_nested_columns_of_parquet_are_left_out_with_a_remark(tmp_path, capsys):
     )
     parquet.write_table(table, tmp_path / "t.parquet")
     assert list(read_table(tmp_path / "t.parquet").columns) == ["x", "y"]
-    assert "Left out 'list', 'struct' and 'bytes'" in capsys.readouterr().err
+    assert "Left out 'list', 'struct' and 'bytes'" in capsys.readouterr().out
 
 
 def test_an_index_named_like_a_column_is_no_second_column(tmp_path):
@@ -118,7 +123,7 @@ def test_an_index_named_like_a_column_is_no_second_column(tmp_path):
 def test_two_columns_of_one_name_in_parquet_are_named(tmp_path):
     table = pa.table([pa.array([1]), pa.array([2])], names=["x", "x"])
     parquet.write_table(table, tmp_path / "t.parquet")
-    with pytest.raises(Mistake, match="more than one column 'x'"):
+    with pytest.raises(TableFileError, match="more than one column 'x'"):
         read_table(tmp_path / "t.parquet")
 
 
@@ -234,8 +239,8 @@ def test_boosting_does_not_stop_early_where_a_class_has_one_row():
     for lone in (False, True):
         if lone:
             table.loc[0, "y"] = "c"
-        find = partial(take_apart, table, "y", groups=None, name="t.csv")
-        _, model = rows_and_model(lambda task, find=find: find(task=task), "boosting", "auto", 0)
+        rows = take_apart(table, "y", "auto", None, "t.csv")
+        _, model = model_for(rows, None, "boosting", 0)
         assert model[-1].early_stopping == (False if lone else "auto")
 
 

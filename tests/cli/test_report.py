@@ -13,8 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from skops.io import dump
 
-from surefoot.cli._report import Results, in_json
-from surefoot.cli._tables import table_bytes
+from surefoot._tables import table_bytes
 
 QUICK = ["--estimator", "logistic"]
 
@@ -59,24 +58,6 @@ def test_json_is_all_there_is_on_stdout(run, customers, tmp_path, monkeypatch):
     assert (summary["task"], summary["target"]) == ("regression", "spent")
     assert summary["data"]["n_rows"] == 120
     assert (result.code, result.err, list(tmp_path.iterdir())) == (0, "", [table])
-
-
-def test_rows_are_in_the_json_only_where_they_are_wanted():
-    summary = {
-        "numbers": {"error": 0.5},
-        "regions": {"items": [], "map": {}},
-        "rows": {"items": []},
-    }
-    few = in_json(summary, Results(None, None, True, False, False))
-    assert json.loads(few) == {"numbers": {"error": 0.5}, "regions": {"items": []}}
-    assert json.loads(in_json(summary, Results(None, None, True, True, False))) == summary
-
-
-def test_the_rows_alone_ask_for_json(run, table, monkeypatch):
-    asked = []
-    monkeypatch.setattr("surefoot.cli._report.run_report", lambda _, results: asked.append(results))
-    run("report", table, "--target", "leaves", "--json-rows")
-    assert asked == [Results(None, None, True, True, False)]
 
 
 @pytest.fixture

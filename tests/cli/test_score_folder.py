@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.cli import _memory
+from surefoot._tables import read_sample, sample_that_fits
+from surefoot._tables._files import size_of
 from surefoot.cli._app import run as run_command
-from surefoot.cli._sample import read_sample
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_a_full_disk_is_told_with_the_file(run, folder, model, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert result.sentence == (
         f"{out / 'part-000000.parquet'} could not be written: file too large. Finished parts stay, and the same "
-        "command goes on behind them."
+        "command resumes after them."
     )
     assert run("score", model, folder / "big", "--out", out).code == 0
 
@@ -118,25 +118,25 @@ def test_a_sample_has_rows_of_the_table_in_their_order(folder, capsys):
     table = pd.read_csv(folder / "table.csv")
     key = list(zip(table["age"].fillna(-1), table["spent"], strict=True))
     for name in ("table.csv", "big"):
-        sample = read_sample(folder / name, 30, random_state=0)
+        sample = read_sample(folder / name, 30, random_state=0, remark=print)
         rows = [
             key.index(pair) for pair in zip(sample["age"].fillna(-1), sample["spent"], strict=True)
         ]
         assert len(set(rows)) == 30
         assert rows == sorted(rows)
         assert max(np.diff(rows)) < 30  # from all parts of the table
-        other = read_sample(folder / name, 30, random_state=1)
+        other = read_sample(folder / name, 30, random_state=1, remark=print)
         assert not sample.equals(other)
-        assert sample.equals(read_sample(folder / name, 30, random_state=0))
+        assert sample.equals(read_sample(folder / name, 30, random_state=0, remark=print))
         capsys.readouterr()
-        assert len(read_sample(folder / name, 120, random_state=0)) == 120
-        assert capsys.readouterr().err == ""
+        assert len(read_sample(folder / name, 120, random_state=0, remark=print)) == 120
+        assert capsys.readouterr().out == ""
 
 
 def test_tables_beyond_the_memory_are_noticed_before_they_are_read(
     run, folder, model, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(_memory, "free_memory", lambda: 5000.0)
+    monkeypatch.setattr("surefoot._parallel.free_memory", lambda: 5000.0)
     out = tmp_path / "m.skops"
     result = run("fit", folder / "big", "--target", "leaves", "--out", out)
     assert result.sentence.startswith("big has about 120 rows, which need about ")
@@ -155,9 +155,9 @@ def test_the_sample_that_is_proposed_fits(tmp_path, monkeypatch):
     rows.to_parquet(tmp_path / "t.parquet", row_group_size=10_000)
     needed = 3 * 100_000 * 4 * 8  # copies, rows, columns, bytes
     for free, n_rows in ((2 * needed, 100_000), (2 * needed - 1, 50_000), (needed // 2, 20_000)):
-        monkeypatch.setattr(_memory, "free_memory", lambda free=free: free)
-        assert _memory.sample_that_fits(tmp_path / "t.parquet") == n_rows
-        assert _memory.size_of(tmp_path / "t.parquet") == (100_000, needed // 3)
+        monkeypatch.setattr("surefoot._parallel.free_memory", lambda free=free: free)
+        assert sample_that_fits(tmp_path / "t.parquet") == n_rows
+        assert size_of(tmp_path / "t.parquet") == (100_000, needed // 3)
 
 
 def test_a_sample_needs_a_table(run):

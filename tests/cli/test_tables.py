@@ -4,12 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._tables import read_table, table_bytes
+from surefoot import _tables
+from surefoot._tables import TableFileError, table_bytes
+
+
+def read_table(path):
+    return _tables.read_table(path, print)
 
 
 def mistake(path):
-    with pytest.raises(Mistake) as caught:
+    with pytest.raises(TableFileError) as caught:
         read_table(path)
     return str(caught.value).replace(str(path), "FILE")
 

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._roles import take_apart
-from surefoot.cli._target import are_in_order, choose_task, has_one_peak
+from surefoot.cli._console import Mistake
+from surefoot.cli._rows import are_in_order, choose_task, has_one_peak, take_apart
 
 
 def rows(target, task="auto", groups=None, **columns):

@@ -142,7 +142,7 @@ def test_tables_that_cannot_be_watched_are_one_sentence(run, folder, write):
     lacking, empty = write("a,day\n1,2026-11-16\n", "lacking.csv"), write("a,b,day\n", "empty.csv")
     blank = write("a,b,day\n1,2,\n3,4,\n", "blank.csv")
     assert run("watch", model, lacking).sentence == (
-        f"{lacking} lacks 'b', which the model was fitted on."
+        "lacking.csv lacks 'b', which the model was fitted on."
     )
     assert run("watch", model, empty).sentence == f"{empty} has column names but no rows."
     assert run("watch", model, blank, "--time", "day").sentence == (

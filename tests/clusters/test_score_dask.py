@@ -10,13 +10,18 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.scoring import output_schema, score_dask
 
 
 def judged(sure, rows):
     """Scores without Dask, with the index of the rows."""
-    return promise_for(sure.held_out_).apply(sure.judge(rows)).to_frame().set_index(rows.index)
+    return (
+        Promise.from_held_out(sure.held_out_)
+        .apply(sure.judge(rows))
+        .to_frame()
+        .set_index(rows.index)
+    )
 
 
 def assert_alike(scores, expected):
@@ -94,8 +99,8 @@ def test_threads_of_one_worker_share_the_model(sure, rows):
 def test_a_promise_of_the_user_decides_which_rows_are_trusted(sure, rows):
     none, ddf = Promise(0.01, 0.95, -np.inf, 0.0, 200), dd.from_pandas(rows, npartitions=2)
     scores = score_dask(sure, ddf, none).compute(scheduler="sync")
-    assert not scores["trust"].any()
-    assert judged(sure, rows)["trust"].any()
+    assert not scores["accepted"].any()
+    assert judged(sure, rows)["accepted"].any()
 
 
 @pytest.mark.parametrize(

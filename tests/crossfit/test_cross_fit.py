@@ -48,9 +48,10 @@ def numbered(n_rows):
     return np.arange(n_rows)[:, None] * 1.0, np.arange(n_rows) % 2
 
 
-def record(n_rows=20, indicators=(), **settings):
+def record(n_rows=20, indicators=(), *, groups=None, sample_weight=None, **settings):
     Recorder.fitted = []
-    return CrossFitter(indicators, Recorder(), *numbered(n_rows), **settings)
+    given = {"groups": groups, "sample_weight": sample_weight}
+    return CrossFitter(indicators, Recorder(), **settings).fit(*numbered(n_rows), **given)
 
 
 PARTIAL = [(np.arange(10, 20), np.arange(5)), (np.arange(15), np.arange(15, 20))]
@@ -69,42 +70,32 @@ PARTIAL = [(np.arange(10, 20), np.arange(5)), (np.arange(15), np.arange(15, 20))
     ids=["int", "partition", "time", "shuffled", "holdout", "iterable"],
 )
 def test_no_model_that_speaks_of_a_row_saw_it(cv):
-    folds = record(20, [NeighborError(n_neighbors=2), Confidence()], cv=cv)
-    folds.held_out()  # the recorder refuses a row that it was fitted on
-    for train, test in folds.splits:
-        part = folds.panel(train)
-        known = np.flatnonzero(~np.isnan(part.indexes[0].held_out_scores[:, 0]))
-        assert len(known) > 0
-        assert set(test).isdisjoint(part.indexes[0].input.rows[:, 0].astype(int))
+    # The recorder refuses a row that it was fitted on.
+    cross = record(20, [NeighborError(n_neighbors=2), Confidence()], cv=cv)
+    for fold in cross.folds:
+        index, *_ = fold.panel.indexes
+        assert not np.isnan(index.held_out_scores[:, 0]).all()
+        assert set(fold.test).isdisjoint(index.input.rows[:, 0].astype(int))
 
 
 @pytest.mark.parametrize(
     "cv", [4, ShuffleSplit(4, random_state=0), HoldoutSplit(4 / 9), TimeSeriesSplit(3)]
 )
 def test_what_is_said_of_a_neighbour_comes_from_models_without_the_rows_fold(cv):
-    folds = record(20, [NeighborError(n_neighbors=2)], cv=cv)
-    for train, test in folds.splits:
-        n_before = len(Recorder.fitted)
-        folds._models.clear()
-        scores = folds.held_out_scores(train)
-        asked = [model for model in Recorder.fitted[n_before:] if model.asked_]
-        assert asked
-        assert all(model.seen_.isdisjoint(test) for model in asked)
-        told = set().union(*(model.asked_ for model in asked))
-        assert_array_equal(sorted(told), train[~np.isnan(scores[:, 0])])
+    cross = record(20, [NeighborError(n_neighbors=2)], cv=cv)
+    for fold in cross.folds:
+        [index] = fold.panel.indexes
+        known = fold.train[~np.isnan(index.held_out_scores[:, 0])]
+        without = [m for m in Recorder.fitted if m.seen_ < set(fold.train)]
+        assert known.size
+        assert set(known) <= set().union(*(model.asked_ for model in without))
 
 
 @pytest.mark.parametrize("n_folds", [2, 3, 5])
 def test_each_model_is_fitted_once(n_folds):
-    folds = record(20, [Confidence()], cv=n_folds)
-    folds.held_out()
-    folds.held_out_predictions()
-    folds.panel()
+    record(20, [Confidence()], cv=n_folds)
     assert len(Recorder.fitted) == n_folds + 1
-    folds = record(20, [NeighborError(n_neighbors=2)], cv=n_folds)
-    folds.held_out()
-    folds.held_out_predictions()
-    folds.panel()
+    record(20, [NeighborError(n_neighbors=2)], cv=n_folds)
     # With two folds there is no model without both: each fold is divided anew.
     pairs = n_folds * (n_folds - 1) // 2 if n_folds > 2 else 2 * 5
     assert len(Recorder.fitted) == n_folds + pairs + 1
@@ -114,9 +105,9 @@ def test_neighbours_scores_are_those_of_the_models_with_two_folds_left_out():
     X, y = rows(90)
     cv = StratifiedKFold(3)
     splits = list(cv.split(X, y))
-    folds = CrossFitter([NeighborError()], LogisticRegression(), X, y, cv=cv)
+    cross = CrossFitter([NeighborError()], LogisticRegression(), cv=cv).fit(X, y)
     for i, (train, test) in enumerate(splits):
-        scores = folds.held_out_scores(train)
+        scores = cross.folds[i].panel.indexes[0].held_out_scores
         for other in [fold for j, (_, fold) in enumerate(splits) if j != i]:
             rest = np.setdiff1d(train, other)
             expected = LogisticRegression().fit(X[rest], y[rest]).decision_function(X[other])
@@ -126,50 +117,52 @@ def test_neighbours_scores_are_those_of_the_models_with_two_folds_left_out():
 
 def test_a_holdout_leaves_the_model_on_its_part():
     X, y = rows()
-    folds = CrossFitter([], LogisticRegression(), X, y, cv=HoldoutSplit(4 / 9, random_state=0))
+    fitter = CrossFitter([], LogisticRegression(), cv=HoldoutSplit(4 / 9, random_state=0))
     [(learned, held_out)] = HoldoutSplit(4 / 9, random_state=0).split(X, y)
-    assert_array_equal(folds.deployed, learned)
-    assert_array_equal(folds.held_out().rows, held_out)
-    expected = LogisticRegression().fit(X[learned], y[learned]).coef_
-    assert_allclose(folds.model(folds.deployed).coef_, expected)
+    cross = fitter.fit(X, y)
+    assert_array_equal(cross.reference_rows, learned)
+    assert_array_equal(cross.held_out.rows, held_out)
+    assert_allclose(cross.model.coef_, LogisticRegression().fit(X[learned], y[learned]).coef_)
+    everything = fitter.fit(X, y, deploy_all=True).model.coef_
+    assert_allclose(everything, LogisticRegression().fit(X, y).coef_)
 
 
 def test_rows_held_out_more_than_once_belong_together():
     cv = ShuffleSplit(5, test_size=6, random_state=0)
-    folds = record(20, cv=cv)
-    found = folds.held_out()
+    cross = record(20, cv=cv)
+    found = cross.held_out
     times = np.bincount(np.concatenate([test for _, test in cv.split(np.zeros(20))]), minlength=20)
     assert_array_equal(np.bincount(found.rows, minlength=20), times)
     assert (times == 0).any()
     assert (times > 1).any()
-    assert_array_equal(folds.units(found.rows), found.rows)
+    assert_array_equal(cross.units, found.rows)
 
 
 def test_rows_of_a_group_belong_together():
     groups = np.arange(20) // 4
-    folds = record(20, cv=5, groups=groups)
-    assert_array_equal(folds.units(folds.held_out().rows), groups)
+    assert_array_equal(record(20, cv=5, groups=groups).units, groups)
     for cv in (5, HoldoutSplit(0.4)):
-        folds = record(20, cv=cv)
-        assert folds.units(folds.held_out().rows) is None
+        assert record(20, cv=cv).units is None
 
 
 def test_time_runs_one_way():
-    folds = record(30, [NeighborError(n_neighbors=2)], cv=TimeSeriesSplit(4))
-    found = folds.held_out()
-    assert_array_equal(found.rows, np.arange(6, 30))
-    for train, test in folds.splits:
-        assert max(folds.model(train).seen_) < test.min()
-        assert_array_equal(np.flatnonzero(np.isin(found.rows, test)) + 6, test)
+    cross = record(30, [NeighborError(n_neighbors=2)], cv=TimeSeriesSplit(4))
+    rows = cross.held_out.rows
+    assert_array_equal(rows, np.arange(6, 30))
+    for fold in cross.folds:
+        assert max(fold.model.seen_) < fold.test.min()
+        assert_array_equal(np.flatnonzero(np.isin(rows, fold.test)) + 6, fold.test)
 
 
 def test_predictions_are_those_of_the_model_without_the_row():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "bb", "ccc"])[y]
     cv = ShuffleSplit(4, test_size=0.4, random_state=1)
-    folds = CrossFitter([], LogisticRegression(max_iter=1000), X, names, cv=cv)
-    found = folds.held_out()
-    told = folds.held_out_predictions()[1]
+    fitter = CrossFitter([], LogisticRegression(max_iter=1000), cv=cv)
+    found = fitter.fit(X, names, methods=["predict"]).held_out
+    _, rows, told = fitter.predict(X, names)
+    assert_array_equal(rows, found.rows)
+    assert_array_equal(told, found.answers["predict"])
     for i, (train, test) in enumerate(cv.split(X)):
         model = LogisticRegression(max_iter=1000).fit(X[np.sort(train)], names[np.sort(train)])
         here = found.splits == i
@@ -180,17 +173,15 @@ def test_predictions_are_those_of_the_model_without_the_row():
 def test_a_row_drawn_twice_gets_its_own_score():
     bootstrap = np.sort(np.random.default_rng(0).integers(0, 20, 20))
     left = np.setdiff1d(np.arange(20), bootstrap)
-    folds = record(20, cv=[(bootstrap, left), (left, np.unique(bootstrap))])
-    scores = folds.held_out_scores(bootstrap)
+    splits = [(bootstrap, left), (left, np.unique(bootstrap))]
+    cross = record(20, [NeighborError(n_neighbors=1)], cv=splits)
+    scores = cross.folds[0].panel.indexes[0].held_out_scores
     assert_allclose(scores[:, 0], np.sin(bootstrap))
-    assert all(model.asked_.isdisjoint(left) for model in Recorder.fitted)
 
 
 def test_groups_are_together_in_every_model():
     groups = np.repeat(np.arange(8), 5)
-    folds = record(40, [NeighborError(n_neighbors=2)], cv=4, groups=groups)
-    folds.held_out()
-    folds.panel()
+    record(40, [NeighborError(n_neighbors=2)], cv=4, groups=groups)
     assert len(Recorder.fitted) == 4 + 6 + 1
     for model in Recorder.fitted:
         seen = groups[sorted(model.seen_)]
@@ -201,27 +192,25 @@ def test_groups_are_together_in_every_model():
 def test_groups_are_together_in_fresh_folds():
     groups = np.repeat(np.arange(8), 5)
     splits = [(np.arange(30), np.arange(30, 40))]
-    folds = record(40, [NeighborError(n_neighbors=2)], cv=splits, groups=groups)
-    folds.held_out()
+    record(40, [NeighborError(n_neighbors=2)], cv=splits, groups=groups)
     assert len(Recorder.fitted) == 1 + 5
     for model in Recorder.fitted:
         assert set(groups[sorted(model.seen_)]).isdisjoint(groups[sorted(model.asked_)])
 
 
 def test_the_reference_is_bounded_but_the_model_is_not():
-    folds = record(40, [NeighborError(n_neighbors=2)], cv=4, max_reference_rows=7, random_state=0)
-    folds.held_out()
-    panel = folds.panel()
-    reference = panel.indexes[0].input.rows[:, 0]
+    cross = record(40, [NeighborError(n_neighbors=2)], cv=4, max_reference_rows=7, random_state=0)
+    [index] = cross.panel.indexes
+    reference = index.input.rows[:, 0]
     assert len(np.unique(reference)) == 7
-    assert len(folds.model(folds.everything).seen_) == 40
-    assert_allclose(panel.indexes[0].held_out_scores[:, 0], np.sin(reference))
+    assert len(cross.model.seen_) == 40
+    assert_allclose(index.held_out_scores[:, 0], np.sin(reference))
 
 
 def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_the_number_of_all_rows():
     X, y = make_classification(200, 4, class_sep=3.0, random_state=0)
     opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
-    folds = CrossFitter([opinion], LogisticRegression(), X, y, cv=KFold(4), max_reference_rows=9)
+    fitter = CrossFitter([opinion], LogisticRegression(), cv=KFold(4), max_reference_rows=9)
     expected = np.empty(200)
     for train, test in KFold(4).split(X):
         predicted = LogisticRegression().fit(X[train], y[train]).predict(X[test])
@@ -229,7 +218,7 @@ def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_the_nu
         expected[test] = chances[np.arange(50), predicted]
     limit = 1 / (2 * 200 + 2)  # of all 200 rows, although 150 are in training
     assert (expected > 1 - limit).any()
-    found = folds.held_out().columns["SecondOpinion"][:, 0]
+    found = fitter.fit(X, y).held_out.columns["SecondOpinion"][:, 0]
     assert_allclose(found, logit(np.clip(expected, limit, 1 - limit)))
 
 
@@ -237,8 +226,8 @@ def test_other_models_learn_from_fifty_thousand_rows_at_most():
     X = np.random.default_rng(0).normal(size=(60_000, 1))
     y = (X[:, 0] > 0).astype(int)
     opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
-    folds = CrossFitter([opinion], GaussianNB(), X, y, cv=2, max_reference_rows=9)
-    (_, bayes), *_ = folds.panel().indicators["SecondOpinion"].opinions_
+    cross = CrossFitter([opinion], GaussianNB(), cv=2, max_reference_rows=9).fit(X, y)
+    (_, bayes), *_ = cross.panel.indicators["SecondOpinion"].opinions_
     assert bayes.class_count_.sum() == 50_000
     assert_allclose(bayes.class_prior_, np.bincount(y) / len(y), atol=0.01)  # of any place in X
 
@@ -246,16 +235,16 @@ def test_other_models_learn_from_fifty_thousand_rows_at_most():
 def test_a_frozen_model_judges_every_row_as_it_is():
     X, y = rows()
     model = LogisticRegression().fit(*make_classification(50, 4, random_state=1))
-    folds = CrossFitter([NeighborError()], FrozenEstimator(model), X, y, cv=5)
-    found = folds.held_out()
-    assert_allclose(found.scores[:, 0], model.decision_function(X))
-    assert_array_equal(folds.held_out_predictions()[1], model.predict(X))
-    assert_allclose(folds.held_out_scores(folds.everything)[:, 0], model.decision_function(X))
+    fitter = CrossFitter([NeighborError()], FrozenEstimator(model), cv=5)
+    cross = fitter.fit(X, y)
+    assert_allclose(cross.held_out.scores[:, 0], model.decision_function(X))
+    assert_array_equal(fitter.predict(X, y)[2], model.predict(X))
+    scores = cross.panel.indexes[0].held_out_scores[:, 0]
+    assert_allclose(scores, model.decision_function(X))
 
 
 def test_weights_are_those_of_the_rows_of_a_part():
-    folds = record(20, cv=4, sample_weight=np.arange(20.0))
-    folds.held_out()
+    record(20, cv=4, sample_weight=np.arange(20.0))
     for model in Recorder.fitted:
         assert_array_equal(model.weight_, sorted(model.seen_))
 
@@ -265,7 +254,7 @@ def test_parallel_folds_say_the_same():
     indicators = [NeighborError(), NeighborDistance()]
     with parallel_config(backend="threading"):
         one, two = (
-            CrossFitter(indicators, LogisticRegression(), X, y, cv=3, n_jobs=n_jobs).held_out()
+            CrossFitter(indicators, LogisticRegression(), cv=3, n_jobs=n_jobs).fit(X, y).held_out
             for n_jobs in (None, 2)
         )
     for ours, theirs in zip(one.columns.values(), two.columns.values(), strict=True):
@@ -284,22 +273,39 @@ def test_folds_are_no_more_than_the_rarest_class_has_rows_or_groups():
 def test_a_class_that_a_fold_does_not_know_gets_one_sentence():
     X = np.zeros((20, 1))
     y = np.array(["a"] * 15 + ["rare"] * 5)
-    folds = CrossFitter([], LogisticRegression(), X, y, cv=KFold(4))
     with pytest.raises(ValueError, match="cv leaves a training fold without class 'rare'"):
-        folds.held_out()
+        CrossFitter([], LogisticRegression(), cv=KFold(4)).fit(X, y)
     with pytest.raises(ValueError, match="groups leave fewer than two classes to hold out"):
-        CrossFitter([], LogisticRegression(), X, y, cv=4, groups=np.arange(20) // 5)
+        CrossFitter([], LogisticRegression(), cv=4).fit(X, y, groups=np.arange(20) // 5)
 
 
 def test_an_inner_fold_without_a_class_says_nothing_of_its_rows():
     y = np.array([0, 1] * 8 + [0, 2] * 2)
     X = np.arange(20.0)[:, None]
-    folds = CrossFitter([NeighborError()], LogisticRegression(), X, y, cv=StratifiedKFold(2))
-    found = folds.held_out()
+    fitter = CrossFitter([NeighborError()], LogisticRegression(), cv=StratifiedKFold(2))
+    found = fitter.fit(X, y).held_out
     assert np.isfinite(next(iter(found.columns.values()))).all()
 
 
 def test_one_group_gets_one_sentence():
     for model in (LinearRegression(), LogisticRegression()):
         with pytest.raises(ValueError, match="groups has one group only"):
-            CrossFitter([], model, *rows(), cv=3, groups=np.zeros(60))
+            CrossFitter([], model, cv=3).fit(*rows(), groups=np.zeros(60))
+
+
+def test_the_rows_of_a_fold_are_held_out_once_more_where_that_is_asked_for():
+    X, y = rows(90)
+    splits = list(KFold(3).split(X))
+    names = ["NeighborDistance"]
+    cross = CrossFitter([NeighborDistance(), Confidence()], LogisticRegression(), cv=splits).fit(
+        X, y, inner=names
+    )
+    for (train, _), fold in zip(splits, cross.folds, strict=True):
+        assert_array_equal(fold.inner.rows, train)
+        assert list(fold.inner.columns) == names
+        for _, other in splits:
+            rest = np.setdiff1d(train, other)
+            if len(rest) == len(train):
+                continue
+            expected = LogisticRegression().fit(X[rest], y[rest]).decision_function(X[other])
+            assert_allclose(fold.inner.scores[np.isin(train, other), 0], expected)

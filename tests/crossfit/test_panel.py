@@ -13,12 +13,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._crossfit import CrossFitter, Panel
+from surefoot._crossfit import CrossFitter, PanelRows, build_panels
 from surefoot._splits import resolve_cv
 
 
-def cross_fit(*given, **options):
-    return CrossFitter(*given, **options).held_out()
+def cross_fit(indicators, model, X, y, *, cv, groups=None):
+    return CrossFitter(indicators, model, cv=cv).fit(X, y, groups=groups).held_out
+
+
+def panel_around(indicators, model, X, y):
+    [panel] = build_panels(indicators, [PanelRows(model, X, y)])
+    return panel
 
 
 def rows(n_rows=150):
@@ -27,7 +32,7 @@ def rows(n_rows=150):
 
 def test_indicators_that_agree_share_one_search(monkeypatch):
     X, y = rows()
-    panel = Panel(
+    panel = panel_around(
         [LocalSensitivity(n_neighbors=3), Confidence(), LocalSensitivity()], SVC().fit(X, y), X, y
     )
     searched = []
@@ -53,7 +58,7 @@ def test_indicators_that_differ_get_a_search_each():
         Confidence(response="decision_function"),
         LocalSensitivity(),
     ]
-    panel = Panel(chosen, SVC().fit(X, y), X, y)
+    panel = panel_around(chosen, SVC().fit(X, y), X, y)
     assert len(panel.indexes) == 3
     for found, indicator in zip(panel(X).columns.values(), chosen, strict=True):
         assert_allclose(found, indicator.set_params(estimator=SVC()).fit(X, y).transform(X))
@@ -62,7 +67,7 @@ def test_indicators_that_differ_get_a_search_each():
 def test_a_space_given_twice_is_fitted_once():
     X, y = rows()
     space = StandardScaler()
-    panel = Panel(
+    panel = panel_around(
         [LocalSensitivity(space=space), LocalSensitivity(space=space)], SVC().fit(X, y), X, y
     )
     assert len(panel.indexes) == 1
@@ -71,8 +76,8 @@ def test_a_space_given_twice_is_fitted_once():
 def test_an_indicator_says_the_same_in_company():
     X, y = rows()
     knn = KernelKNeighborsClassifier().fit(X, y)
-    alone = Panel([LocalSensitivity()], knn, X, y)(X + 0.1).columns["LocalSensitivity"]
-    company = Panel([LocalSensitivity(), LocalSensitivity(n_neighbors=100)], knn, X, y)(
+    alone = panel_around([LocalSensitivity()], knn, X, y)(X + 0.1).columns["LocalSensitivity"]
+    company = panel_around([LocalSensitivity(), LocalSensitivity(n_neighbors=100)], knn, X, y)(
         X + 0.1
     ).columns["LocalSensitivity"]
     assert_allclose(alone, company)

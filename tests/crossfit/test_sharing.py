@@ -75,25 +75,18 @@ def test_any_number_of_folds(forests, n_folds, n_choices):
 
 def test_columns_are_the_votes_of_the_trees_that_have_not_seen_the_fold():
     X, y = rows()
-    folds = CrossFitter(
-        [SecondOpinion(n_trees=20, random_state=0)], GaussianNB(), X, y, cv=KFold(5)
-    )
-    (_, deployed), *_ = folds.deployed_panel().indicators["SecondOpinion"].opinions_
+    opinion = SecondOpinion(n_trees=20, random_state=0)
+    fitter = CrossFitter([opinion], GaussianNB(), cv=KFold(5))
+    cross = fitter.fit(X, y)
+    (_, deployed), *_ = cross.panel.indicators["SecondOpinion"].opinions_
     assert len(deployed.estimators_) == 20
-    found = folds.held_out().columns["SecondOpinion"][:, 0]
+    found = cross.held_out.columns["SecondOpinion"][:, 0]
     number = np.repeat(np.arange(5), 24)
     random = np.random.default_rng(0)
-    again = CrossFitter(
-        [SecondOpinion(n_trees=20, random_state=0)],
-        GaussianNB(),
-        X,
-        # Other labels in the first fold change nothing of what is said of its rows but the predictions of others.
-        np.where(number == 0, random.permutation(y), y),
-        cv=KFold(5),
-    )
-    again.deployed_panel()
-    assert_allclose(again.held_out().columns["SecondOpinion"][:24, 0], found[:24])
-    assert (again.held_out().columns["SecondOpinion"][24:, 0] != found[24:]).any()
+    # Other labels in the first fold change no column of its rows, but those of other rows.
+    other = fitter.fit(X, np.where(number == 0, random.permutation(y), y)).held_out
+    assert_allclose(other.columns["SecondOpinion"][:24, 0], found[:24])
+    assert (other.columns["SecondOpinion"][24:, 0] != found[24:]).any()
     votes = 20  # five of each of the four choices without the fold, as many as for new rows
     shares = 1 / (1 + np.exp(-found))
     assert_allclose(shares * (votes + 1) - 0.5, np.round(shares * (votes + 1) - 0.5), atol=1e-9)
@@ -178,7 +171,6 @@ def test_shared_trees_are_not_kept():
     X, y = rows()
     sure = fit(GaussianNB(), X, y)
     opinion = sure._panel.indicators["SecondOpinion"]
-    assert opinion.take_shared() is None
     assert len(dict(opinion.opinions_)["trees"].estimators_) == 20
 
 

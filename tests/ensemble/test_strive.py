@@ -18,8 +18,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot.ensemble import StriveClassifier, learn_threshold
-from surefoot.ensemble._backward_selection import select_backward
+from surefoot.ensemble import StriveClassifier
+from surefoot.ensemble._combination import learn_threshold
 from surefoot.indicators import Confidence, NeighborDisagreement
 
 TEXT_MODELS = [
@@ -244,18 +244,6 @@ def test_an_indicator_that_knows_where_a_model_fails_carries_the_gain():
     ]
     assert steps[0].remaining == ("line__NeighborDisagreement", "line__Confidence")
     assert steps[1].score > steps[2].score + 0.03
-
-
-def test_backward_selection_by_hand():
-    worth = np.array([5.0, 1.0, -2.0, 3.0])
-    groups = {"a": np.array([1]), "b": np.array([2]), "c": np.array([3])}
-    steps = select_backward(np.arange(4), groups, lambda chosen: worth[chosen].sum())
-    assert [(step.dropped, step.score) for step in steps] == [
-        (None, 7.0),
-        ("b", 9.0),
-        ("a", 8.0),
-        ("c", 5.0),
-    ]
 
 
 def test_backward_selection_over_some_topics_counts_these_only():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from surefoot.ensemble import learn_threshold
+from surefoot.ensemble._combination import learn_threshold
 
 SCORES = st.lists(
     st.tuples(st.integers(-3, 3), st.booleans(), st.integers(1, 3)), min_size=2, max_size=12
@@ -56,10 +56,3 @@ def test_no_cut_is_better(rows):
     found = learn_threshold(scores, truth.astype(int), "f1", sample_weight=weight)
     best = max(weighted_f1(scores, truth, weight, cut) for cut in cuts)
     assert weighted_f1(scores, truth, weight, found) == pytest.approx(best)
-
-
-def test_wrong_input_gets_one_sentence():
-    with pytest.raises(ValueError, match="objective='recall' is not known"):
-        learn_threshold([1.0], [1], "recall")
-    with pytest.raises(ValueError, match="truth has other values than 0 and 1"):
-        learn_threshold([1.0], [2])

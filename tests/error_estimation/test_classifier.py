@@ -278,7 +278,7 @@ def test_each_model_is_fitted_once():
 def test_no_more_folds_than_the_rarest_class_has_rows():
     X, _ = rows()
     y = np.r_[np.zeros(197, dtype=int), 1, 1, 1]
-    assert len(quick(cv=10).fit(X, y)._fold_scorers) == 3
+    assert quick(cv=10).fit(X, y).n_splits_ == 3
 
 
 def test_folds_that_cannot_be_get_one_sentence():

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from surefoot._validation import check_share
-from surefoot.error_estimation._conformal import cv_plus_intervals, cv_plus_sets
-from surefoot.metrics import conformal_quantile
+from surefoot.error_estimation._conformal import (
+    conformal_quantile,
+    cv_plus_intervals,
+    cv_plus_sets,
+)
 
 CONFIDENCES = st.sampled_from([0.1, 0.5, 0.75, 0.8, 0.9, 0.95])
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import logit
 
-from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
+from surefoot.error_estimation._judgement import check_costs, cost_factor, expected_cost
 
 COSTS = np.array([[0.0, 10.0, 1.0], [2.0, 0.5, 3.0], [4.0, 5.0, 0.0]])  # truth by prediction
 

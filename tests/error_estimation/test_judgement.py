@@ -140,9 +140,9 @@ def test_the_frame_has_the_promised_columns():
         "prediction", "probability_no", "probability_yes", "estimated_error",
         "shift", "spread", "worst", "flips", "novel",
     ]  # fmt: skip
-    trusted = judgement.with_trust(judgement.error < 0.2).to_frame()
-    assert list(trusted)[-1] == "trust"
-    assert_array_equal(trusted["trust"], trusted["estimated_error"] < 0.2)
+    accepted = judgement.with_accepted(judgement.error < 0.2).to_frame()
+    assert list(accepted)[-1] == "accepted"
+    assert_array_equal(accepted["accepted"], accepted["estimated_error"] < 0.2)
     numbers = IndividualErrorRegressor(LinearRegression(), random_state=0).fit(X, X[:, 0] + y)
     assert list(numbers.judge(X[:5]).to_frame()) == [
         "prediction", "estimated_error", "low", "high", "residual",
@@ -159,6 +159,16 @@ def test_held_out_is_a_judgement_of_the_training_rows_with_their_groups():
     assert len(held_out) == 240
     assert list(held_out.to_frame()) == list(sure.judge(X[:2]).to_frame())
     assert_array_equal(held_out.losses, held_out.prediction != y[held_out.rows])
+
+
+def test_a_part_of_the_held_out_rows_is_a_judgement_of_these():
+    sure = IndividualErrorClassifier(LogisticRegression(), loss=[[0, 1], [5, 0]], random_state=0)
+    held_out = sure.fit(*labelled()).held_out_
+    part = held_out.take([7, 3])
+    assert part.rows.tolist() == held_out.rows[[7, 3]].tolist()
+    assert part.probabilities.tolist() == held_out.probabilities[[7, 3]].tolist()
+    assert {len(column) for column in part.columns.values()} == {2}
+    assert (part.classes is held_out.classes, part.costs is held_out.costs) == (True, True)
 
 
 def test_held_out_stability_of_a_regressor_is_out_of_fold():

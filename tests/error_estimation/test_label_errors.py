@@ -111,6 +111,7 @@ def judged(probabilities, error, truth, predicted=None):
     sure.held_out_ = HeldOut(
         prediction=top,
         error=error,
+        wrong=error,
         shift=zeros,
         spread=zeros,
         worst=zeros,

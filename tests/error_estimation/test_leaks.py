@@ -11,9 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import CrossFitter, Panel
+from surefoot._crossfit import CrossFitter, PanelRows, build_panels
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.error_estimation._row import Row
+from surefoot.error_estimation._indicators import Row
 from surefoot.indicators import (
     Confidence,
     LocalSensitivity,
@@ -60,11 +60,9 @@ def mean_aurocs(draw, n_seeds):
 def test_every_column_of_every_indicator_is_worthless(model):
     def draw(seed):
         X, y = random_labels(seed)
-        folds = CrossFitter(EVERY, model, X, y, cv=5)
-        found = folds.held_out()
-        return np.hstack(list(found.columns.values())), folds.held_out_predictions()[1] != y[
-            found.rows
-        ]
+        cross = CrossFitter(EVERY, model, cv=5).fit(X, y, methods=["predict"])
+        wrong = cross.held_out.answers["predict"] != cross.truth
+        return np.hstack(list(cross.held_out.columns.values())), wrong
 
     # A thousand rows, half of them wrong: 0.018 a seed, 0.008 for the mean of five.
     assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
@@ -82,16 +80,10 @@ def test_every_column_of_every_indicator_is_worthless(model):
 def test_the_errors_of_neighbours_are_worthless_however_rows_are_held_out(cv):
     def draw(seed):
         X, y = random_labels(seed, 1500)
-        folds = CrossFitter(
-            [NeighborError(n_neighbors=(1, 10))],
-            KNeighborsClassifier(3),
-            X,
-            y,
-            cv=cv,
-            random_state=0,
-        )
-        found = folds.held_out()
-        return next(iter(found.columns.values())), folds.held_out_predictions()[1] != y[found.rows]
+        indicators, model = [NeighborError(n_neighbors=(1, 10))], KNeighborsClassifier(3)
+        cross = CrossFitter(indicators, model, cv=cv).fit(X, y, methods=["predict"])
+        wrong = cross.held_out.answers["predict"] != cross.truth
+        return next(iter(cross.held_out.columns.values())), wrong
 
     assert_allclose(mean_aurocs(draw, 6), 0.5, atol=0.03)
 
@@ -109,16 +101,15 @@ def test_the_default_is_worthless_where_neighbours_are_searched_in_a_sample():
 def test_errors_from_models_that_saw_the_row_would_be_found_out():
     def draw(seed):
         X, y = random_labels(seed)
-        folds = CrossFitter([], KNeighborsClassifier(3), X, y, cv=5)
-        scores = folds.held_out_scores(folds.everything)  # by models that saw the other folds
+        cross = CrossFitter([], KNeighborsClassifier(3), cv=5).fit(X, y, methods=["predict"])
+        scores = cross.held_out.scores  # by models that saw the other folds
         columns = np.empty((len(y), 2))
-        for train, test in folds.splits:
-            model = KNeighborsClassifier(3).fit(X[train], y[train])
-            panel = Panel(
-                [NeighborError()], model, X[train], y[train], held_out_scores=scores[train]
-            )
-            columns[test] = next(iter(panel(X[test]).columns.values()))
-        return columns, folds.held_out_predictions()[1] != y
+        for fold in cross.folds:
+            rows = PanelRows(fold.model, X[fold.train], y[fold.train])
+            [panel] = build_panels([NeighborError()], [rows])
+            panel.set_held_out_scores(scores[fold.train])
+            columns[fold.test] = next(iter(panel(X[fold.test]).columns.values()))
+        return columns, cross.held_out.answers["predict"] != y
 
     assert (np.abs(mean_aurocs(draw, 3) - 0.5) > 0.06).all()
 

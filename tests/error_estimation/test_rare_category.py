@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from surefoot import IndividualErrorRegressor
-from surefoot.error_estimation._row import Row
+from surefoot.error_estimation._indicators import Row
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_no_model_judges_a_row_that_it_saw():
     # Four folds, six pairs of folds, all rows: each once.
     assert len(Recorder.fits) == len(set(Recorder.fits)) == 4 + 6 + 1
     for number, (_, test) in enumerate(KFold(4).split(X)):
-        seen = found._folds[number].panel.indexes[0].predictor.seen_
+        seen = found._folds[number][0].indexes[0].predictor.seen_
         assert not seen & set(test.tolist())
         expected = y[sorted(seen)].mean()
         assert_allclose(found.held_out_.prediction[test], expected)

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 
 from surefoot.indicators import NeighborDisagreement
-from surefoot.indicators._neighbor_indicator import nearness
+from surefoot.indicators._indicator import nearness
 
 ONE = DummyClassifier(strategy="constant", constant="b")
 

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import LocalSensitivity, RecalibratedClassifier
-from surefoot._crossfit import Panel
+from surefoot._crossfit import PanelRows, build_panels
 from surefoot.indicators import ResamplingSpread
 from surefoot.resampling import jackknife
 
@@ -142,12 +142,10 @@ def test_pipelines_frames_and_regressors_in_them():
 @pytest.mark.parametrize("model", [GaussianNB(), KNeighborsClassifier(), RandomForestClassifier(9)])
 def test_a_row_is_judged_alone_as_in_company(model):
     X, y = rows(n_classes=3)
-    panel = Panel(
-        [ResamplingSpread(random_state=0), LocalSensitivity()],
-        clone(model).set_params(**({"random_state": 0} if "random_state" in model.get_params() else {})).fit(X, y),
-        X,
-        y,
-    )  # fmt: skip
+    seeded = {"random_state": 0} if "random_state" in model.get_params() else {}
+    fitted = clone(model).set_params(**seeded).fit(X, y)
+    indicators = [ResamplingSpread(random_state=0), LocalSensitivity()]
+    [panel] = build_panels(indicators, [PanelRows(fitted, X, y)])
     together = next(iter(panel(X).columns.values()))
     one_by_one = np.vstack([next(iter(panel(X[i : i + 1]).columns.values())) for i in range(5)])
     assert_allclose(together[:5], one_by_one, atol=1e-12)

@@ -205,5 +205,7 @@ def test_a_window_belongs_to_dtw():
 
 def test_dtw_needs_rows_of_numbers():
     table = pd.DataFrame({"kind": ["a", "b", "a", "b"], "size": [1.0, 2.0, 3.0, 4.0]})
-    with pytest.raises(ValueError, match="each row may be a series of numbers without gaps"):
+    with pytest.raises(
+        ValueError, match="each row may be a series of numbers, none of them missing"
+    ):
         NeighborDistance(DummyClassifier(), metric="dtw").fit(table, [0, 1, 0, 1])

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
-from surefoot.abstention import make_promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.integrations.mlflow import load_model, log_model, save_model
 
 mlflow = pytest.importorskip("mlflow", reason="MLflow has an environment of its own: make mlflow")
@@ -22,7 +22,7 @@ pd = pytest.importorskip("pandas")
 
 
 def expected_frame(sure, X):
-    return promise_for(sure.held_out_).apply(sure.judge(X)).to_frame()
+    return Promise.from_held_out(sure.held_out_).apply(sure.judge(X)).to_frame()
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -30,7 +30,7 @@ def expected_frame(sure, X):
 def test_a_logged_model_predicts_the_judgement(logged, models, table, task, address):
     frame = mlflow.pyfunc.load_model(logged[0][task][address]).predict(table)
     pd.testing.assert_frame_equal(frame, expected_frame(models[task], table), check_exact=True)
-    assert 0 < frame["trust"].mean() < 1
+    assert 0 < frame["accepted"].mean() < 1
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -40,7 +40,7 @@ def test_a_model_is_the_same_when_it_is_loaded(logged, models, table, task, addr
     assert type(sure) is type(models[task])
     np.testing.assert_array_equal(sure.predict(table), models[task].predict(table))
     np.testing.assert_array_equal(sure.predict_error(table), models[task].predict_error(table))
-    assert promise_for(sure.held_out_) == promise_for(models[task].held_out_)
+    assert Promise.from_held_out(sure.held_out_) == Promise.from_held_out(models[task].held_out_)
 
 
 def is_pickle(content):
@@ -217,7 +217,7 @@ def test_logging_finds_nothing_wrong_with_the_example(logged, models, table, cap
 def test_the_promise_is_stored(small, tmp_path):
     sure, X, _ = small
     save_model(sure, tmp_path / "model", max_risk=0.15, confidence=0.8)
-    promise = promise_for(sure.held_out_, 0.15, 0.8)
+    promise = Promise.from_held_out(sure.held_out_, 0.15, 0.8)
     names = ("max_risk", "confidence", "limit", "coverage", "n_rows")
     fields = {name: getattr(promise, name) for name in names} | {"class_risks": []}
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
@@ -225,8 +225,8 @@ def test_the_promise_is_stored(small, tmp_path):
     assert mlflow.models.get_model_info(str(tmp_path / "model")).flavors["surefoot"]["promise"] == (
         fields
     )
-    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
-    np.testing.assert_array_equal(trust, sure.predict_error(X) <= promise.limit)
+    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
+    np.testing.assert_array_equal(accepted, sure.predict_error(X) <= promise.threshold)
 
 
 def test_a_promise_about_classes_is_stored(small, tmp_path):
@@ -235,17 +235,17 @@ def test_a_promise_about_classes_is_stored(small, tmp_path):
     save_model(sure, tmp_path / "model", max_risk={label: 0.9})
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert (stored["max_risk"], stored["class_risks"]) == (None, [[label.item(), 0.9]])
-    promise = promise_for(sure.held_out_, {label: 0.9})
-    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
-    np.testing.assert_array_equal(trust, promise.answers(sure.predict_error(X)))
+    promise = Promise.from_held_out(sure.held_out_, {label: 0.9})
+    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
+    np.testing.assert_array_equal(accepted, promise.accepted(sure.predict_error(X)))
 
 
 def test_a_promise_can_be_given(small, tmp_path):
     sure, X, _ = small
-    promise = make_promise(np.linspace(0, 1, 100), np.arange(100) > 80, max_risk=0.1)
+    promise = Promise.from_losses(np.linspace(0, 1, 100), np.arange(100) > 80, max_risk=0.1)
     save_model(sure, tmp_path / "model", promise=promise)
-    trust = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"]
-    np.testing.assert_array_equal(trust, sure.predict_error(X) <= promise.limit)
+    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
+    np.testing.assert_array_equal(accepted, sure.predict_error(X) <= promise.threshold)
 
 
 def test_a_promise_that_cannot_be_kept_trusts_no_row(small, tmp_path):
@@ -254,7 +254,7 @@ def test_a_promise_that_cannot_be_kept_trusts_no_row(small, tmp_path):
         save_model(sure, tmp_path / "model", max_risk=1e-4)
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert stored["limit"] is None
-    assert not mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["trust"].any()
+    assert not mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"].any()
 
 
 def requirements(folder):

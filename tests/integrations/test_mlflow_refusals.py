@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
-from surefoot.abstention import promise_for
+from surefoot.abstention import Promise
 from surefoot.integrations.mlflow import load_model, save_model
 
 mlflow = pytest.importorskip("mlflow", reason="MLflow has an environment of its own: make mlflow")
@@ -94,6 +94,6 @@ def test_wrong_arguments(small, tmp_path, sure, options, sentence):
 
 
 def test_a_promise_and_a_risk_are_one_too_many(small, tmp_path):
-    promise = promise_for(small[0].held_out_, 0.2)
+    promise = Promise.from_held_out(small[0].held_out_, 0.2)
     with pytest.raises(ValueError, match=r"^Pass promise or max_risk, not both\.$"):
         save_model(small[0], tmp_path / "model", promise=promise, max_risk=0.2)

@@ -3,6 +3,8 @@
 from itertools import count
 from urllib.parse import parse_qs, urlsplit
 
+from surefoot.labeling._trainer import do_work
+
 KEYS = count()
 
 
@@ -12,8 +14,7 @@ def new_key():
 
 def learn(session):
     """Do a round of learning in this process; its result is taken as that of the other would be."""
-    work = session._next_work()
-    session._learned(work(*session.trainer._material))
+    session._learned(do_work(*session.trainer._material, session._next_work()))
     assert session.failure is None
 
 

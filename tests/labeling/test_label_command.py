@@ -62,7 +62,7 @@ BAD_OPTIONS = {
     "class like a gap": ((*BASIC, "--classes", "a,b,NA"), "'NA' cannot be a class"),
     "class with a control": ((*BASIC, "--classes", "a,b,c\x07"), "no line breaks or other controls"),
     "long class": ((*BASIC, "--classes", "a,b," + "x" * 201), "at most 200 characters"),
-    "strategy": ((*BASIC, "--strategy", "entropy"), "--strategy entropy is not known: there are "),
+    "strategy": ((*BASIC, "--strategy", "entropy"), "strategy='entropy' is not known"),
     "lease of nothing": ((*BASIC, "--lease", "0"), "--lease 0 must be a number of seconds"),
     "lease before": ((*BASIC, "--lease", "-5"), "--lease -5 must be"),
     "lease without end": ((*BASIC, "--lease", "inf"), "--lease inf must be"),

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from surefoot._tables import read_table
 from surefoot.cli import main
-from surefoot.cli._labels import with_labels
-from surefoot.cli._roles import read_rows
-from surefoot.cli._tables import read_table
+from surefoot.cli._rows import take_apart, with_labels
 
 HEADER = "row,label,kind,person,time,seconds,strategy,error\n"
 
@@ -60,11 +59,14 @@ def test_a_model_learns_from_exactly_the_labels_and_the_table_s_own(folder, fit)
     code, out, err = fit("--labels", "labels.csv")
     assert code == 0, err
     assert json.loads(out)["n_rows"] == 50
-    rows = read_rows(Path("pool.csv"), "kind", "classification", labels=Path("labels.csv"))
+    table = with_labels(read_table(Path("pool.csv"), print), "kind", Path("labels.csv"))
+    rows = take_apart(table, "kind", "classification", None, "pool.csv")
     whole = own.copy()
     whole[30:55] = truth[30:55]
     write_pool(whole)
-    expected = read_rows(Path("pool.csv"), "kind", "classification")
+    expected = take_apart(
+        read_table(Path("pool.csv"), print), "kind", "classification", None, "pool.csv"
+    )
     assert rows.y.tolist() == expected.y.tolist() == [*truth[:25], *truth[30:55]]
     pd.testing.assert_frame_equal(rows.X, expected.X)
 
@@ -85,7 +87,7 @@ def test_labels_and_the_table_s_own_are_of_one_kind(folder, own, labels, expecte
     pd.DataFrame({"x": range(4), "z": 1, "kind": own}).to_csv("pool.csv", index=False)
     text = HEADER + "".join(line(row, label) for row, label in zip((2, 3), labels, strict=True))
     (folder / "labels.csv").write_text(text)
-    table = with_labels(read_table(folder / "pool.csv"), "kind", folder / "labels.csv")
+    table = with_labels(read_table(folder / "pool.csv", print), "kind", folder / "labels.csv")
     assert set(table["kind"].dropna()) == expected
     assert table["kind"].notna().sum() == sum(value is not None for value in own) + 2
 

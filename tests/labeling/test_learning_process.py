@@ -122,9 +122,9 @@ def test_a_restart_goes_on_with_the_curve_and_the_stopping_rule(
     for name in ("accuracy", "curve", "changed", "may_stop", "stop_reason", "n_labels"):
         assert after[name] == before[name], name
     assert after["curve"][0]["accuracy"] == 0.75
-    request = again.session._next_work().keywords["request"]
-    assert request.stopping == done.stopping
-    assert sorted(request.rows)[:30] == list(range(30))
+    work = again.session._next_work()
+    assert work["stopping"] == done.stopping
+    assert sorted(work["rows"])[:30] == list(range(30))
 
 
 needs_proc = pytest.mark.skipif(

@@ -65,7 +65,7 @@ def test_two_wrong_certainties_by_hand():
     assert smooth_calibration_error([1, 0], [0, 1]) == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize(("n_rows", "power"), [(2, 1.0), (8, 1.0), (40, 1.0), (40, 3.0)])
+@pytest.mark.parametrize(("n_rows", "power"), [(2, 1.0), (40, 3.0)])
 def test_error_is_its_own_bandwidth_in_the_integral(n_rows, power):
     y, probability = draw(n_rows, seed=n_rows, power=power)
 
@@ -74,7 +74,7 @@ def test_error_is_its_own_bandwidth_in_the_integral(n_rows, power):
     assert integrated(y, probability, error) == pytest.approx(error, abs=1e-6)
 
 
-@pytest.mark.parametrize("gap", [0.01, 0.003, 0.001])
+@pytest.mark.parametrize("gap", [0.01, 0.001])
 def test_stated_error_of_the_grid_holds_for_neighbours_that_nearly_cancel(gap):
     # Off the grid, with residuals +1/2 and -1/2 whose smoothed difference is narrow.
     probability = np.array([0.5 - gap, 0.5 + gap / np.pi])
@@ -86,7 +86,7 @@ def test_stated_error_of_the_grid_holds_for_neighbours_that_nearly_cancel(gap):
     assert integrated(y, probability, error) == pytest.approx(error, abs=allowed)
 
 
-@pytest.mark.parametrize("power", [1.0, 1.5, 4.0])
+@pytest.mark.parametrize("power", [1.0, 4.0])
 def test_close_to_relplot(power):
     relplot = pytest.importorskip("relplot", reason="relplot is not installed")
     y, probability = draw(2000, seed=0, power=power)
@@ -96,17 +96,12 @@ def test_close_to_relplot(power):
     assert smooth_calibration_error(y, probability) == pytest.approx(expected, abs=1 / 1024)
 
 
-def test_more_rows_of_a_calibrated_model_have_less_error():
-    few, many = (smooth_calibration_error(*draw(n, seed=1)) for n in (100, 100_000))
-
-    assert many < 0.01 < few
-
-
 def test_error_is_that_of_the_population_with_many_rows():
     # E[label | p] = p³ < p: the residual has one sign, and its mean is 1/2 - 1/4.
     error = smooth_calibration_error(*draw(200_000, seed=2, power=3.0))
 
     assert error == pytest.approx(0.25, abs=0.005)
+    assert smooth_calibration_error(*draw(100_000, seed=1)) < 0.01  # calibrated
 
 
 @settings(max_examples=50, deadline=None)
@@ -165,38 +160,3 @@ def test_parts_add_up_to_the_score_of_scikit_learn():
     expected = brier_score_loss(y, probability, sample_weight=weight)
     assert parts.reliability - parts.resolution + parts.uncertainty == pytest.approx(expected)
     assert parts.reliability < 0.02 < parts.resolution
-
-
-@settings(max_examples=50, deadline=None)
-@given(ROWS, st.data())
-def test_weights_count_rows_several_times_or_not_at_all(rows, data):
-    y, probability = np.array(rows, dtype=float).T
-    times = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
-    if not any(times):
-        times[0] = 1
-    again = np.repeat(y, times), np.repeat(probability, times)
-
-    for metric in (smooth_calibration_error, brier_decomposition):
-        weighted = metric(y, probability, sample_weight=times)
-        np.testing.assert_allclose(weighted, metric(*again), atol=1e-9)
-
-
-@pytest.mark.parametrize("metric", [smooth_calibration_error, brier_decomposition])
-@pytest.mark.parametrize(
-    ("y", "probability", "message"),
-    [
-        ([0, 2], [0.5, 0.5], "y_true has other values than 0 and 1"),
-        ([0, 1], [0.5, 1.1], "probability has values outside 0 to 1"),
-        ([0, 1], [0.5, np.nan], "probability contains NaN"),
-        ([0, 1], [[0.5, 0.5]] * 2, r"probability has shape \(2, 2\): it may be one number a row"),
-        ([0, 1], [0.5], "inconsistent numbers of samples"),
-    ],
-)
-def test_wrong_input_gets_one_sentence(metric, y, probability, message):
-    with pytest.raises(ValueError, match=message):
-        metric(y, probability)
-
-
-def test_number_of_bins_is_positive():
-    with pytest.raises(ValueError, match="n_bins == 0, must be >= 1"):
-        brier_decomposition([0, 1], [0.2, 0.8], n_bins=0)

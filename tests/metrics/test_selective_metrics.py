@@ -1,8 +1,6 @@
 from itertools import permutations
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,20 +78,12 @@ def test_each_point_is_the_rows_up_to_its_threshold(rows):
         assert risk == pytest.approx(losses[answered].mean())
 
 
-@pytest.mark.parametrize("estimates", [TIED, np.zeros(6), np.array([2.0, 1.0, 2.0, 0.0, 0.0, 2.0])])
+@pytest.mark.parametrize("estimates", [TIED, np.zeros(6), np.array([3.0, 1.0, 2.0, 0.0, 5.0, 4.0])])
 @pytest.mark.parametrize(("metric", "area"), [(aurc_loss, plain_aurc), (augrc_loss, plain_augrc)])
 def test_areas_are_the_mean_over_all_orders_of_tied_rows(metric, area, estimates):
     expected = mean_over_orders(area, LOSSES, estimates)
 
     assert metric(LOSSES, estimates) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(("metric", "area"), [(aurc_loss, plain_aurc), (augrc_loss, plain_augrc)])
-def test_areas_of_untied_rows(metric, area):
-    rng = np.random.default_rng(0)
-    losses, estimates = rng.exponential(size=200), rng.normal(size=200)
-
-    assert metric(losses, estimates) == pytest.approx(area(losses[np.argsort(estimates)]))
 
 
 def test_areas_by_hand():
@@ -146,23 +136,6 @@ def test_only_the_order_of_the_estimates_counts(rows):
         assert metric(losses, np.exp(estimates)) == metric(losses, estimates)
 
 
-@settings(deadline=None)
-@given(ROWS, st.data())
-def test_weights_count_rows_several_times_or_not_at_all(rows, data):
-    losses, estimates = arrays(rows)
-    times = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
-    if not any(times):
-        times[0] = 1
-
-    weighted = risk_coverage_curve(losses, estimates, sample_weight=times)
-    repeated = risk_coverage_curve(np.repeat(losses, times), np.repeat(estimates, times))
-    for one, other in zip(weighted, repeated, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-12)
-    assert augrc_loss(losses, estimates, sample_weight=times) == pytest.approx(
-        augrc_loss(np.repeat(losses, times), np.repeat(estimates, times))
-    )
-
-
 def test_weighted_auroc_counts_weighted_pairs():
     # Pairs: (wrong 0.2, right 0.1) weighs 3 · 1, (wrong 0.2, right 0.3) weighs 3 · 2.
     score = error_auroc_score([0, 1, 0], [0.1, 0.2, 0.3], sample_weight=[1, 3, 2])
@@ -170,48 +143,9 @@ def test_weighted_auroc_counts_weighted_pairs():
     assert score == pytest.approx(3 / 9)
 
 
-@pytest.mark.parametrize(("errors", "kind"), [([0, 0], "right"), ([True, True], "wrong")])
-def test_without_two_kinds_there_is_no_auroc(errors, kind):
-    with pytest.warns(UndefinedMetricWarning, match=f"All predictions are {kind}"):
-        assert np.isnan(error_auroc_score(errors, [0.1, 0.2]))
-
-
-def test_kind_without_a_weight_does_not_count():
-    with pytest.warns(UndefinedMetricWarning, match="All predictions are right"):
-        assert np.isnan(error_auroc_score([0, 1], [0.1, 0.2], sample_weight=[1, 0]))
-
-
-@pytest.mark.parametrize("kind", [pd.Series, pl.Series, lambda rows: np.array(rows)[:, None]])
-def test_series_and_columns_are_taken(kind):
-    wrong, estimates = kind([False, True, False]), kind([0.1, 0.2, 0.3])
-
-    assert aurc_loss(wrong, estimates) == pytest.approx(5 / 18)
-    assert error_auroc_score(wrong, estimates) == 0.5
-
-
-@pytest.mark.parametrize("metric", [risk_coverage_curve, aurc_loss, excess_aurc_loss, augrc_loss])
 @pytest.mark.parametrize(
-    ("errors", "estimates", "message"),
-    [
-        ([0, -1], [1, 2], "errors has values below 0"),
-        ([0, np.nan], [1, 2], "errors contains NaN"),
-        ([0, 1], [1, np.inf], "estimated_error contains infinity"),
-        ([0, 1, 1], [1, 2], "inconsistent numbers of samples"),
-        ([[0, 1], [1, 0]], [1, 2], r"errors has shape \(2, 2\): it may be one number a row"),
-        ([], [], "minimum of 1 is required"),
-    ],
+    ("errors", "weights", "kind"), [([True, True], None, "wrong"), ([0, 1], [1, 0], "right")]
 )
-def test_wrong_input_gets_one_sentence(metric, errors, estimates, message):
-    with pytest.raises(ValueError, match=message):
-        metric(errors, estimates)
-
-
-def test_wrong_input_of_the_others():
-    with pytest.raises(ValueError, match="errors has other values than 0 and 1"):
-        error_auroc_score([0, 0.5], [1, 2])
-    with pytest.raises(ValueError, match="at least one non-zero"):
-        augrc_loss([0, 1], [1, 2], sample_weight=[0, 0])
-    with pytest.raises(ValueError, match="Negative values in data passed to"):
-        augrc_loss([0, 1], [1, 2], sample_weight=[1, -1])
-    with pytest.raises(ValueError, match=r"sample_weight.shape == \(3,\), expected \(2,\)"):
-        augrc_loss([0, 1], [1, 2], sample_weight=[1, 1, 1])
+def test_without_two_kinds_there_is_no_auroc(errors, weights, kind):
+    with pytest.warns(UndefinedMetricWarning, match=f"All predictions are {kind}"):
+        assert np.isnan(error_auroc_score(errors, [0.1, 0.2], sample_weight=weights))

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.cli._console import plain_warnings
-from surefoot.cli._models import build_model
+from surefoot.cli._model import build_model
 from surefoot.model_files import load_model, save_model
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from skops.io import dumps, loads
 
-from surefoot._models._frame_parts import frame_of_parts, parts_of_frame
+from surefoot._models._inputs import frame_of_parts, parts_of_frame
 
 TABLES = {
     "numbers": pd.DataFrame({"a": np.array([1.5, np.nan], dtype=np.float32), "b": [1, 2]}),
@@ -22,7 +22,7 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_frame_survives(table):
-    kind = "surefoot._models._frame_parts.FrameParts"
+    kind = "surefoot._models._inputs.FrameParts"
     saved = loads(dumps(parts_of_frame(table)), trusted=[kind, "numpy.dtype"])
     pd.testing.assert_frame_equal(
         frame_of_parts(saved), table, check_index_type=False, check_column_type=False

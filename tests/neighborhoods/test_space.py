@@ -36,8 +36,8 @@ def test_columns_that_are_scaled_already_are_left_alone():
     assert column_widths(np.column_stack([rows, rng.integers(0, 2, 50)])) is None
     X, y = load_iris(return_X_y=True)
     scaled = make_pipeline(StandardScaler(), KernelKNeighborsClassifier())
-    assert index(X, y, scaled, space="scaled").shares_search
-    assert not index(X, y, KernelKNeighborsClassifier(), space="scaled").shares_search
+    assert index(X, y, scaled, space="scaled").voter is not None
+    assert index(X, y, KernelKNeighborsClassifier(), space="scaled").voter is None
 
 
 def test_neighbours_are_those_of_standardised_rows():
@@ -139,4 +139,4 @@ def test_fewer_rows_use_as_many_neighbors_and_one_limit_of_log_odds():
     whole = index(X, y)
     part = index(X[::5], y[::5], like=whole, n_trained=150)
     assert part.n_reference == 150
-    assert part.response.least_probability == whole.response.least_probability == 1 / 302
+    assert part.outputs.least_probability == whole.outputs.least_probability == 1 / 302

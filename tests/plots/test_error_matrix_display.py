@@ -1,6 +1,5 @@
 from itertools import combinations
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -8,17 +7,9 @@ from matplotlib.colors import to_rgb
 
 from surefoot.plots import ErrorMatrixDisplay
 
-mpl.use("Agg")
-
 MODELS = ["linear regression", "k nearest neighbours", "regression tree"]
 METAS = ["SVM", "RBF network"]
 COUNTS = np.array([[10, 7], [9, 0], [5, 3]])
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def make(counts=COUNTS, n_folds=10):
@@ -56,7 +47,7 @@ def test_shade_runs_from_no_fold_to_all_of_them():
     assert (np.diff(shades) < 0).all()
 
 
-@pytest.mark.parametrize("cmap", ["Greys", "viridis", "cividis", "Blues"])
+@pytest.mark.parametrize("cmap", ["Greys", "viridis"])
 def test_every_number_can_be_read_on_its_shade(cmap):
     counts = np.arange(11).reshape(1, 11)
     names = [str(count) for count in range(11)]
@@ -69,8 +60,7 @@ def test_every_number_can_be_read_on_its_shade(cmap):
         assert contrast(to_rgb(text.get_color()), shade) >= 4.5
 
 
-@pytest.mark.parametrize("n_folds", [10, 100])
-@pytest.mark.parametrize("size", [2.5, 4.0, 9.0])
+@pytest.mark.parametrize(("size", "n_folds"), [(2.5, 100), (4.0, 10), (9.0, 100)])
 def test_numbers_stay_in_their_cells_and_names_apart(size, n_folds):
     figure, ax = plt.subplots(figsize=(size, size), layout="constrained")
     names = [f"model {i}" for i in range(8)]
@@ -101,20 +91,10 @@ def test_losses_are_counted_by_hand():
     assert "folds of 4" in display.ax_.get_title()
 
 
-def test_given_axes_are_used():
-    _, ax = plt.subplots()
-
-    display = make().plot(ax)
-
-    assert display.ax_ is ax
-    assert display.plot().ax_ is not ax
-
-
 @pytest.mark.parametrize(
     ("counts", "n_folds", "message"),
     [
         (COUNTS, 9, "counts may be whole numbers from 0 to n_folds=9"),
-        (COUNTS - 1, 10, "counts may be whole numbers"),
         (COUNTS / 4, 10, "counts may be whole numbers"),
         (COUNTS.T, 10, r"shape \(2, 3\) for 3 row_names and 2 column_names"),
         (COUNTS, 0, "n_folds == 0"),

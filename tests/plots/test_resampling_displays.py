@@ -1,6 +1,5 @@
 """What is drawn is what was computed."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,14 +15,6 @@ from surefoot.active_learning import SimulationResult
 from surefoot.ensemble import BoostingClassifier
 from surefoot.plots import BiasVarianceDisplay, BoostingDisplay, LearningCurveDisplay
 from surefoot.resampling import bias_variance
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def rows(n_rows=120):
@@ -111,16 +102,7 @@ def test_learning_curves_have_bands_and_say_what_they_need():
 def test_learning_curves_of_an_estimator_on_given_axes():
     X, y = rows(60)
     ax = plt.figure().add_subplot()
-    display = LearningCurveDisplay.from_estimator(
-        LogisticRegression(),
-        X,
-        y,
-        "random",
-        n_labels=12,
-        n_repeats=1,
-        random_state=0,
-        ax=ax,
-        legend=False,
-    )
+    options = {"n_labels": 12, "n_repeats": 1, "random_state": 0, "ax": ax, "legend": False}
+    display = LearningCurveDisplay.from_estimator(LogisticRegression(), X, y, "random", **options)
     assert display.ax_ is ax
     assert ax.get_legend() is None

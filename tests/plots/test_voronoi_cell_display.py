@@ -1,7 +1,6 @@
 import subprocess
 import sys
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -20,19 +19,11 @@ from sklearn.preprocessing import StandardScaler
 
 from surefoot import LocalSensitivity
 from surefoot.plots import VoronoiCellDisplay
-from surefoot.plots._polygon import cell_polygon, clip_half_plane
-
-mpl.use("Agg")
+from surefoot.plots._voronoi_cell import cell_polygon
 
 GRID = np.array([[x, y] for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0) if x or y])
 CROSS = np.array([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0], [0.0, -4.0]])
 BOX = np.array([[-9.0, -9.0], [9.0, 9.0]])
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
@@ -91,29 +82,16 @@ def test_cell_at_the_rim_runs_to_the_frame():
     np.testing.assert_allclose(display.samples, [[1.0, 0.0], [1.0, 0.5]])
 
 
-def test_clipping_by_hand():
-    square = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-
-    clipped = clip_half_plane(square, np.array([1.0, 0.0]), 0.25)
-
-    np.testing.assert_array_equal(clipped, [[-1, -1], [0.25, -1], [0.25, 1], [-1, 1]])
-    assert clip_half_plane(square, np.array([1.0, 0.0]), 1.0) is square
-
-
 def test_row_equal_to_the_query_cuts_nothing():
     display = VoronoiCellDisplay.from_points([[0.0, 0.0], *CROSS], [0.0, 0.0], n_neighbors=5)
 
     assert area(display.cell) == pytest.approx(6.0)
     np.testing.assert_array_equal(display.samples[0], [0.0, 0.0])
+    whole = VoronoiCellDisplay.from_points([[3.0, 4.0]] * 2, [3.0, 4.0])
+    assert area(whole.cell) == pytest.approx(np.prod(whole.box[1] - whole.box[0]))
 
 
-def test_only_rows_equal_to_the_query_leave_the_whole_box():
-    display = VoronoiCellDisplay.from_points([[3.0, 4.0]] * 2, [3.0, 4.0])
-
-    assert area(display.cell) == pytest.approx(np.prod(display.box[1] - display.box[0]))
-
-
-@pytest.mark.parametrize("gap", [1e-3, 1e-9, 1e-15, 1e-18, 1e-100])
+@pytest.mark.parametrize("gap", [1e-3, 1e-15, 1e-100])
 def test_near_duplicates_of_the_query_leave_a_thin_strip(gap):
     rows = np.array([[gap, 0.0], [-gap, 0.0], [0.0, 1e9]])
 
@@ -124,21 +102,15 @@ def test_near_duplicates_of_the_query_leave_a_thin_strip(gap):
     assert np.ptp(cell[:, 1]) == pytest.approx(18.0)
 
 
-def test_near_duplicate_rows_make_one_edge():
-    twins = np.vstack([CROSS, CROSS * (1 + 1e-15)])
-
-    assert len(cell_polygon(np.zeros(2), twins, BOX)) == 4
-
-
-def test_far_rows_change_nothing():
+def test_far_rows_and_near_duplicates_add_no_corner():
     far = np.vstack([CROSS, [[1e300, 1e300], [-1e9, 3.0]]])
+    cell = cell_polygon(np.zeros(2), CROSS, BOX)
 
-    np.testing.assert_array_equal(
-        cell_polygon(np.zeros(2), far, BOX), cell_polygon(np.zeros(2), CROSS, BOX)
-    )
+    np.testing.assert_array_equal(cell_polygon(np.zeros(2), far, BOX), cell)
+    assert len(cell_polygon(np.zeros(2), np.vstack([CROSS, CROSS * (1 + 1e-15)]), BOX)) == 4
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_bounded_cell_has_the_area_that_qhull_finds(seed):
     rows = random_rows(seed)
     diagram = Voronoi(np.vstack([[0.0, 0.0], rows]))
@@ -151,7 +123,7 @@ def test_bounded_cell_has_the_area_that_qhull_finds(seed):
 
 
 @given(seed=st.integers(0, 10**6), n_rows=st.integers(1, 30), scale=st.sampled_from([1e-6, 1, 1e6]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_corners_are_as_far_from_two_rows_as_from_the_query_or_on_the_frame(seed, n_rows, scale):
     rows = random_rows(seed, n_rows) * scale
     query = random_rows(seed + 1, 1)[0] * scale
@@ -169,7 +141,7 @@ def test_corners_are_as_far_from_two_rows_as_from_the_query_or_on_the_frame(seed
     rows=st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=20),
     query=st.tuples(st.integers(-4, 4), st.integers(-4, 4)),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_samples_and_query_are_in_the_cell(rows, query):
     display = VoronoiCellDisplay.from_points(np.array(rows, dtype=float), query)
     plt.close(display.figure_)
@@ -190,22 +162,7 @@ def test_drawing():
     np.testing.assert_array_equal(display.marks_[0].get_offsets(), display.samples)
     np.testing.assert_array_equal(display.polygon_.get_xy()[:-1], display.cell)
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == [
-        "cell, nearest to x",
-        "neighbours, nearest first",
-        "x, the query",
-        "samples",
-    ]
-
-
-def test_given_axes_and_no_legend():
-    _, ax = plt.subplots()
-
-    display = VoronoiCellDisplay.from_points(GRID, [0, 0], ax=ax, legend=False)
-
-    assert display.ax_ is ax
-    assert ax.get_legend() is None
-    assert display.plot().ax_ is not ax
+    assert legend == ["cell, nearest to x", "neighbours, nearest first", "x, the query", "samples"]
 
 
 def test_arrays_alone_are_enough_to_plot():
@@ -216,14 +173,6 @@ def test_arrays_alone_are_enough_to_plot():
     # The square of side 4 - -2 = 6 around x from -3 to 1, y from -4 to 2, and a tenth each side.
     assert display.ax_.get_xlim() == pytest.approx((-1 - 3.6, -1 + 3.6))
     assert display.ax_.get_ylim() == pytest.approx((-1 - 3.6, -1 + 3.6))
-
-
-def test_frames_name_the_axes():
-    frame = pd.DataFrame(CROSS, columns=["length", "width"])
-
-    display = VoronoiCellDisplay.from_points(frame, [0.0, 0.0])
-
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("length", "width")
 
 
 def test_margin_and_flips_of_a_known_model(sign_of_x):
@@ -288,13 +237,15 @@ def test_pipeline_is_drawn_as_its_last_step_sees_it():
     assert by_row.xlabel is None
 
 
-def test_frame_of_the_model_names_the_axes():
+def test_frames_name_the_axes():
     frame = pd.DataFrame(CROSS, columns=["long", "short"])
     indicator = LocalSensitivity(LogisticRegression()).fit(frame, [0, 1, 0, 1])
 
-    display = VoronoiCellDisplay.from_estimator(indicator, [0.0, 0.0])
-
-    assert (display.xlabel, display.ylabel) == ("long", "short")
+    for display in (
+        VoronoiCellDisplay.from_estimator(indicator, [0.0, 0.0]),
+        VoronoiCellDisplay.from_points(frame, [0.0, 0.0]),
+    ):
+        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("long", "short")
 
 
 @pytest.mark.parametrize(
@@ -316,7 +267,6 @@ def test_what_cannot_be_drawn_from_points(X, query, options, message):
     ("settings_", "n_columns", "message"),
     [
         ({"metric": "manhattan"}, 2, "metric='cityblock'.* metric may be 'euclidean'"),
-        ({"metric": "cosine"}, 2, "metric may be 'euclidean'"),
         ({"sampling": "midpoint"}, 2, "sampling='midpoint'.* sampling may be 'voronoi'"),
         ({}, 3, "indicator has 3 column"),
     ],

@@ -49,7 +49,7 @@ def test_counts_precision_and_recall_are_those_of_scikit_learn(rare):
     classes, labels = summary["classes"], ["no", "yes"]
     truth, predicted = frame["truth"], frame["prediction"]
     assert classes["matrix"]["counts"] == confusion_matrix(truth, predicted).tolist()
-    for part, rows in (("all", frame), ("answered", frame[frame["trust"]])):
+    for part, rows in (("all", frame), ("answered", frame[frame["accepted"]])):
         for item in classes["items"]:
             figures = item if part == "all" else item["answered"]
             settings = {"labels": [item["label"]], "average": None, "zero_division": np.nan}
@@ -57,7 +57,7 @@ def test_counts_precision_and_recall_are_those_of_scikit_learn(rare):
                 [expected] = score(rows["truth"], rows["prediction"], **settings)
                 value = figures[name]["value"]
                 assert np.isnan(expected) if value is None else value == pytest.approx(expected)
-    assert classes["n_answered"] == frame["trust"].sum() > 0
+    assert classes["n_answered"] == frame["accepted"].sum() > 0
     assert sorted(item["label"] for item in classes["items"]) == labels
 
 
@@ -96,7 +96,7 @@ def test_the_verdict_names_a_class_that_is_hardly_ever_found(rare):
     assert found.mean() < 0.3
     sentence = summary["classes"]["sentence"]
     assert f"of the {len(of_class)} rows that are “yes” (recall)" in sentence
-    wrong = 1 - found[of_class["trust"]].mean()
+    wrong = 1 - found[of_class["accepted"]].mean()
     assert f"{100 * wrong:.0f} % are wrong" in sentence
     assert sentence in summary["verdict"]["sentences"]
 
@@ -230,7 +230,7 @@ def test_the_risk_of_a_class_is_promised_for_its_own_rows():
     summary, frame = report.summarize(), report.to_frame()
     promise = summary["answer"]["promises"][summary["answer"]["chosen"]]
     assert promise["by_class"] == [{"label": "yes", "max_risk": 0.2}]
-    answered = frame[frame["trust"]]
+    answered = frame[frame["accepted"]]
     of_class = answered[answered["truth"] == "yes"]
     assert (of_class["prediction"] != "yes").mean() < 0.2
     assert 0 < len(answered) == round(promise["coverage"] * 900) < 900

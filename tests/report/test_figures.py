@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.report._figures import number, percent
+from surefoot._words import number, percent
 
 
 def value(text):

@@ -31,7 +31,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from surefoot.abstention import make_promise, threshold_for_risk
+from surefoot.abstention import Promise, threshold_for_risk
 from surefoot.report import ReliabilityReport
 from surefoot.report._answer import Selection, compare_orders, describe_answering
 from surefoot.report._assessment import assess_rows
@@ -303,7 +303,8 @@ def test_rows_are_ordered_and_complete(classified):
     assert len(items) == 600
     assert [item["estimated_error"] for item in items] == sorted(classified.estimated, reverse=True)
     assert all(
-        item["trust"] == (item["estimated_error"] <= classified.promise.limit) for item in items
+        item["accepted"] == (item["estimated_error"] <= classified.promise.threshold)
+        for item in items
     )
     assert items[0]["values"] == classified.X.iloc[items[0]["row"]].tolist()
     assert all(near["row"] != item["row"] for item in items for near in item["near"])
@@ -409,8 +410,10 @@ def test_promises_of_grouped_rows_count_groups():
     y = (X[:, 0] > 0) ^ flipped[groups]
     grouped = assessed(LogisticRegression(), X, y, groups=groups, max_risk=0.2)
     held_out = grouped.held_out
-    by_groups = make_promise(held_out.error, held_out.losses, 0.2, groups=groups[held_out.rows])
-    by_rows = make_promise(held_out.error, held_out.losses, 0.2)
+    by_groups = Promise.from_losses(
+        held_out.error, held_out.losses, 0.2, groups=groups[held_out.rows]
+    )
+    by_rows = Promise.from_losses(held_out.error, held_out.losses, 0.2)
     shown = [p for p in describe_answering(grouped)["promises"] if p["max_risk"] == 0.2]
     assert [p["coverage"] for p in shown] == [by_groups.coverage]
     assert by_groups.coverage < by_rows.coverage

@@ -41,7 +41,7 @@ def test_figures_of_a_group_by_hand(sliced):
     assert group["n_rows"] == len(inside)
     assert group["error"]["value"] == pytest.approx(inside["loss"].mean())
     assert group["estimated_error"] == pytest.approx(inside["estimated_error"].mean())
-    assert group["coverage"]["value"] == pytest.approx(inside["trust"].mean())
+    assert group["coverage"]["value"] == pytest.approx(inside["accepted"].mean())
     excess = inside["estimated_error"] - inside["loss"]
     assert group["calibration"]["value"] == pytest.approx(excess.mean())
     assert group["difference"] == pytest.approx(

@@ -8,8 +8,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from surefoot._words import number, percent
 from surefoot.report import ReliabilityReport
-from surefoot.report._figures import number, percent
 
 
 def rows(n_rows=400, seed=0):

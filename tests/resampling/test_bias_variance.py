@@ -18,7 +18,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from surefoot.resampling import bias_variance, boundary_bias
-from surefoot.resampling._boundary_bias import boundary_terms
 
 
 class Recited(ClassifierMixin, BaseEstimator):
@@ -30,6 +29,10 @@ class Recited(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         return self.told_[: len(X)]
+
+
+class RecitedNumbers(RegressorMixin, Recited):
+    """Predicts the numbers that its training targets are."""
 
 
 def recite(predictions):
@@ -294,7 +297,10 @@ def test_boundary_bias_predicts_what_is_observed():
     ],
 )
 def test_boundary_terms_by_hand(mean, variance, truth, bias, disagreement, error):
-    found = boundary_terms(*(np.array([v]) for v in (mean, variance, truth, 0.0)))
+    sampler = recite([[mean - np.sqrt(variance)], [mean + np.sqrt(variance)]])
+    found = boundary_bias(
+        RecitedNumbers(), None, None, [[0.0]], truth=[truth], sampler=sampler, n_resamples=2
+    )
     assert_allclose(found.boundary_bias, bias, atol=1e-12)
     assert_allclose(found.disagreement, disagreement, atol=1e-12)
     assert_allclose(found.error, error, atol=1e-12)

@@ -61,15 +61,13 @@ def test_a_file_that_is_damaged_inside_is_named_and_finished_parts_stay(
 def test_a_column_that_one_file_lacks(refusal, folder, rows):
     rows[100:200].drop(columns="age").to_parquet(folder / "b.parquet", index=False)
     assert refusal(folder) == ("FOLDER/big/b.parquet lacks 'age', which the model was fitted on.")
-    assert refusal(folder / "b.parquet") == (
-        "FOLDER/big/b.parquet lacks 'age', which the model was fitted on."
-    )
+    assert refusal(folder / "b.parquet") == "b.parquet lacks 'age', which the model was fitted on."
 
 
 def test_a_column_of_another_kind_in_one_file(refusal, folder, rows):
     rows[100:200].astype({"age": str}).to_parquet(folder / "b.parquet", index=False)
     assert refusal(folder) == (
-        "FOLDER/big/b.parquet has texts in the column 'age', and FOLDER/big/a.parquet has numbers."
+        "FOLDER/big/b.parquet has strings in the column 'age', and FOLDER/big/a.parquet has numbers."
     )
 
 
@@ -111,10 +109,9 @@ def test_a_text_of_parquet_that_is_no_number_is_named_with_its_row(refusal, fold
         ("", "is empty."),
         ("age,spent,visits,plan\n", "has column names but no rows."),
         ("age,age,visits,plan\n1,2,3,free\n", "has more than one column 'age': names must differ."),
-        ("age,spent,visits\n1,2,3\n", "lacks 'plan', which the model was fitted on."),
         ("\x89PNG", "is not a table but an image: surefoot reads CSV and Parquet."),
     ],
-    ids=["empty", "header", "twice", "missing", "image"],
+    ids=["empty", "header", "twice", "image"],
 )
 def test_files_that_are_no_table_to_score(refusal, tmp_path, content, sentence):
     (tmp_path / "t.csv").write_bytes(content.encode("latin-1"))
@@ -142,7 +139,7 @@ def test_what_is_no_table_at_all(refusal, tmp_path):
     )
     (tmp_path / "t.csv.gz").write_bytes(b"\x1f\x8b more")
     assert refusal(tmp_path / "t.csv.gz") == (
-        "FOLDER/t.csv.gz is compressed, and is not read as a stream: unpack it."
+        "FOLDER/t.csv.gz is a compressed file that is cut off or damaged."
     )
 
 

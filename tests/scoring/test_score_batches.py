@@ -11,8 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 from surefoot import IndividualErrorClassifier
-from surefoot._table_files import is_score_column
-from surefoot.abstention import promise_for
+from surefoot._tables import is_score_column
+from surefoot.abstention import Promise
 from surefoot.scoring import output_schema, score_batches
 
 
@@ -33,7 +33,7 @@ def in_batches(frame, *sizes):
 @pytest.mark.parametrize("kind", ["classifier", "regressor"])
 def test_the_scores_are_those_of_judge(kind, rows, request):
     sure = request.getfixturevalue(kind)
-    judged = promise_for(sure.held_out_).apply(sure.judge(rows)).to_frame()
+    judged = Promise.from_held_out(sure.held_out_).apply(sure.judge(rows)).to_frame()
     table = scored(sure, [pa.RecordBatch.from_pandas(rows)])
     assert table.schema.names == list(judged.columns)
     pd.testing.assert_frame_equal(table.to_pandas(), judged, check_dtype=False)

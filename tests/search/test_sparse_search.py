@@ -10,8 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._search import SparseNeighbors, _sparse_search, neighbor_search, unit_rows
-from surefoot._search._sparse_search import FullNeighbors
+from surefoot._search import SparseNeighbors, _rows, neighbor_search, unit_rows
 
 
 def some_rows(n_rows, seed, density=0.1):
@@ -22,7 +21,7 @@ def some_rows(n_rows, seed, density=0.1):
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_neighbours_are_those_of_brute_force(metric, n_jobs, monkeypatch):
-    monkeypatch.setattr(_sparse_search, "MOST_QUERIES", 16)
+    monkeypatch.setattr(_rows, "MOST_QUERIES", 16)
     X, queries = some_rows(300, 0), some_rows(50, 1)
     distances, indices = neighbor_search(X, metric, 7, n_jobs).kneighbors(queries)
     brute = NearestNeighbors(n_neighbors=7, metric=metric, algorithm="brute").fit(X.toarray())
@@ -35,13 +34,13 @@ def test_batches_follow_the_working_memory(monkeypatch):
     X, queries = some_rows(300, 0), some_rows(50, 1)
     search = SparseNeighbors(X, "cosine", 7)
     whole = search.kneighbors(queries)
-    monkeypatch.setattr(_sparse_search, "MOST_QUERIES", 20)
+    monkeypatch.setattr(_rows, "MOST_QUERIES", 20)
     with config_context(working_memory=0.01):
         few = search.kneighbors(queries)
     assert_array_equal(whole[1], few[1])
 
 
-@pytest.mark.parametrize(("density", "kind"), [(0.1, SparseNeighbors), (0.6, FullNeighbors)])
+@pytest.mark.parametrize(("density", "kind"), [(0.1, SparseNeighbors), (0.6, _rows.RowSearch)])
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_full_rows_are_searched_as_dense_ones(density, kind, metric):
     X, queries = some_rows(200, 0, density), some_rows(20, 1, density)
@@ -58,7 +57,7 @@ def test_full_rows_beyond_the_working_memory_are_never_made_dense():
 
 
 def test_other_metrics_are_scikit_learns():
-    assert isinstance(neighbor_search(some_rows(20, 0), "cityblock", 3), NearestNeighbors)
+    assert isinstance(neighbor_search(some_rows(20, 0), "cityblock", 3).search, NearestNeighbors)
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from surefoot import IndividualErrorClassifier, ReliabilityReport
-from surefoot._models import MixedInput, default_vectorizer
+from surefoot._models import MixedInput
 from surefoot.error_estimation import find_error_regions
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -36,7 +36,7 @@ def test_in_the_neighbour_space_it_is_a_category_and_a_gap_is_another(kind):
     columns["bread"][0], is_nan[0] = None, False
     columns["size"] = np.zeros(240)
     table = FRAMES[kind](columns)
-    rows = default_vectorizer(MixedInput(None, table)).fit_transform(table)
+    rows = MixedInput(None, table).vectorizer().fit_transform(table)
     first = np.flatnonzero(is_nan)[0]
     np.testing.assert_array_equal((rows == rows[first]).all(axis=1), is_nan)
 

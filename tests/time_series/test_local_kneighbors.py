@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, KFold
 
@@ -58,6 +59,50 @@ def test_leave_one_out_errors_are_those_of_fits_without_the_row(data):
             plain = KNeighborsDTWClassifier(size, window=3).fit(X[rest], y[rest])
             wrong += plain.predict(X[[row]])[0] != y[row]
         assert error == pytest.approx(wrong / 40)
+
+
+# Four series in two classes, at places where the two nearest others of each are 1 and 2, 0 and 2, 3 and 1, 2 and 1.
+PLACES, CODES = np.array([[0.0], [1.0], [2.5], [3.2]]), np.array([0, 0, 1, 1])
+
+
+def test_a_neighbor_votes_for_the_classes_it_has_been_near_by_hand():
+    model = LocalKNeighborsDTWClassifier(2, label_trust=2.0, weights="uniform", error_neighbors=1)
+
+    model.fit(PLACES, CODES)
+
+    # Series 1 is the first neighbour of 0 and the second of 2 and 3: (1, 1/2 + 1/2), and 2 for its own label.
+    # Series 0 is the first neighbour of 1: (1, 0), and 2 for its own label.
+    np.testing.assert_allclose(model.predict_proba([[0.9]]), [[(3 / 4 + 1) / 2, 1 / 8]])
+
+
+def test_leave_one_out_errors_count_no_occurrence_in_the_row_s_own_list(data):
+    X, y = data[0][:30], np.unique(data[1][:30], return_inverse=True)[1]
+    local = LocalKNeighborsDTWClassifier(
+        (1, 4), label_trust=1.5, weights="rank", window=3, error_neighbors=1
+    ).fit(X, y)
+    lists = DTWNeighbors(4, window=3).fit(X).kneighbors(return_distance=False)
+    wrong = np.zeros((30, 2))
+    for row in range(30):
+        occurrences = np.zeros((30, y.max() + 1))
+        for other in set(range(30)) - {row}:
+            for rank, neighbor in enumerate(lists[other], 1):
+                occurrences[neighbor, y[other]] += 1 / rank
+        votes = np.zeros(y.max() + 1)
+        for rank, neighbor in enumerate(lists[row], 1):
+            ballot = occurrences[neighbor] + 1.5 * (np.arange(y.max() + 1) == y[neighbor])
+            votes += ballot / ballot.sum() / rank
+            if rank in (1, 4):
+                wrong[row, rank // 4] = votes.round(12).argmax() != y[row]
+    np.testing.assert_allclose(local.errors_, wrong.mean(axis=0))
+
+
+def test_batches_change_nothing(data):
+    X, y, X_new, _ = data
+    whole = LocalKNeighborsDTWClassifier(window=3).fit(X, y)
+    with config_context(working_memory=1e-3):
+        by_row = LocalKNeighborsDTWClassifier(window=3).fit(X, y)
+        np.testing.assert_array_equal(by_row.predict_proba(X_new), whole.predict_proba(X_new))
+    np.testing.assert_array_equal(by_row.errors_, whole.errors_)
 
 
 def test_the_paper_s_rule_step_by_step(data):

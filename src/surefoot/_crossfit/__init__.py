@@ -1,36 +1,53 @@
-"""Cross-fitting: scores and columns of a row from models and neighbours that never saw it (out of fold)."""
+"""Cross-fitting: outputs and columns of a row from models and neighbours that never saw it (out of fold)."""
 
-from surefoot._crossfit._checks import check_rows, check_training_rows, known_classes
-from surefoot._crossfit._cross_fit import CrossFit
-from surefoot._crossfit._cross_fitter import MOST_LEARNED_ROWS, CrossFitter
-from surefoot._crossfit._ensembles import ask_chosen, check_same_rows, common_classes
+from surefoot._crossfit._checks import (
+    ask_chosen,
+    check_rows,
+    check_same_rows,
+    check_training_rows,
+    common_classes,
+    known_classes,
+)
+from surefoot._crossfit._fitter import (
+    MOST_LEARNED_ROWS,
+    CrossFit,
+    CrossFitter,
+    Fold,
+    HeldOutOutputs,
+    units_of,
+)
 from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
-from surefoot._crossfit._panel import Panel, PanelOutput, named, with_fixed_seed
-from surefoot._crossfit._shared_neighborhood import SharedNeighborhood, index_for, may_share
-from surefoot._crossfit._topic_models import TopicCrossFitter, TopicModels
-from surefoot._crossfit._topic_panel import TopicPanel
+from surefoot._crossfit._panel import (
+    Panel,
+    PanelOutput,
+    PanelRows,
+    build_panels,
+    join,
+    named,
+    with_fixed_seed,
+)
 
 __all__ = [
     "MOST_LEARNED_ROWS",
     "CrossFit",
     "CrossFitter",
+    "Fold",
+    "HeldOutOutputs",
     "InputSample",
     "Panel",
     "PanelOutput",
-    "SharedNeighborhood",
-    "TopicCrossFitter",
-    "TopicModels",
-    "TopicPanel",
+    "PanelRows",
     "ask_chosen",
+    "build_panels",
     "check_rows",
     "check_same_rows",
     "check_training_rows",
     "common_classes",
-    "index_for",
+    "join",
     "known_classes",
-    "may_share",
     "named",
     "sample_inputs",
     "single_precision",
+    "units_of",
     "with_fixed_seed",
 ]

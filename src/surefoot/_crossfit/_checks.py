@@ -1,4 +1,7 @@
-"""Checks of rows and targets that all actions share; the values of a row are checked by the model itself."""
+"""Checks of rows, targets and classes that all actions share, and predictions by chosen models.
+
+The values of a row are checked by the model itself.
+"""
 
 from typing import Any
 
@@ -13,8 +16,8 @@ from sklearn.utils.validation import (
 )
 
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import as_table
-from surefoot._typing import Floats
+from surefoot._tables import as_table, take_rows
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels
 
 # Up to so many different numbers may be classes, however few rows there are.
@@ -71,3 +74,37 @@ def check_are_no_amounts(y: NDArray[Any]) -> None:
             f"y holds {n_values:,} different numbers in {len(y):,} rows, too many for classes: fit a regressor "
             "instead, or divide y into classes first."
         )
+
+
+def ask_chosen(models: list[Any], choice: Ints, method: str, X: Any) -> NDArray[Any]:
+    """Output of `method` for each row, by the model that is chosen for that row.
+
+    `choice` holds positions in `models`. A model that is chosen for no row is not called.
+    """
+    rows_of_models = [np.flatnonzero(choice == number) for number in range(len(models))]
+    outputs = [
+        getattr(model, method)(take_rows(X, rows))
+        for model, rows in zip(models, rows_of_models, strict=True)
+        if rows.size
+    ]
+    return np.concatenate(outputs)[np.argsort(np.concatenate(rows_of_models), kind="stable")]
+
+
+def check_same_rows(parts: list[Ints]) -> None:
+    """Raise a ValueError unless the same rows were held out for all models."""
+    if not all(np.array_equal(rows, parts[0]) for rows in parts):
+        raise ValueError(
+            "Other rows were held out for one model than for another: all must have the same cv."
+        )
+
+
+def common_classes(models: list[Any]) -> NDArray[Any]:
+    """Classes that all models know; raises if a model knows others."""
+    classes = models[0].classes_
+    for model in models:
+        if not np.array_equal(model.classes_, classes):
+            raise ValueError(
+                f"estimators know different classes, {classes.tolist()} and {model.classes_.tolist()}: "
+                "they must know the same."
+            )
+    return classes

@@ -3,16 +3,18 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from surefoot._crossfit._sharing import saw_no_labels
+from surefoot._models import saw_no_labels
+from surefoot._parallel import counted as counted_steps
 from surefoot._typing import Floats, Ints, Mask
-from surefoot.indicators import Indicator, SecondOpinion
+from surefoot.indicators import Indicator, Part
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
@@ -29,84 +31,30 @@ class PanelOutput(NamedTuple):
 
 
 class Panel:
-    """Indicators attached to one fitted model; calling it describes rows. An action builds one per fold.
+    """Indicators attached to one fitted model; calling it describes rows. An action has one for each fold.
 
     Parameters
     ----------
-    indicators : mapping of str to Indicator, or sequence of Indicator
-        Cloned, then attached; their own `estimator` is not used. A sequence gets the names of `named`.
-    model : fitted estimator
-        The model whose predictions they describe.
-    X, y : training rows and targets of the model
-        Rows in which neighbours are searched.
-    response : str, default="auto"
-        Method of the model that the scores are made of; an indicator may use another one for itself.
-    held_out_scores : ndarray, default=None
-        Out-of-fold scores of the training rows, for indicators that need them.
-    learning : tuple of table and ndarray, default=None
-        Rows and targets on which indicators fit models of their own; None means X and y.
-    folds : ndarray of shape (n_rows,), default=None
-        Fold of each row to learn from, -1 if it has none, where each `SecondOpinion` fits trees that folds may share.
-    trees : mapping of str to tuple, default=None
-        Trees for a `SecondOpinion` by its name, and the index in whose space they were fitted.
-    n_trained : int, default=None
-        Number of rows that limits the log-odds; None means those of X.
-    like : Panel, default=None
-        Panel of the deployed model, with the same indicators: rows are described in its space.
-    counted : ndarray of bool of shape (n_rows,), default=None
-        Rows of X that distances are measured to; None means all.
-    n_jobs : int, default=None
-        Threads for searches and batches.
+    members : list of lists of str
+        Names of the indicators that share an index.
+    indexes : list of NeighborhoodIndex
+        Index of each group of members; that of the first gives the scores.
+    indicators : mapping of str to Indicator
+        Fitted indicators, by name.
     """
 
     def __init__(
         self,
-        indicators: Mapping[str, Indicator] | Sequence[Indicator],
-        model: Any,
-        X: Any,
-        y: Any,
-        *,
-        response: str = "auto",
-        held_out_scores: Floats | None = None,
-        learning: tuple[Any, NDArray[Any]] | None = None,
-        folds: Ints | None = None,
-        trees: Mapping[str, Any] | None = None,
-        n_trained: int | None = None,
-        like: "Panel | None" = None,
-        counted: Mask | None = None,
-        n_jobs: int | None = None,
+        members: list[list[str]],
+        indexes: list[NeighborhoodIndex],
+        indicators: Mapping[str, Indicator],
     ) -> None:
-        self.model = model
-        by_name = named(indicators)
-        attached: dict[str, Indicator] = {}
-        self.indexes: list[NeighborhoodIndex] = []
-        self.members: list[list[str]] = _group(by_name, response)
-        for number, group in enumerate(self.members):
-            chosen = [by_name[name] for name in group]
-            deployed = None if like is None else like.indexes[number]
-            n_reference = X.shape[0] if deployed is None else deployed.n_reference
-            needs = [indicator.needed_neighbors(n_reference) for indicator in chosen]
-            settings = chosen[0].index_settings() if chosen else {}
-            index = NeighborhoodIndex(
-                model,
-                X,
-                y,
-                n_neighbors=max(needs, default=0),
-                held_out_scores=held_out_scores,
-                n_trained=n_trained,
-                like=deployed,
-                counted=counted,
-                n_jobs=n_jobs,
-                **{"response": response, **settings},
-            )
-            self.indexes.append(index)
-            may_share = folds is not None and saw_no_labels(model, settings.get("space"))
-            options = {"folds": folds} if may_share else {}
-            given = [
-                {"trees": trees[name]} if trees and name in trees else options for name in group
-            ]
-            attached.update(zip(group, attach_all(chosen, index, learning, given), strict=True))
-        self.indicators: dict[str, Indicator] = {name: attached[name] for name in by_name}
+        self.members, self.indexes, self.indicators = members, indexes, dict(indicators)
+
+    def set_held_out_scores(self, scores: Floats) -> None:
+        """Give the indexes the out-of-fold scores of their rows, for indicators that need them."""
+        for index in self.indexes:
+            index.held_out_scores = scores
 
     def __call__(
         self,
@@ -125,29 +73,25 @@ class Panel:
         names : collection of str, default=None
             Names of the indicators to compute; None means all of them.
         methods : sequence of {"predict", "predict_proba"}, default=()
-            Methods of the model whose outputs are returned as `answers`.
+            Methods of the model whose outputs are returned as `answers`, as far as it has them.
         opinions : bool, default=False
             Whether the predictions of the other models in `SecondOpinion` are returned too.
         """
         names = self.indicators if names is None else names
 
         def describe(near: Neighborhood) -> PanelOutput:
-            answers = {method: near.answer(method) for method in methods}
+            has = near.index.outputs.has_probabilities
+            answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             columns: dict[str, Floats] = {}
             others: dict[str, NDArray[Any]] = {}
             for name, around in self._around(near, names):
-                indicator = self.indicators[name]
-                if opinions and isinstance(indicator, SecondOpinion):
-                    columns[name], predictions = indicator.ask(around)
-                    others |= predictions
-                else:
-                    columns[name] = indicator.columns(around)
-            return PanelOutput(near.scores, columns, answers, others)
+                columns[name], predictions = self.indicators[name].columns_and_opinions(around)
+                others |= predictions
+            in_order = {name: columns[name] for name in self.indicators if name in columns}
+            return PanelOutput(near.scores, in_order, answers, others if opinions else {})
 
         n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
-        output = join(self.indexes[0].map(describe, X, n_samples))
-        columns = output.columns
-        return output._replace(columns={n: columns[n] for n in self.indicators if n in columns})
+        return join(self.indexes[0].map(describe, X, n_samples))
 
     def _around(
         self, near: Neighborhood, names: Collection[str]
@@ -160,28 +104,119 @@ class Panel:
                 yield from ((name, around) for name in chosen)
 
 
-def attach_all(
-    indicators: Sequence[Indicator],
-    index: NeighborhoodIndex,
-    learning: tuple[Any, NDArray[Any]] | None = None,
-    given: Sequence[dict[str, Any]] = (),
-) -> list[Indicator]:
-    """Copies of the indicators, attached to an index; models of their own are fitted on its rows, or on `learning`.
+class PanelRows(NamedTuple):
+    """Model of a part of the rows, and the rows that its panel knows.
 
-    `given` are options of `learn` for each indicator that is a `SecondOpinion`.
+    Attributes
+    ----------
+    model : fitted estimator
+        The model that the indicators describe.
+    X, y : table and targets
+        Rows in which neighbours are searched.
+    learned : tuple of table and targets, or None
+        Rows on which indicators fit models of their own; None means X and y.
+    folds : ndarray of int or None
+        Fold that holds out each row to learn from, -1 if none does; None if folds may share nothing.
+    fold : int
+        Number of the fold that the model has not seen; -1 if it has seen all.
+    positions : ndarray of int or None
+        Positions of the rows in those of the deployed panel.
+    counted : ndarray of bool or None
+        Rows of X that distances are measured to; None means all.
     """
-    attached = [clone(indicator).attach(index) for indicator in indicators]
-    if any(indicator.learns for indicator in attached):
-        if learning is None:
-            rows, labels = index.space.rows, index.labels
-        else:
-            rows, labels = index.coordinates(learning[0]), learning[1]
-        for place, indicator in enumerate(attached):
-            if isinstance(indicator, SecondOpinion):
-                indicator.learn(rows, labels, **(given[place] if given else {}))
-            elif indicator.learns:
-                indicator.learn(rows, labels)
-    return attached
+
+    model: Any
+    X: Any
+    y: Any
+    learned: tuple[Any, NDArray[Any]] | None = None
+    folds: Ints | None = None
+    fold: int = -1
+    positions: Ints | None = None
+    counted: Mask | None = None
+
+
+def build_panels(
+    indicators: Mapping[str, Indicator] | Sequence[Indicator],
+    parts: Sequence[PanelRows],
+    *,
+    response: str = "auto",
+    n_trained: int | None = None,
+    like: Panel | None = None,
+    n_jobs: int | None = None,
+) -> list[Panel]:
+    """Panel of each part. The indicators are cloned, then fitted for all parts at once.
+
+    Rows are described in the space of the panel `like`, that of the deployed model. Without it the first part is
+    the deployed one, and the others are described in its space.
+    """
+    by_name = named(indicators)
+    if like is not None:
+        by_name = {n: i.laid_out_like(like.indicators[n]) for n, i in by_name.items()}
+    members = _group(by_name, response)
+    first = [] if like is not None else [_indexes(by_name, members, parts[0], response, n_trained)]
+    deployed = first[0] if like is None else like.indexes
+    if len(parts) > 1 and like is None:
+        smallest = min(part.X.shape[0] for part in parts[1:])
+        for index in deployed:
+            if index.n_neighbors > 0:
+                index.search.prepare_parts(index.n_neighbors, smallest)
+    rest = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_indexes)(by_name, members, part, response, n_trained, deployed)
+        for part in parts[len(first) :]
+    )
+    indexes = list(counted_steps(chain(first, rest), "search"))
+    fitted: dict[str, list[Indicator]] = {}
+    for number, group in enumerate(members):
+        chosen = [by_name[name] for name in group]
+        given = [_part(chosen, part, own[number]) for part, own in zip(parts, indexes, strict=True)]
+        fitted |= {name: by_name[name].fit_parts(given, n_jobs=n_jobs) for name in group}
+    return [
+        Panel(members, own, {name: fitted[name][place] for name in by_name})
+        for place, own in enumerate(indexes)
+    ]
+
+
+def _indexes(
+    indicators: Mapping[str, Indicator],
+    members: list[list[str]],
+    part: PanelRows,
+    response: str,
+    n_trained: int | None,
+    deployed: list[NeighborhoodIndex] | None = None,
+) -> list[NeighborhoodIndex]:
+    """Index of each group of indicators around the model of a part."""
+    indexes = []
+    for number, group in enumerate(members):
+        chosen = [indicators[name] for name in group]
+        like = None if deployed is None else deployed[number]
+        n_reference = part.X.shape[0] if like is None else like.n_reference
+        needs = [indicator.needed_neighbors(n_reference) for indicator in chosen]
+        settings = chosen[0].index_settings() if chosen else {}
+        index = NeighborhoodIndex(
+            part.model,
+            part.X,
+            part.y,
+            n_neighbors=max(needs, default=0),
+            n_trained=n_trained,
+            like=like,
+            positions=part.positions,
+            counted=part.counted,
+            **{"response": response, **settings},
+        )
+        indexes.append(index)
+    return indexes
+
+
+def _part(indicators: list[Indicator], part: PanelRows, index: NeighborhoodIndex) -> Part:
+    """Rows of a part for the indicators of one index, in its space."""
+    if not any(indicator.learns for indicator in indicators):
+        return Part(index)
+    rows, labels = index.space.rows, index.labels
+    if part.learned is not None:
+        rows, labels = index.coordinates(part.learned[0]), part.learned[1]
+    space = indicators[0].index_settings().get("space")
+    may_share = part.folds is not None and saw_no_labels(part.model, space)
+    return Part(index, rows, labels, part.folds if may_share else None, part.fold)
 
 
 def join(parts: Sequence[PanelOutput]) -> PanelOutput:

@@ -1,4 +1,4 @@
-"""A user's model: how it is fitted, the input that it takes, its scores, and how its rows are stored."""
+"""Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
 from surefoot._models._fitting import (
     check_model,
@@ -6,28 +6,28 @@ from surefoot._models._fitting import (
     clone_with_seed,
     fit_model,
     predict_labels,
-    share_of_columns,
-    smoothed_targets,
-)
-from surefoot._models._model_input import (
-    MixedInput,
-    ModelInput,
-    NumericInput,
-    model_input,
-    preprocesses_inside,
+    saw_no_labels,
     series_model,
     series_window,
+    share_of_columns,
+    smoothed_targets,
     split_model,
+    takes_rows_as_they_are,
 )
-from surefoot._models._response import Response, margin, top_class
-from surefoot._models._samples import axis_samples, interpolate
-from surefoot._models._vectorizer import default_vectorizer
+from surefoot._models._inputs import (
+    MixedInput,
+    ModelInput,
+    axis_samples,
+    default_vectorizer,
+    interpolate,
+    model_input,
+)
+from surefoot._models._outputs import Outputs, margin, top_class
 
 __all__ = [
     "MixedInput",
     "ModelInput",
-    "NumericInput",
-    "Response",
+    "Outputs",
     "axis_samples",
     "check_model",
     "clone_model",
@@ -38,11 +38,12 @@ __all__ = [
     "margin",
     "model_input",
     "predict_labels",
-    "preprocesses_inside",
+    "saw_no_labels",
     "series_model",
     "series_window",
     "share_of_columns",
     "smoothed_targets",
     "split_model",
+    "takes_rows_as_they_are",
     "top_class",
 ]

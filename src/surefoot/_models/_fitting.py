@@ -1,4 +1,7 @@
-"""Fitting and asking a user's model: checked, cloned, with weights where it takes them."""
+"""Users' models: what kind a model is, how it is fitted, and what its pipeline has seen.
+
+Only here are models told apart by their type.
+"""
 
 import re
 from inspect import signature
@@ -8,12 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._typing import Floats
+
+# Where scikit-learn has transformers that do not look at labels, unless their tags say that they need them.
+WITHOUT_LABELS = (
+    "sklearn.decomposition.",
+    "sklearn.feature_extraction.",
+    "sklearn.impute.",
+    "sklearn.kernel_approximation",
+    "sklearn.preprocessing.",
+    "sklearn.random_projection",
+)
 
 # Columns up to which regression trees try all of them at each split.
 FEW_COLUMNS = 24
@@ -106,3 +121,81 @@ def smoothed_targets(y: Any, weight: Floats) -> Floats:
 def share_of_columns(n_columns: int) -> float:
     """Share of the columns that regression trees try at each split: all of a few, a third of many (Breiman 2001)."""
     return max(1 / 3, min(1.0, FEW_COLUMNS / n_columns))
+
+
+def split_model(model: Any) -> tuple[list[Any], Any]:
+    """Split a fitted model into the transformers of its pipelines and the predictor at the end."""
+    transformers = []
+    while True:
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif isinstance(model, Pipeline):
+            if len(model) > 1:
+                transformers.append(model[:-1])
+            model = model[-1]
+        else:
+            return transformers, model
+
+
+def series_model(model: Any) -> Any:
+    """The estimator in a model, fitted or not, that compares rows as series under DTW; None if none does.
+
+    It is recognised by its attribute `metric`, which is "dtw".
+    """
+    inner = split_model(model)[1]
+    while hasattr(inner, "estimator") and not hasattr(inner, "metric"):
+        inner = split_model(inner.estimator)[1]  # a search that is not fitted yet, a calibrator
+    metric = getattr(inner, "metric", None)
+    return inner if isinstance(metric, str) and metric == "dtw" else None
+
+
+def series_window(model: Any) -> Any:
+    """Window of an estimator that compares series: that of its neighbour search, or its own; None if it has none."""
+    search = getattr(model, "neighbors", None)
+    return getattr(model if search is None else search, "window", None)
+
+
+def preprocesses_inside(model: Any) -> bool:
+    """Whether a model, such as a voting ensemble or a calibrator, contains a pipeline and so gets raw columns."""
+    parts = model.get_params().values() if hasattr(model, "get_params") else []
+    return any(isinstance(part, Pipeline) for part in parts)
+
+
+def saw_no_labels(model: Any, space: Any) -> bool:
+    """Whether the labels of the rows cannot have shaped their coordinates, in this space of a fitted model."""
+    return _ignores_labels(space) and _transforms_without_labels(model)
+
+
+def _transforms_without_labels(model: Any) -> bool:
+    if isinstance(model, FrozenEstimator):
+        return True  # fitted on other rows
+    if hasattr(model, "best_estimator_"):  # labels have chosen the transformers
+        return not split_model(model)[0]
+    if isinstance(model, Pipeline):
+        return _ignores_labels(model[:-1]) and _transforms_without_labels(model[-1])
+    return True
+
+
+def _ignores_labels(transformer: Any) -> bool:
+    """Whether a transformer is known not to look at labels; "auto", "scaled", "passthrough" and "drop" do not."""
+    if transformer is None or isinstance(transformer, str):
+        return True
+    if isinstance(transformer, Pipeline):
+        return all(_ignores_labels(step) for _, step in transformer.steps)
+    if isinstance(transformer, FeatureUnion):
+        return all(_ignores_labels(part) for _, part in transformer.transformer_list)
+    if isinstance(transformer, ColumnTransformer):
+        parts = [part for _, part, _ in transformer.transformers]
+        return all(_ignores_labels(part) for part in [*parts, transformer.remainder])
+    known = type(transformer).__module__.startswith(WITHOUT_LABELS)
+    return known and not get_tags(transformer).target_tags.required
+
+
+def takes_rows_as_they_are(model: Any) -> bool:
+    """Whether a fitted model has no transformers and no categorical columns."""
+    transformers, predictor = split_model(model)
+    flags = getattr(predictor, "is_categorical_", None)
+    has_categories = flags is not None and np.any(flags)
+    return not (transformers or has_categories or preprocesses_inside(predictor))

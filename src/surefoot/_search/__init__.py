@@ -1,9 +1,20 @@
 """Neighbour search for rows and series: metrics, number of neighbours, exact search, neighbour lists."""
 
-from surefoot._search._known_lists import KnownLists, knowing, known_part, row_keys
-from surefoot._search._lists import complete_lists, drop_own, restrict_lists
-from surefoot._search._metric import Metric, canonical_metric, check_neighbor_metric
-from surefoot._search._n_neighbors import log_n_neighbors, resolve_n_neighbors
+from surefoot._search._lists import NeighborLists, complete_lists, drop_own, row_keys
+from surefoot._search._rows import (
+    Metric,
+    NeighborSearch,
+    RowSearch,
+    SparseNeighbors,
+    canonical,
+    canonical_metric,
+    check_neighbor_metric,
+    csr_parts,
+    log_n_neighbors,
+    neighbor_search,
+    resolve_n_neighbors,
+    unit_rows,
+)
 from surefoot._search._series import (
     UNBOUNDED,
     SeriesBatch,
@@ -12,18 +23,13 @@ from surefoot._search._series import (
     check_series,
     window_radius,
 )
-from surefoot._search._sparse_search import (
-    SparseNeighbors,
-    canonical,
-    csr_parts,
-    neighbor_search,
-    unit_rows,
-)
 
 __all__ = [
     "UNBOUNDED",
-    "KnownLists",
     "Metric",
+    "NeighborLists",
+    "NeighborSearch",
+    "RowSearch",
     "SeriesBatch",
     "SparseNeighbors",
     "canonical",
@@ -35,12 +41,9 @@ __all__ = [
     "complete_lists",
     "csr_parts",
     "drop_own",
-    "knowing",
-    "known_part",
     "log_n_neighbors",
     "neighbor_search",
     "resolve_n_neighbors",
-    "restrict_lists",
     "row_keys",
     "unit_rows",
     "window_radius",

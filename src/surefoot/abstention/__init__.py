@@ -2,22 +2,7 @@
 
 from surefoot.abstention._abstaining import AbstainingClassifier
 from surefoot.abstention._deferring import DeferringClassifier
-from surefoot.abstention._promise import (
-    Promise,
-    make_promise,
-    offer_promises,
-    promise_for,
-)
-from surefoot.abstention._risk_bound import risk_bounds
+from surefoot.abstention._promise import Promise
 from surefoot.abstention._risk_control import threshold_for_risk
 
-__all__ = [
-    "AbstainingClassifier",
-    "DeferringClassifier",
-    "Promise",
-    "make_promise",
-    "offer_promises",
-    "promise_for",
-    "risk_bounds",
-    "threshold_for_risk",
-]
+__all__ = ["AbstainingClassifier", "DeferringClassifier", "Promise", "threshold_for_risk"]

@@ -8,23 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import check_rows, check_training_rows
-from surefoot._models import check_model, predict_labels
+from surefoot._crossfit import CrossFitter, check_rows, check_training_rows
+from surefoot._models import check_model, clone_with_seed, fit_model, predict_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_class_labels, check_number, check_share
-from surefoot.abstention._class_risks import check_class_risks
-from surefoot.abstention._risk_bound import no_threshold_sentence, risk_bound
-from surefoot.abstention._risk_control import NOTHING, threshold_for_coverage, threshold_for_risk
-from surefoot.abstention._scored_model import (
-    check_indicator,
-    fit_scored_model,
-    is_fitted_already,
-    set_aside,
+from surefoot.abstention._risk_control import (
+    NOTHING,
+    Threshold,
+    check_class_risks,
+    group_bound,
+    group_codes,
+    has_large_groups,
+    risks_by_class,
+    share_bound,
+    threshold_for_coverage,
+    threshold_for_risk,
+    too_few_sentence,
 )
+from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.indicators import Indicator
+from surefoot.resampling import HoldoutSplit
+
+# Folds for indicators that need the model's held-out predictions.
+FOLDS = 5
 
 
 def _has_probabilities(self: Any) -> bool:
@@ -92,8 +103,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Class labels.
     estimator_ : classifier
         The deployed model, fitted without the rows set aside.
-    scorer_ : estimator
-        The indicator or error estimator that scores its predictions.
+    indicator_ : estimator
+        The indicator that scores its predictions, or the error estimator in its place.
     threshold_ : float
         Lowest score that is answered; −inf answers every row, inf none.
     coverage_ : float
@@ -129,9 +140,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> X, y = make_friedman_problem(3, n_samples=2000, random_state=0)
     >>> X_new, y_new = make_friedman_problem(3, n_samples=2000, random_state=1)
     >>> model = AbstainingClassifier(GaussianNB(), max_risk=0.03, random_state=0).fit(X, y)
-    >>> accept = model.predict_accept(X_new)
+    >>> accepted = model.predict_accepted(X_new)
     >>> wrong = model.predict(X_new) != y_new
-    >>> bool(wrong[accept].mean() < 0.03 < wrong.mean())
+    >>> bool(wrong[accepted].mean() < 0.03 < wrong.mean())
     True
     """
 
@@ -185,14 +196,9 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             check_class_risks(self.max_risk, np.unique(y), most=1)
         training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
-        self._deployed = fit_scored_model(
-            self.estimator,
-            self.indicator,
-            *(None if part is None else take_rows(part, training) for part in parts),
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
+        self.estimator_, self.indicator_ = self._fit_model_and_score(
+            *(None if part is None else take_rows(part, training) for part in parts)
         )
-        self.estimator_, self.scorer_ = self._deployed
         self.classes_ = self.estimator_.classes_
         if sample_weight is not None:
             aside = aside[sample_weight[aside] > 0]
@@ -201,7 +207,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         rows = take_rows(X, aside)
         groups_aside = None if groups is None else take_rows(groups, aside)
         wrong = predict_labels(self.estimator_, rows) != y[aside]
-        self._choose_threshold(self._deployed.trust(rows), wrong, y[aside], groups_aside)
+        self._choose_threshold(self._scores(rows), wrong, y[aside], groups_aside)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -215,7 +221,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = check_rows(self, X)
         return self.estimator_.predict_proba(X)
 
-    def predict_accept(self, X: Any) -> Mask:
+    def predict_accepted(self, X: Any) -> Mask:
         """Mask of the rows whose prediction is accepted (answered).
 
         Parameters
@@ -225,11 +231,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        accept : ndarray of bool of shape (n_rows,)
+        accepted : ndarray of bool of shape (n_rows,)
             True where the score is at or above `threshold_`.
         """
         X = check_rows(self, X)
-        return self._deployed.trust(X) >= self.threshold_
+        return self._scores(X) >= self.threshold_
 
     def decide(self, X: Any) -> NDArray[np.object_]:
         """Class of each answered row, and None for the rows that are left out.
@@ -245,41 +251,8 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Class labels, or None.
         """
         decisions = self.predict(X).astype(object)
-        decisions[~self.predict_accept(X)] = None
+        decisions[~self.predict_accepted(X)] = None
         return decisions
-
-    def _choose_threshold(
-        self, scores: Floats, wrong: Mask, labels: NDArray[Any], groups: Any = None
-    ) -> None:
-        """Choose the threshold on the rows set aside; warn if none keeps `max_risk`."""
-        n_rows = self.n_held_out_ = len(scores)
-        if self.coverage is not None:
-            chosen = threshold_for_coverage(scores, wrong, self.coverage)
-            bound: Any = risk_bound(scores, wrong, chosen, self.confidence, groups)
-        elif self.max_risk is not None:
-            chosen = threshold_for_risk(
-                scores, wrong, self.max_risk, self.confidence, groups=groups, labels=labels
-            )
-            bound = self.max_risk
-            if chosen is NOTHING:
-                sentence = no_threshold_sentence(labels, self.max_risk, self.confidence, groups)
-                warnings.warn(sentence, UserWarning, stacklevel=3)
-        answers_any = chosen.n_answered > 0
-        self.threshold_ = chosen.score
-        self.coverage_ = chosen.n_answered / n_rows
-        self.risk_ = chosen.lost / chosen.n_answered if answers_any else np.nan
-        self.risk_bound_ = bound if answers_any else np.nan
-
-    def _split(self, X: Any, y: NDArray[Any], groups: Any) -> tuple[Ints, Ints]:
-        """Rows to fit on, and rows set aside to choose the threshold on."""
-        if is_fitted_already(self.estimator, self.indicator):
-            return np.arange(0), np.arange(len(y))
-        labels = np.unique(y).tolist()
-        if len(labels) < 2 and not isinstance(self.estimator, FrozenEstimator):
-            raise ValueError(
-                f"y has one class only, {labels[0]!r}: a classifier needs two or more."
-            )
-        return set_aside(self.held_out, X, y, groups, self.random_state)
 
     def _check_parameters(self) -> None:
         check_model(self.estimator)
@@ -287,7 +260,16 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no classifier, and only classifiers can abstain."
             )
-        check_indicator(self.indicator, self.estimator)
+        is_frozen = isinstance(self.indicator, FrozenEstimator)
+        indicator = self.indicator.estimator if is_frozen else self.indicator
+        if indicator is not None and not isinstance(indicator, Indicator):
+            raise TypeError(
+                f"indicator={self.indicator!r} is no indicator: it may be one of surefoot.indicators, or None."
+            )
+        if is_frozen and not isinstance(self.estimator, FrozenEstimator):
+            raise ValueError(
+                "indicator is frozen and estimator is not: a fitted indicator scores a fitted model."
+            )
         if (self.max_risk is None) == (self.coverage is None):
             raise ValueError(
                 f"max_risk={self.max_risk} and coverage={self.coverage}: exactly one of them must be given."
@@ -300,8 +282,121 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 self.coverage, "coverage", min_val=0, max_val=1, include_boundaries="right"
             )
 
+    def _split(self, X: Any, y: NDArray[Any], groups: Any) -> tuple[Ints, Ints]:
+        """Rows to fit on, and rows set aside: a share of the rows, whole groups, or the split of a splitter."""
+        is_frozen = isinstance(self.estimator, FrozenEstimator)
+        has_score = (
+            hasattr(self.estimator, "predict_error")
+            if self.indicator is None
+            else isinstance(self.indicator, FrozenEstimator)
+        )
+        if is_frozen and has_score:  # there is nothing to fit
+            return np.arange(0), np.arange(len(y))
+        labels = np.unique(y).tolist()
+        if len(labels) < 2 and not is_frozen:
+            raise ValueError(
+                f"y has one class only, {labels[0]!r}: a classifier needs two or more."
+            )
+        if hasattr(self.held_out, "split"):
+            splits = list(self.held_out.split(X, y, groups))
+            if len(splits) != 1:
+                raise ValueError(
+                    f"held_out={self.held_out!r} makes {len(splits)} splits: it may make one only."
+                )
+            return splits[0]
+        check_share(self.held_out, "held_out")
+        splitter = (
+            HoldoutSplit(self.held_out, random_state=self.random_state)
+            if groups is None
+            else GroupShuffleSplit(1, test_size=self.held_out, random_state=self.random_state)
+        )
+        return next(splitter.split(X, y, groups))
+
+    def _fit_model_and_score(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> tuple[Any, Any]:
+        """Fitted model, and the fitted indicator or error estimator that scores it; frozen ones as they are."""
+        model, indicator, random_state = self.estimator, self.indicator, self.random_state
+        if indicator is None:
+            if not hasattr(model, "predict_error"):
+                model = IndividualErrorClassifier(
+                    model, random_state=random_state, n_jobs=self.n_jobs
+                )
+            if not isinstance(model, FrozenEstimator):
+                metadata = {"sample_weight": sample_weight, "groups": groups}
+                given = {name: value for name, value in metadata.items() if value is not None}
+                model = clone_with_seed(model, random_state).fit(X, y, **given)
+            return getattr(model, "estimator_", model), model
+        if isinstance(indicator, FrozenEstimator):
+            return fit_model(model, X, y, sample_weight), indicator
+        indicator = clone_with_seed(indicator, random_state)
+        if indicator.needs_held_out_scores:
+            fitter = CrossFitter([indicator], model, cv=FOLDS, random_state=random_state)
+            cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+            [fitted] = cross.panel.indicators.values()
+            return cross.model, fitted
+        model = fit_model(model, X, y, sample_weight)
+        return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
+
+    def _scores(self, X: Any) -> Floats:
+        """Score of each prediction, higher is better: the probability of being right, or the indicator's score."""
+        if hasattr(self.indicator_, "predict_error"):
+            return 1 - self.indicator_.predict_error(X)
+        return self.indicator_.score_samples(X)
+
+    def _choose_threshold(
+        self, scores: Floats, wrong: Mask, labels: NDArray[Any], groups: Any = None
+    ) -> None:
+        """Choose the threshold on the rows set aside; warn if none keeps `max_risk`."""
+        n_rows = self.n_held_out_ = len(scores)
+        if self.coverage is not None:
+            chosen = threshold_for_coverage(scores, wrong, self.coverage)
+            bound: Any = _risk_bound(scores, wrong, chosen, self.confidence, groups)
+        elif self.max_risk is not None:
+            chosen = threshold_for_risk(
+                scores, wrong, self.max_risk, self.confidence, groups=groups, labels=labels
+            )
+            bound = self.max_risk
+            if chosen is NOTHING:
+                sentence = _no_threshold_sentence(labels, self.max_risk, self.confidence, groups)
+                warnings.warn(sentence, UserWarning, stacklevel=3)
+        answers_any = chosen.n_answered > 0
+        self.threshold_ = chosen.score
+        self.coverage_ = chosen.n_answered / n_rows
+        self.risk_ = chosen.lost / chosen.n_answered if answers_any else np.nan
+        self.risk_bound_ = bound if answers_any else np.nan
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _risk_bound(
+    scores: Floats, wrong: Any, threshold: Threshold, confidence: float, groups: Any
+) -> float:
+    """Upper confidence bound of the share of errors among the rows that a fixed threshold answers."""
+    if has_large_groups(groups):
+        losses = np.asarray(wrong, dtype=np.float64)
+        return group_bound(scores, losses, groups, threshold.score, confidence)
+    return float(share_bound(threshold.lost, threshold.n_answered, confidence))
+
+
+def _no_threshold_sentence(labels: Any, max_risk: Any, confidence: float, groups: Any) -> str:
+    """Sentence for the warning that no threshold keeps the risk, with the reason."""
+    n_rows = len(labels)
+    none_wrong = Threshold(-np.inf, n_rows, 0)
+    least = _risk_bound(np.zeros(n_rows), np.zeros(n_rows), none_wrong, confidence, groups)
+    units, among = "rows", f"the {n_rows} rows set aside"
+    if has_large_groups(groups):
+        units = "groups"
+        among = f"the {group_codes(groups).max() + 1} groups set aside, of {n_rows} rows"
+    reason = "there are too many errors, or the score does not separate them well enough from right answers"
+    if least > max(risks_by_class(max_risk).values()):
+        reason = f"so few {units} can promise {least:.2g} at best, even if none is wrong"
+    too_few = too_few_sentence(max_risk, labels, confidence) or ""
+    return (
+        f"No threshold is known to keep max_risk={max_risk} with confidence={confidence} by {among}, "
+        f"and no row will be answered: {reason}.{' ' if too_few else ''}{too_few}"
+    )

@@ -1,10 +1,14 @@
 """Classifier that calls a cheap model first, and an expensive one where that pays most."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import ClassifierMixin
+from sklearn.linear_model import RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import available_if
 
@@ -15,20 +19,35 @@ from surefoot._crossfit import (
     check_same_rows,
     check_training_rows,
     common_classes,
+    units_of,
 )
-from surefoot._typing import Floats, Mask
+from surefoot._error_estimators import ErrorEstimatorEnsemble
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number
-from surefoot.abstention._value_of_asking import ValueOfAsking, deferral_curve, value_within_budget
-from surefoot.error_estimation import JudgedEnsemble
 
 DEFAULT_BUDGET = 0.2
+
+# Penalties of the ridge regression to choose from: from almost no shrinkage to almost no slope.
+STRENGTHS = np.logspace(-1, 5, 13)
+
+
+class DeferralCurve(NamedTuple):
+    """Accuracy on held-out rows, higher is better, against the share of rows for which the second model is called.
+
+    The rows with the highest estimated value are deferred first; `values` has the lowest value that is deferred.
+    """
+
+    calls: Floats
+    accuracy: Floats
+    values: Floats
 
 
 def _both_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for _, model in self.estimators)
 
 
-class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
+class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     """Classifier that asks a cheap model first, and defers to an expensive one where that pays most.
 
     The value of a call is the error that it is expected to save: the error of the cheap model minus the error of
@@ -141,19 +160,12 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
         self.error_estimator_ = self._error_estimator_of(cheap, cv).fit(
             X, y, sample_weight=sample_weight, groups=groups
         )
-        folds = CrossFitter(
-            [],
-            expensive,
-            X,
-            y,
-            cv=cv,
-            groups=groups,
-            sample_weight=sample_weight,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
+        fitter = CrossFitter(
+            [], expensive, cv=cv, random_state=self.random_state, n_jobs=self.n_jobs
         )
-        self._learn_value(folds)
-        self.estimators_ = [self.error_estimator_.estimator_, folds.model(folds.deployed)]
+        model, rows, predictions = fitter.predict(X, y, groups=groups, sample_weight=sample_weight)
+        self._learn_value(y, rows, predictions, groups, sample_weight)
+        self.estimators_ = [self.error_estimator_.estimator_, model]
         self.named_estimators_ = Bunch(
             **dict(zip([cheap_name, expensive_name], self.estimators_, strict=True))
         )
@@ -172,9 +184,8 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
     def predict_value(self, X: Any) -> Floats:
         """Estimated errors saved by calling the expensive model for each row, at most 1; higher is better."""
         X = check_rows(self, X)
-        columns = self._value.columns(
-            self.error_estimator_.predict(X), self.error_estimator_.predict_error(X)
-        )
+        cheap = self.error_estimator_
+        columns = value_columns(cheap.predict(X), cheap.predict_error(X), cheap.classes_)
         return self._value.predict(columns)
 
     def predict_defer(self, X: Any) -> Mask:
@@ -195,34 +206,36 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         return ask_chosen(self.estimators_, self.predict_defer(X).astype(np.int64), method, X)
 
-    def _learn_value(self, folds: CrossFitter) -> None:
-        """Learn the value of a call from both models' predictions for held-out rows."""
-        held_out, y = self.error_estimator_.held_out_, folds.y[self.error_estimator_.held_out_.rows]
-        rows, predictions = folds.held_out_predictions()
+    def _learn_value(
+        self,
+        y: NDArray[Any],
+        rows: Ints,
+        predictions: NDArray[Any],
+        groups: Any,
+        sample_weight: Floats | None,
+    ) -> None:
+        """Learn the value of a call from the predictions of both models for held-out rows."""
+        held_out, y = self.error_estimator_.held_out_, y[rows]
         check_same_rows([held_out.rows, rows])
-        weight = (
-            np.ones(len(y)) if folds.sample_weight is None else folds.sample_weight[held_out.rows]
-        )
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight[rows]
         first_wrong = (held_out.prediction != y).astype(np.float64)
         second_wrong = (predictions != y).astype(np.float64)
-        self._value = ValueOfAsking(self.error_estimator_.classes_)
-        columns = self._value.columns(held_out.prediction, held_out.error)
         saved = first_wrong - second_wrong
-        value = self._value.cross_predict(columns, saved, weight, folds.units(rows))
+        columns = value_columns(held_out.prediction, held_out.error, self.error_estimator_.classes_)
+        value = np.zeros(len(columns))  # out of fold: no learner saw the row or its group
+        units = units_of(rows, None if groups is None else np.asarray(groups))
+        for train, test in learner_folds(len(columns), units, random_state=0):
+            learner = fit_value(columns[train], saved[train], weight[train])
+            value[test] = learner.predict(columns[test])
         self.deferral_curve_ = deferral_curve(value, first_wrong, second_wrong, weight)
         # The threshold is set with the deployed learner: the values of the folds' learners differ in scale.
-        deployed = self._value.fit(columns, saved, weight).predict(columns)
-        within_budget = value_within_budget(deployed, weight, self._budget())
-        self.least_value_ = max(self._price(), within_budget)
-
-    def _price(self) -> float:
-        """Price of a call, measured in errors."""
-        return 0.0 if self.costs is None else self.costs[0] / self.costs[1]
-
-    def _budget(self) -> float:
-        if self.budget is None:
-            return DEFAULT_BUDGET if self.costs is None else 1.0
-        return self.budget
+        self._value = fit_value(columns, saved, weight)
+        price = 0.0 if self.costs is None else self.costs[0] / self.costs[1]  # measured in errors
+        budget = self.budget
+        if budget is None:
+            budget = DEFAULT_BUDGET if self.costs is None else 1.0
+        within_budget = value_within_budget(self._value.predict(columns), weight, budget)
+        self.least_value_ = max(price, within_budget)
 
     def _check_parameters(self) -> list[tuple[str, Any]]:
         names, models = self._validate_estimators()
@@ -240,3 +253,42 @@ class DeferringClassifier(ClassifierMixin, JudgedEnsemble):
                     "that of an error, above 0."
                 )
         return list(zip(names, models, strict=True))
+
+
+def deferral_curve(
+    value: Floats, first_wrong: Floats, second_wrong: Floats, weight: Floats
+) -> DeferralCurve:
+    """Accuracy if rows are deferred in the order of their value: without any, then at each distinct value."""
+    order = np.argsort(-value, kind="stable")
+    ranked, weight = value[order], weight[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    total = weight.sum()
+    calls = np.cumsum(weight)[ends] / total
+    saved = np.cumsum(weight * (first_wrong - second_wrong)[order])[ends] / total
+    alone = 1 - (weight * first_wrong[order]).sum() / total
+    return DeferralCurve(
+        np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, ranked[ends])
+    )
+
+
+def value_within_budget(value: Floats, weight: Floats, budget: float) -> float:
+    """Lowest threshold such that the rows above it are at most the share `budget` of all rows."""
+    order = np.argsort(-value, kind="stable")
+    share = np.cumsum(weight[order]) / weight.sum()
+    beyond = value[order][share > budget + 1e-9]
+    return float(beyond[0]) if beyond.size else -np.inf
+
+
+def value_columns(
+    predictions: NDArray[Any], estimated_errors: Floats, classes: NDArray[Any]
+) -> Floats:
+    """Columns for the value of a call: estimated error, its log-odds, predicted class, and error by class."""
+    error = np.clip(estimated_errors, 1e-6, 1 - 1e-6)[:, None]
+    chosen = (predictions[:, None] == classes).astype(np.float64)
+    return np.hstack([error, logit(error), chosen, chosen * error])
+
+
+def fit_value(columns: Floats, saved: Floats, weight: Floats) -> Any:
+    """Ridge regression of the errors saved by a call (−1, 0 or 1); its penalty is chosen by leave-one-out error."""
+    learner = make_pipeline(StandardScaler(), RidgeCV(STRENGTHS))
+    return learner.fit(columns, saved, ridgecv__sample_weight=weight)

@@ -1,17 +1,8 @@
-"""Active learning: choose the rows to have labelled next, and say when to stop."""
+"""Active learning: choose the rows to have labelled next, and decide when to stop."""
 
 from surefoot.active_learning._learner import ActiveLearner
 from surefoot.active_learning._query import query
-from surefoot.active_learning._simulate import SimulationResult, simulate
-from surefoot.active_learning._stopping import StoppingRule
-from surefoot.active_learning._strategies import DEFAULT_STRATEGY, STRATEGIES
+from surefoot.active_learning._simulate import SimulationResult as SimulationResult
+from surefoot.active_learning._simulate import simulate
 
-__all__ = [
-    "DEFAULT_STRATEGY",
-    "STRATEGIES",
-    "ActiveLearner",
-    "SimulationResult",
-    "StoppingRule",
-    "query",
-    "simulate",
-]
+__all__ = ["ActiveLearner", "query", "simulate"]

@@ -15,13 +15,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surefoot._models import check_model, clone_model, predict_labels
+from surefoot._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_number
-from surefoot.active_learning._coordinates import Coordinates, row_keys
-from surefoot.active_learning._query import query
-from surefoot.active_learning._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
-from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
+from surefoot.active_learning._batches import Coordinates, bytes_of_rows
+from surefoot.active_learning._query import check_strategy, query
 
 
 def _estimator_has(name: str) -> Any:
@@ -48,7 +47,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Whether a batch has rows from different clusters of the most doubtful rows.
     tolerance : float, default=0.07
         Largest share of predictions that the last doubling of labels may have changed, for `should_stop_` to be
-        true; see :class:`StoppingRule`.
+        true. Accuracy cannot change by more than the share of predictions that change.
     random_state : int, RandomState or None, default=None
         Seed of the first random rows, and of the strategy.
     n_jobs : int, default=None
@@ -95,7 +94,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any,
-        strategy: Any = DEFAULT_STRATEGY,
+        strategy: Any = "margin",
         *,
         diverse: bool = True,
         tolerance: float = TOLERANCE,
@@ -126,11 +125,12 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X_pool = as_table(X_pool)
-        random = self._random()
+        if not hasattr(self, "_generator"):
+            self._generator = check_random_state(self.random_state)
         model, X, y = (getattr(self, name, None) for name in ("estimator_", "_X", "_y"))
         if model is not None:
             validate_data(self, X_pool, reset=False, skip_check_array=True)
-            self._start_watching(X_pool, random)
+            self._start_watching(X_pool)
         return query(
             self.strategy,
             model,
@@ -139,7 +139,7 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             X=X,
             y=y,
             diverse=self.diverse,
-            random_state=random,
+            random_state=self._generator,
             n_jobs=self.n_jobs,
         )
 
@@ -158,11 +158,10 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self : object
             The learner.
         """
-        X, y = self._check_rows(X, y, first=not hasattr(self, "_X"))
-        if hasattr(self, "_X"):
-            self._X, self._y = stack_rows([self._X, X]), np.concatenate([self._y, y])
-        else:
-            self._X, self._y = X, y
+        has_rows = hasattr(self, "_X")
+        X, y = self._check_rows(X, y, first=not has_rows)
+        self._X = stack_rows([self._X, X]) if has_rows else X
+        self._y = np.concatenate([self._y, y]) if has_rows else y
         self.n_labels_ = len(self._y)
         return self
 
@@ -199,14 +198,12 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._look()
         return self
 
-    def _start_watching(self, X_pool: Any, random: Any) -> None:
-        """Remember rows of the first pool, to see how many of their predictions further labels change."""
+    def _start_watching(self, X_pool: Any) -> None:
+        """Store rows of the first pool, to count how many of their predictions further labels change."""
         if self._watched is None:
-            rows = np.sort(random.permutation(count_rows(X_pool))[:MOST_WATCHED])
-            self._watched, self._rule = (
-                take_rows(X_pool, rows),
-                StoppingRule(tolerance=self.tolerance),
-            )
+            rows = np.sort(self._generator.permutation(count_rows(X_pool))[:MOST_WATCHED])
+            self._watched = take_rows(X_pool, rows)
+            self._rule = StoppingRule(tolerance=self.tolerance)
             self._look()
 
     def _look(self) -> None:
@@ -216,8 +213,8 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.stop_reason_ = "Go on: no pool was asked about yet."
             return
         coordinates = Coordinates(self.estimator_, self._watched)
-        known = set(row_keys(coordinates(self._X)))
-        labelled = [key in known for key in row_keys(coordinates(self._watched))]
+        known = set(bytes_of_rows(coordinates(self._X)))
+        labelled = [row in known for row in bytes_of_rows(coordinates(self._watched))]
         predictions = predict_labels(self.estimator_, self._watched)
         self._rule.look(predictions, self.n_labels_, labelled=labelled)
         self.should_stop_, self.expected_gain_ = self._rule.should_stop, self._rule.changed
@@ -241,11 +238,6 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         validate_data(self, as_table(X), reset=False, skip_check_array=True)
         return self.estimator_
-
-    def _random(self) -> Any:
-        if not hasattr(self, "_generator"):
-            self._generator = check_random_state(self.random_state)
-        return self._generator
 
     def _check_parameters(self) -> None:
         check_model(self.estimator)

@@ -1,18 +1,30 @@
-"""Choice of the rows of a pool to have labelled next."""
+"""Choice of the rows of a pool to have labelled next, and the strategies that it can follow."""
 
+from collections.abc import Callable
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._tables import as_table, count_rows
-from surefoot._typing import Ints
-from surefoot.active_learning._batches import choose_batch
-from surefoot.active_learning._start import start
-from surefoot.active_learning._strategies import Situation, check_strategy, doubts
-from surefoot.indicators import Indicator
+from surefoot._models import clone_with_seed
+from surefoot._refits import bootstrap_models
+from surefoot._tables import as_table, count_rows, take_rows
+from surefoot._typing import Floats, Ints
+from surefoot._validation import check_option
+from surefoot.active_learning._batches import choose_batch, first_rows
+from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.indicators import Confidence, Indicator, LocalSensitivity, VoteDisagreement
+
+# Members of the committee that is formed where the model has none of its own.
+COMMITTEE = 10
+
+# Added to the spread of the lead within a cell, so that a spread of 0 can be divided by.
+TINY_SPREAD = 1e-9
 
 
 def query(
@@ -83,11 +95,17 @@ def query(
     if estimator is None or len(getattr(estimator, "classes_", (0, 1))) < 2:
         if is_random:
             return np.asarray(random.permutation(n_pool)[:n_wanted], dtype=np.int64)
-        return start(X_pool, n_wanted, X, random)
+        return first_rows(X_pool, n_wanted, X, random)
     check_is_fitted(estimator)
     if callable(strategy) and not isinstance(strategy, Indicator):
         return _checked(strategy(estimator, X_pool, X, y, n_wanted, random), n_wanted, n_pool)
-    doubt = doubts(strategy, Situation(estimator, X_pool, X, y, random, n_jobs))
+    model = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator
+    labels = None if y is None else np.asarray(y)
+    situation = Situation(model, X_pool, X, labels, random, n_jobs)
+    if isinstance(strategy, Indicator):
+        doubt = -situation.fit_indicator(strategy).score_samples(X_pool)
+    else:
+        doubt = STRATEGIES[strategy](situation)
     return choose_batch(doubt, n_wanted, estimator, X_pool, diverse=diverse and not is_random)
 
 
@@ -106,3 +124,132 @@ def _checked(chosen: Any, n_wanted: int, n_pool: int) -> Ints:
             f"strategy returned {chosen!r}: it must return up to {n_wanted} different positions below {n_pool}."
         )
     return positions.astype(np.int64)
+
+
+def check_strategy(strategy: Any) -> None:
+    """Raise an error unless this is a strategy."""
+    if not isinstance(strategy, Indicator) and not callable(strategy):
+        check_option(strategy, "strategy", list(STRATEGIES), "an indicator or a function")
+
+
+class Situation(NamedTuple):
+    """A fitted model, a pool of rows to choose from, the labelled rows or None, and how to draw and fit."""
+
+    model: Any
+    X_pool: Any
+    X: Any
+    y: NDArray[Any] | None
+    random: Any
+    n_jobs: int | None
+
+    def fit_indicator(self, indicator: Indicator) -> Indicator:
+        """Indicator fitted around the model, with neighbours among the labelled rows."""
+        rows = self.X_pool if self.X is None else self.X
+        chosen = clone_with_seed(indicator, self.random)
+        chosen.set_params(estimator=FrozenEstimator(self.model))
+        return chosen.fit(rows, self.y)
+
+    def labelled(self, strategy: str) -> tuple[Any, NDArray[Any]]:
+        """Labelled rows and their labels; raise an error if they were not given."""
+        if self.X is None or self.y is None:
+            raise ValueError(
+                f"strategy={strategy!r} looks at the rows that are labelled: X and y must be given."
+            )
+        return self.X, self.y
+
+
+def at_random(situation: Situation) -> Floats:
+    """Random doubts, the baseline."""
+    return np.asarray(situation.random.uniform(size=count_rows(situation.X_pool)))
+
+
+def small_margin(situation: Situation) -> Floats:
+    """Doubt that is higher the smaller the lead of the predicted class over the runner-up is.
+
+    The lead is one of probabilities, or of decision values where there are none. Of two classes only its order
+    matters, which is that of the log-odds.
+    """
+    model = situation.model
+    if len(model.classes_) > 2 and hasattr(model, "predict_proba"):
+        two = np.partition(_probabilities(model, situation.X_pool), -2, axis=1)[:, -2:]
+        return np.asarray(two[:, 0] - two[:, 1])
+    return -situation.fit_indicator(Confidence()).transform(situation.X_pool)[:, 1]
+
+
+def low_confidence(situation: Situation) -> Floats:
+    """Doubt that is higher the less probable the predicted class is."""
+    return -situation.fit_indicator(Confidence()).transform(situation.X_pool)[:, 0]
+
+
+def divided_votes(situation: Situation) -> Floats:
+    """Disagreement of the ensemble's members, or of refits to bootstraps of the labelled rows."""
+    predictor = situation.fit_indicator(
+        Confidence()
+    ).index_.predictor  # the last step of a pipeline
+    if hasattr(predictor, "estimators_"):
+        return situation.fit_indicator(VoteDisagreement()).transform(situation.X_pool)[:, 1]
+    X, y = situation.labelled("votes")
+    models = bootstrap_models(
+        situation.model,
+        X,
+        y,
+        n_resamples=COMMITTEE,
+        random=situation.random,
+        n_jobs=situation.n_jobs,
+    )
+    return divergence(np.stack([_probabilities(model, situation.X_pool) for model in models]))
+
+
+def divergence(probabilities: Floats) -> Floats:
+    """Entropy of the members' mean probabilities minus the mean of their entropies (Jensen-Shannon).
+
+    `probabilities` has shape (members, n, classes).
+    """
+    mean = probabilities.mean(axis=0)
+    return np.asarray(entr(mean).sum(axis=1) - entr(probabilities).sum(axis=2).mean(axis=0))
+
+
+def _probabilities(model: Any, X: Any) -> Floats:
+    """Class probabilities of a member; 1 for the predicted class if it has none."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    return (np.asarray(model.predict(X))[:, None] == model.classes_).astype(np.float64)
+
+
+def unstable(situation: Situation) -> Floats:
+    """Doubt that is higher the smaller the lead of the predicted class is, relative to its spread within the cell.
+
+    A row that is only borderline has a small lead and also a small spread. Where the lead itself
+    is uncertain, a label is more useful (Bennett 2007, section 5).
+    """
+    situation.labelled("sensitivity")
+    spread = situation.fit_indicator(LocalSensitivity()).transform(situation.X_pool)[:, 1]
+    return low_confidence(situation) / (spread + TINY_SPREAD)
+
+
+def likely_wrong(situation: Situation) -> Floats:
+    """Estimated probability of an error for each row of the pool.
+
+    The error is learned on held-out rows. A class with a single label cannot be held out and learned from,
+    so it is left out; if fewer than two classes remain, `low_confidence` is used instead.
+    """
+    X, y = situation.labelled("error")
+    labels, counts = np.unique(y, return_counts=True)
+    rows = np.flatnonzero(np.isin(y, labels[counts > 1]))
+    if (counts > 1).sum() < 2:
+        return low_confidence(situation)
+    error_estimator = IndividualErrorClassifier(
+        situation.model, random_state=situation.random, n_jobs=situation.n_jobs
+    )
+    error_estimator.fit(take_rows(X, rows), y[rows])
+    return np.asarray(error_estimator.predict_error(situation.X_pool))
+
+
+STRATEGIES: dict[str, Callable[[Situation], Floats]] = {
+    "margin": small_margin,
+    "confidence": low_confidence,
+    "votes": divided_votes,
+    "error": likely_wrong,
+    "sensitivity": unstable,
+    "random": at_random,
+}

@@ -13,12 +13,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
 from surefoot._models import clone_model, predict_labels
+from surefoot._stopping import TOLERANCE, StoppingRule
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
-from surefoot.active_learning._query import query
-from surefoot.active_learning._stopping import TOLERANCE, StoppingRule
-from surefoot.active_learning._strategies import DEFAULT_STRATEGY, check_strategy
+from surefoot.active_learning._query import check_strategy, query
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class SimulationResult:
     full_accuracy : ndarray of shape (n_repeats,)
         Test accuracy with all labels of the pool, wrong answers included.
     changed : dict of str to ndarray of shape (n_repeats, n_steps)
-        Share of predictions that the last doubling of labels changed, by which :class:`StoppingRule` decides.
+        Share of predictions that the last doubling of labels changed: the stopping rule compares it with its tolerance.
     """
 
     n_labels: Ints
@@ -73,7 +72,7 @@ class SimulationResult:
         return needed
 
     def labels_at_stop(self, tolerance: float = TOLERANCE) -> dict[str, Floats]:
-        """Number of labels when :class:`StoppingRule` first says stop, in each repeat; fewer is better.
+        """Number of labels at which the stopping rule would first stop, in each repeat; fewer is better.
 
         Parameters
         ----------
@@ -83,7 +82,7 @@ class SimulationResult:
         Returns
         -------
         n_labels : dict of str to ndarray of shape (n_repeats,)
-            Numbers for each strategy; infinity if the rule never says stop.
+            Numbers for each strategy; infinity if it never stops.
         """
         check_number(tolerance, "tolerance", min_val=0, max_val=1)
         stops = {name: changed <= tolerance for name, changed in self.changed.items()}
@@ -97,7 +96,7 @@ def simulate(
     estimator: Any,
     X: Any,
     y: Any,
-    strategies: Sequence[Any] | Mapping[str, Any] = ("random", DEFAULT_STRATEGY),
+    strategies: Sequence[Any] | Mapping[str, Any] = ("random", "margin"),
     *,
     n_initial: int = 10,
     n_labels: int = 100,
@@ -161,7 +160,16 @@ def simulate(
     {'random': 18, 'margin': 17}
     """
     named = named_strategies(strategies)
-    y = _check(estimator, X, y, n_initial, n_labels, batch_size, n_repeats)
+    if not is_classifier(estimator):
+        raise TypeError(f"estimator={estimator!r} is no classifier.")
+    check_consistent_length(X, y)
+    y = np.asarray(y)
+    if len(np.unique(y)) < 2:
+        raise ValueError("y has one class only, or no rows: there is nothing to learn.")
+    check_scalar(batch_size, "batch_size", Integral, min_val=1)
+    check_scalar(n_repeats, "n_repeats", Integral, min_val=1)
+    check_scalar(n_initial, "n_initial", Integral, min_val=2)
+    check_scalar(n_labels, "n_labels", Integral, min_val=n_initial)
     check_number(wrong, "wrong", min_val=0, max_val=1)
     X = as_table(X)
     sizes = [*range(n_initial, n_labels, batch_size), n_labels]
@@ -187,7 +195,10 @@ def named_strategies(strategies: Any) -> dict[str, Any]:
         named = {str(name): strategy for name, strategy in strategies.items()}
     else:
         listed = [strategies] if isinstance(strategies, str) else list(strategies)
-        named = {_name(strategy): strategy for strategy in listed}
+        named = {
+            each if isinstance(each, str) else getattr(each, "__name__", type(each).__name__): each
+            for each in listed
+        }
         if len(named) < len(listed):
             raise ValueError("strategies has two of the same name: a mapping can give them names.")
     if not named:
@@ -195,28 +206,6 @@ def named_strategies(strategies: Any) -> dict[str, Any]:
     for strategy in named.values():
         check_strategy(strategy)
     return named
-
-
-def _name(strategy: Any) -> str:
-    if isinstance(strategy, str):
-        return strategy
-    return getattr(strategy, "__name__", type(strategy).__name__)
-
-
-def _check(
-    estimator: Any, X: Any, y: Any, n_initial: int, n_labels: int, batch_size: int, n_repeats: int
-) -> NDArray[Any]:
-    if not is_classifier(estimator):
-        raise TypeError(f"estimator={estimator!r} is no classifier.")
-    check_consistent_length(X, y)
-    labels = np.asarray(y)
-    if len(np.unique(labels)) < 2:
-        raise ValueError("y has one class only, or no rows: there is nothing to learn.")
-    for name, value in (("batch_size", batch_size), ("n_repeats", n_repeats)):
-        check_scalar(value, name, Integral, min_val=1)
-    check_scalar(n_initial, "n_initial", Integral, min_val=2)
-    check_scalar(n_labels, "n_labels", Integral, min_val=n_initial)
-    return labels
 
 
 def _repeat(
@@ -233,8 +222,8 @@ def _repeat(
 ) -> tuple[float, dict[str, tuple[list[float], list[float]]]]:
     """Accuracy with all labels of the pool; of each strategy the learning curve and the shares changed."""
     pool, test = train_test_split(np.arange(len(y)), test_size=test_size, random_state=seed)
-    X_pool, answers = take_rows(X, pool), answers_of_people(y[pool], y, wrong, seed)
-    start = with_two_classes(np.arange(len(pool)), answers, sizes[0])
+    X_pool, answers = take_rows(X, pool), answers_of_people(y[pool], np.unique(y), wrong, seed)
+    start = first_labelled(answers, sizes[0])
 
     def score(model: Any) -> float:
         return float(model.score(take_rows(X, test), y[test]))
@@ -261,19 +250,19 @@ def _repeat(
 
 
 def answers_of_people(
-    truth: NDArray[Any], labels: NDArray[Any], wrong: float, seed: int
+    truth: NDArray[Any], classes: NDArray[Any], wrong: float, seed: int
 ) -> NDArray[Any]:
-    """True classes, a share of them replaced by another class of `labels`, drawn at random."""
+    """True classes, a share of them replaced by another class, drawn at random."""
     random = np.random.RandomState(seed)
-    classes, codes = np.unique(labels), np.searchsorted(np.unique(labels), truth)
     is_wrong = random.uniform(size=len(truth)) < wrong
     shift = random.randint(1, len(classes), size=len(truth))
-    return np.asarray(classes[np.where(is_wrong, codes + shift, codes) % len(classes)])
+    codes = np.searchsorted(classes, truth) + np.where(is_wrong, shift, 0)
+    return np.asarray(classes[codes % len(classes)])
 
 
-def with_two_classes(pool: Ints, y: NDArray[Any], n_rows: int) -> Ints:
-    """First rows of a pool; if all are of one class, the last is replaced by a row of another class."""
-    start = pool[:n_rows].copy()
-    if len(np.unique(y[start])) < 2:
-        start[-1] = pool[(y[pool] != y[start[0]]).argmax()]
+def first_labelled(answers: NDArray[Any], n_rows: int) -> Ints:
+    """First rows of the pool; if all are of one class, the last is replaced by a row of another class."""
+    start = np.arange(min(n_rows, len(answers)))
+    if len(np.unique(answers[start])) < 2:
+        start[-1] = (answers != answers[0]).argmax()
     return start

@@ -9,7 +9,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command `surefoot`; name the missing package and the extra that has it, if one is not installed."""
     try:
         with needed_for("The command surefoot", "cli"):
-            from surefoot.cli._app import run  # noqa: PLC0415 - only a command needs typer
+            from surefoot.cli._app import run
 
             sys.exit(run(arguments))
     except MissingPackageError as error:

@@ -1,4 +1,4 @@
-"""Commands and their options; the module that does the work is imported when its command runs."""
+"""The command `surefoot`: its subcommands, and the exit code of each run."""
 
 import os
 import sys
@@ -8,42 +8,22 @@ from typing import Annotated, Any
 import typer
 
 import surefoot
-from surefoot.cli._app_watch import watch
-from surefoot.cli._as_typed import as_typed
-from surefoot.cli._console import plain_warnings, working
-from surefoot.cli._options import (
-    TABLE,
-    AuditAnswers,
-    AuditLabels,
-    AuditOut,
-    Confidence,
-    Cost,
-    Estimator,
-    FailAbove,
-    Groups,
-    IntervalConfidence,
-    Jobs,
-    Json,
-    JsonRows,
-    MaxRisk,
-    RandomState,
-    Sample,
-    Table,
-    Target,
-    Task,
-    TaskOption,
-    Time,
-    Tolerance,
-)
-from surefoot.cli._signals import stoppable
+from surefoot._tables import TableFileError
+from surefoot.cli._audit import audit
+from surefoot.cli._console import Mistake, plain_warnings, stoppable
+from surefoot.cli._fit import fit
+from surefoot.cli._label import label
+from surefoot.cli._report import report
+from surefoot.cli._score import score
+from surefoot.cli._watch import watch
 
 app = typer.Typer(
     help="Know where your model stands: how far each single prediction can be trusted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-
-PAGE = Path("report.html")
+for command in (report, fit, score, label, audit, watch):
+    app.command()(command)
 
 
 def run(arguments: list[str] | None = None) -> Any:
@@ -57,6 +37,9 @@ def run(arguments: list[str] | None = None) -> Any:
     except typer.TyperException as error:
         print(error.format_message(), file=sys.stderr)
         return error.exit_code
+    except TableFileError as error:
+        print(error, file=sys.stderr)
+        return Mistake.exit_code
 
 
 def show_version(wanted: bool) -> None:
@@ -74,230 +57,3 @@ def options(
     ] = False,
 ) -> None:
     """Know where your model stands: how far each single prediction can be trusted."""
-
-
-@app.command()
-def report(
-    context: typer.Context,
-    data: Annotated[
-        Path | None, typer.Argument(help=f"{TABLE} Default: a generated example.")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column to predict.")
-    ] = None,
-    estimator: Estimator = "boosting",
-    task: TaskOption = Task.auto,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File for the page. Default: report.html; with --json, no page."
-        ),
-    ] = None,
-    scores: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File for a table of all rows, .csv or .parquet."),
-    ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    as_json: Json = False,
-    json_rows: JsonRows = False,
-    max_risk: MaxRisk = None,
-    cost: Cost = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column whose groups are compared; may be repeated."),
-    ] = None,
-    groups: Groups = None,
-    time: Time = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
-    ] = False,
-    sample: Sample = None,
-    random_state: RandomState = 0,
-    jobs: Jobs = 1,
-) -> None:
-    """Write a page that shows how far each prediction of a model can be trusted, and what to do.
-
-    --estimator also takes a model saved with skops. A fitted model is evaluated as it is: it must not have been
-    trained on rows of this table.
-    """
-    with working("Starting"):
-        from surefoot.cli._report import Request, Results, run_report  # noqa: PLC0415 - --help is fast
-
-    as_json = as_json or json_rows
-    page = PAGE if out is None and not as_json else out
-    command = as_typed(context)
-    run_report(
-        Request(
-            *(data, target, estimator, task, groups, max_risk, random_state, jobs, command),
-            cost=cost or [],
-            by=by or [],
-            time=time,
-            quick=quick,
-            sample=sample,
-        ),
-        Results(page, scores, as_json, json_rows, show),
-    )
-
-
-@app.command()
-def fit(
-    data: Table,
-    target: Target,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the model, .skops.")],
-    estimator: Estimator = "boosting",
-    task: TaskOption = Task.auto,
-    as_json: Json = False,
-    cost: Cost = None,
-    groups: Groups = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Labels of rows, as surefoot label writes them."),
-    ] = None,
-    sample: Sample = None,
-    random_state: RandomState = 0,
-    jobs: Jobs = 1,
-) -> None:
-    """Fit a model that also estimates its error on each row, and save it."""
-    with working("Starting"):
-        from surefoot.cli._fit import run_fit  # noqa: PLC0415
-
-    known = (data, target, out, estimator, task, groups, random_state, jobs, as_json)
-    run_fit(*known, cost or [], labels, sample)
-
-
-@app.command()
-def score(
-    model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
-    data: Table,
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="File for the scored rows, .csv or .parquet; or a folder for parts of a table of any size, where "
-            "a run that was stopped goes on.",
-        ),
-    ],
-    max_risk: MaxRisk = None,
-    confidence: Confidence = 0.95,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
-    ] = None,
-    as_json: Json = False,
-    jobs: Jobs = 1,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers judge the parts."
-        ),
-    ] = None,
-) -> None:
-    """Predict every row of a table, estimate its error, and mark the rows to trust."""
-    with working("Starting"):
-        from surefoot.cli._score import run_score  # noqa: PLC0415
-        from surefoot.cli._score_folder import is_for_parts, run_score_folder  # noqa: PLC0415
-
-    known = (model, data, out, max_risk, confidence, keep or [], as_json, jobs)
-    if is_for_parts(out) or dask is not None:
-        run_score_folder(*known, dask)
-    else:
-        run_score(*known)
-
-
-@app.command()
-def label(
-    data: Table,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            metavar="COLUMN",
-            help="The column of the labels; a file of surefoot audit needs none.",
-        ),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,C", help="Classes to choose from. Default: those in COLUMN."),
-    ] = None,
-    allow_new_classes: Annotated[
-        bool, typer.Option("--allow-new-classes", help="Let people add classes on the page.")
-    ] = False,
-    strategy: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="What to ask first; see surefoot.active_learning.query."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Model of surefoot fit: rows that it would not answer come first."
-        ),
-    ] = None,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the labels, .csv.")] = Path(
-        "labels.csv"
-    ),
-    db: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Database that keeps every answer. Default: DATA.labels.db."
-        ),
-    ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
-    ] = 0,
-    allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let other machines reach the page.")
-    ] = False,
-    lease: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="Time after which an unanswered row may go to somebody else."
-        ),
-    ] = 300.0,
-) -> None:
-    """Serve a page on this machine that asks people for the labels that help most.
-
-    Nothing that was answered is lost: the same command goes on where labelling stood.
-    """
-    with working("Starting"):
-        from surefoot.cli._label import Answers, Place, run_label  # noqa: PLC0415
-
-    run_label(
-        data,
-        target,
-        classes,
-        allow_new_classes=allow_new_classes,
-        strategy=strategy,
-        model=model,
-        answers=Answers(out, db),
-        place=Place(host, port, allow_remote, lease),
-    )
-
-
-@app.command()
-def audit(
-    model: Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")],
-    data: Table,
-    labels: AuditLabels = None,
-    out: AuditOut = None,
-    answers: AuditAnswers = None,
-    tolerance: Tolerance = None,
-    confidence: IntervalConfidence = 0.9,
-    fail_above: FailAbove = None,
-    as_json: Json = False,
-    random_state: RandomState = 0,
-) -> None:
-    """Draw the few rows whose labels tell how wrong a model is, and say so when they are labelled.
-
-    The interval is valid whatever the model is and whatever has changed.
-    """
-    with working("Starting"):
-        from surefoot.cli._audit import run_answers, run_draw  # noqa: PLC0415
-
-    if answers:
-        run_answers(model, data, answers, confidence, fail_above, as_json, (labels, out, tolerance))
-    else:
-        run_draw(model, data, labels, out, tolerance, random_state, as_json, fail_above)
-
-
-app.command()(watch)

@@ -1,149 +1,102 @@
-"""`surefoot audit`: rows whose labels tell how wrong a model is, and the verdict when they are labelled."""
+"""`surefoot audit`: rows whose labels show how wrong a model is, and the verdict when they are labelled."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-import pandas as pd
 import typer
 
-from surefoot._sure import Sure
-from surefoot._words import plural
-from surefoot.cli._audit_file import (
-    Code,
-    digest_of,
-    read_answers,
-    rows_to_label,
-    targets_of,
+from surefoot._tables import AUDIT_COLUMNS, check_fits, table_bytes, table_name
+from surefoot._words import listed, plural
+from surefoot.cli._console import (
+    ALARM,
+    Mistake,
+    check_output,
+    check_outputs,
+    one_sentence_of,
+    remark,
+    working,
+    write_output,
 )
-from surefoot.cli._columns import without_infinities
-from surefoot.cli._console import working
-from surefoot.cli._given_model import known_columns
-from surefoot.cli._memory import check_fits
-from surefoot.cli._mistakes import Mistake, one_sentence_of
-from surefoot.cli._output import check_output, check_outputs, write_output
-from surefoot.cli._roles import check_confidence
-from surefoot.cli._score import check_numbers, load_sure
-from surefoot.cli._tables import read_table, table_bytes, table_name
-from surefoot.monitoring import Audit, AuditResult
-from surefoot.monitoring import audit as draw_audit
+from surefoot.cli._options import Json, ModelFile, RandomState, Table, check_confidence
 
 # Rows to label if no number is given.
 N_LABELS = 100
 
-# Exit code for a promise that is broken, for programs that watch it.
-BROKEN = 3
+# Columns of a file of answers that are read.
+NEEDED = ["row", "label", "audit"]
+
+# Hexadecimal digits of the digest that tells one audit from another.
+DIGITS = 16
 
 
-def run_draw(
-    model: Path,
-    data: Path,
-    n_labels: int | None,
-    out: Path | None,
-    tolerance: float | None,
-    random_state: int,
-    as_json: bool,
-    fail_above: float | None = None,
+def audit(
+    model: ModelFile,
+    data: Table,
+    labels: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help=f"Number of rows to draw for labelling. Default: {N_LABELS}.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File for the rows to label, .csv.")
+    ] = None,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="That file with its column label filled in, or what surefoot label wrote; may be repeated.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Regression: error beyond which a prediction counts as wrong. Default: what 10 % of the errors "
+            "were beyond when the model was fitted.",
+        ),
+    ] = None,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Probability that the interval holds the truth.",
+            callback=check_confidence,
+        ),
+    ] = 0.9,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RISK",
+            help="Share of wrong predictions (with costs: mean cost) that was promised: exit code 3 if the whole "
+            "interval is above it.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    random_state: RandomState = 0,
 ) -> None:
-    """Draw rows of a table, and write them to a file where their labels are filled in."""
-    if out is None:
-        raise Mistake(
-            "Pass --out with a file for the rows to label, or --answers with their labels."
-        )
-    if fail_above is not None:
-        raise Mistake("--fail-above is for the verdict: pass it together with --answers.")
-    check_output(out, ".csv")
-    check_outputs([out], [model, data])
-    if out.exists():
-        raise Mistake(f"{out} is there already, perhaps with answers: name another file.")
-    sure, table, X = read_both(model, data)
-    n_labels = N_LABELS if n_labels is None else n_labels
-    drawn = drawn_rows(sure, X, n_labels, tolerance, random_state, model, data)
-    digest = digest_of(model, X, drawn)
-    code = Code(n_labels, random_state, drawn.loss.tolerance, digest)
-    write_output(out, table_bytes(rows_to_label(table, drawn, code), ".csv"))
-    summary = {
-        "ask": str(out),
-        "n_rows": drawn.n_rows,
-        "n_labels": n_labels,
-        "n_different": len(set(drawn.rows.tolist())),
-        "tolerance": drawn.loss.tolerance,
-    }
-    print(json.dumps(summary) if as_json else what_to_do(summary, model, data))
+    """Draw the few rows whose labels tell how wrong a model is, and say so when they are labelled.
 
-
-def run_answers(
-    model: Path,
-    data: Path,
-    paths: Sequence[Path],
-    confidence: float,
-    fail_above: float | None,
-    as_json: bool,
-    drawing: tuple[Any, ...] = (),
-) -> None:
-    """Say how wrong the model is on a table, from the answers to an audit of it."""
-    if any(option is not None for option in drawing):
+    The interval is valid whatever the model is and whatever has changed.
+    """
+    if not answers:
+        draw(model, data, labels, out, tolerance, random_state, fail_above, as_json=as_json)
+        return
+    if any(option is not None for option in (labels, out, tolerance)):
         raise Mistake(
             "--labels, --out and --tolerance draw an audit: leave them out where --answers are given."
         )
-    check_confidence(confidence)
     if fail_above is not None and not isfinite(fail_above):
         raise Mistake(f"--fail-above {fail_above:g} must be a number.")
-    result = audit_result(model, data, paths, confidence)
-    summary = figures_of(result, fail_above)
-    print(json.dumps(summary) if as_json else in_words(result, summary, table_name(data)))
-    if summary["broken"]:
-        raise typer.Exit(BROKEN)
-
-
-def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: float) -> AuditResult:
-    """What the answers to an audit of a table tell; a `Mistake` if they belong to another audit."""
-    answers = read_answers(paths)
-    sure, _, X = read_both(model, data)
-    code = answers.code
-    drawn = drawn_rows(sure, X, code.n_labels, code.tolerance, code.random_state, model, data)
-    if digest_of(model, X, drawn) != code.digest:
-        raise Mistake(
-            f"{answers.name} belongs to another audit: it was not drawn from {table_name(data)} by {model.name}."
-        )
-    return drawn.result(targets_of(answers, drawn), confidence)
-
-
-def read_both(model: Path, data: Path) -> tuple[Sure, pd.DataFrame, pd.DataFrame]:
-    """Model, table, and the columns of the table that the model knows."""
-    check_fits(
-        data, "audit a random sample of its rows, which is about as many rows as this machine holds"
-    )
-    with working(f"Reading {data}"):
-        sure, table = load_sure(model), read_table(data)
-        X = without_infinities(known_columns(sure, table, table_name(data)))
-        check_numbers(sure, X, table_name(data))
-    return sure, table, X
-
-
-def drawn_rows(
-    sure: Sure,
-    X: pd.DataFrame,
-    n_labels: int,
-    tolerance: float | None,
-    random_state: int,
-    model: Path,
-    data: Path,
-) -> Audit:
-    """Audit of a table; a `Mistake` if its rows cannot be judged."""
-    with (
-        working("Judging"),
-        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
-    ):
-        return draw_audit(sure, X, n_labels, tolerance=tolerance, random_state=random_state)
-
-
-def figures_of(result: AuditResult, fail_above: float | None) -> dict[str, Any]:
-    """Figures of the verdict."""
+    result = audit_result(model, data, answers, confidence)
     low, high = result.interval
-    return {
+    summary = {
         "n_rows": result.audit.n_rows,
         "n_labels": len(result.audit.rows),
         "n_answered": result.n_answered,
@@ -158,21 +111,217 @@ def figures_of(result: AuditResult, fail_above: float | None) -> dict[str, Any]:
         "kept": fail_above is not None and result.is_kept(fail_above),
         "false_alarm_rate": result.false_alarm_rate,
     }
+    print(json.dumps(summary) if as_json else in_words(result, summary, data))
+    if summary["broken"]:
+        raise typer.Exit(ALARM)
 
 
-def what_to_do(summary: dict[str, Any], model: Path, data: Path) -> str:
-    """What a person does with the rows that were drawn."""
-    ask, n_labels, n_different = (summary[name] for name in ("ask", "n_labels", "n_different"))
+def draw(
+    model: Path,
+    data: Path,
+    n_labels: int | None,
+    out: Path | None,
+    tolerance: float | None,
+    random_state: int,
+    fail_above: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Draw rows of a table, and write them to a file where their labels are filled in."""
+    if out is None:
+        raise Mistake(
+            "Pass --out with a file for the rows to label, or --answers with their labels."
+        )
+    if fail_above is not None:
+        raise Mistake("--fail-above is for the verdict: pass it together with --answers.")
+    check_output(out, ".csv")
+    check_outputs([out], [model, data])
+    if out.exists():
+        raise Mistake(f"{out} is there already, perhaps with answers: name another file.")
+    n_labels = N_LABELS if n_labels is None else n_labels
+    drawn, code, table = drawn_from(model, data, n_labels, tolerance, random_state)
+    write_output(out, table_bytes(rows_to_label(table, drawn, code), ".csv"))
+    n_different = len(set(drawn.rows.tolist()))
+    summary = {
+        "ask": str(out),
+        "n_rows": drawn.n_rows,
+        "n_labels": n_labels,
+        "n_different": n_different,
+        "tolerance": drawn.loss.tolerance,
+    }
     twice = "" if n_different == n_labels else f", {n_different:,} different ones"
+    words = (
+        f"Drew {plural(n_labels, 'row')}{twice}: {out}\n"
+        f"Fill in its column 'label', or run: surefoot label {out}\n"
+        f"Then run: surefoot audit {model} {data} --answers {out}, or with the file that the page writes"
+    )
+    print(json.dumps(summary) if as_json else words)
+
+
+class Code(NamedTuple):
+    """All that an audit is drawn from, besides the model and the table, and a digest of everything."""
+
+    n_labels: int
+    random_state: int
+    tolerance: float | None
+    digest: str
+
+    def __str__(self) -> str:
+        tolerance = "none" if self.tolerance is None else repr(self.tolerance)
+        return f"audit {self.n_labels} {self.random_state} {tolerance} {self.digest}"
+
+
+def drawn_from(
+    model: Path, data: Path, n_labels: int, tolerance: float | None, random_state: int
+) -> tuple[Any, Code, Any]:
+    """Audit of a table by a model, its code, and the table; a `Mistake` if the rows cannot be judged."""
+    with working("Starting"):
+        from surefoot._tables import read_table
+        from surefoot.cli._model import known_columns, load_error_estimator
+        from surefoot.cli._rows import with_missing
+        from surefoot.monitoring import audit as draw_audit
+
+    check_fits(
+        data, "audit a random sample of its rows, which is about as many rows as this machine holds"
+    )
+    with working(f"Reading {data}"):
+        error_estimator = load_error_estimator(model)
+        table = read_table(data, remark, error_estimator.input_form_)
+        X = with_missing(known_columns(error_estimator, table, table_name(data)))
+    with (
+        working("Judging"),
+        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
+    ):
+        drawn = draw_audit(
+            error_estimator, X, n_labels, tolerance=tolerance, random_state=random_state
+        )
     return (
-        f"Drew {plural(n_labels, 'row')}{twice}: {ask}\n"
-        f"Fill in its column 'label', or run: surefoot label {ask}\n"
-        f"Then run: surefoot audit {model} {data} --answers {ask}, or with the file that the page writes"
+        drawn,
+        Code(n_labels, random_state, drawn.loss.tolerance, digest_of(model, X, drawn)),
+        table,
     )
 
 
-def in_words(result: AuditResult, summary: dict[str, Any], name: str) -> str:
-    """Verdict: how wrong the model is, how sure that is, and whether a promise is kept."""
+def digest_of(model: Path, X: Any, drawn: Any) -> str:
+    """Digest of a model file, of the rows that it judges, and of the draws."""
+    from pandas.util import hash_pandas_object
+
+    digest = hashlib.sha256(model.read_bytes())
+    digest.update(json.dumps([list(X.columns), drawn.rows.tolist()]).encode())
+    for name in X.columns:
+        column = X[name].map(str) if X[name].dtype.kind == "O" else X[name]
+        digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
+    return digest.hexdigest()[:DIGITS]
+
+
+def rows_to_label(table: Any, drawn: Any, code: Code) -> Any:
+    """One line a draw: what it belongs to, an empty cell for the answer, and all columns of the table."""
+    import pandas as pd
+
+    n_draws, classes = len(drawn.rows), drawn.loss.classes
+    answers = None if classes is None else json.dumps([str(label) for label in classes])
+    own = {
+        "draw": range(n_draws),
+        "row": drawn.rows,
+        "audit": str(code),
+        "answers": [answers, *[None] * (n_draws - 1)],
+        "label": None,
+    }
+    shown = table.iloc[drawn.rows].reset_index(drop=True)
+    shown.columns = [f"{name} (input)" if name in AUDIT_COLUMNS else name for name in shown.columns]
+    return pd.concat([pd.DataFrame(own), shown], axis=1)
+
+
+def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: float) -> Any:
+    """Result of an audit of a table from its answers; a `Mistake` if they belong to another audit."""
+    name = " and ".join(table_name(path) for path in paths)
+    code, labels = read_answers(paths, name)
+    drawn, redrawn, _ = drawn_from(model, data, code.n_labels, code.tolerance, code.random_state)
+    if redrawn.digest != code.digest:
+        raise Mistake(
+            f"{name} belongs to another audit: it was not drawn from {table_name(data)} by {model.name}."
+        )
+    strange_rows = sorted(set(labels) - set(drawn.rows.tolist()))
+    if strange_rows:
+        raise Mistake(f"{name} has an answer to row {strange_rows[0]}, which was not drawn.")
+    classes = drawn.loss.classes
+    known = None if classes is None else {str(label): label for label in classes}
+    targets = {row: as_target(label, known, name) for row, label in labels.items()}
+    return drawn.result([targets.get(row) for row in drawn.rows.tolist()], confidence)
+
+
+def read_answers(paths: Sequence[Path], name: str) -> tuple[Code, dict[int, Any]]:
+    """Code of the audit, and the answer to each row that has one, from one or more files.
+
+    A `Mistake` if they contradict each other or belong to different audits.
+    """
+    labels: dict[int, Any] = {}
+    codes: dict[str, str] = {}
+    for path in paths:
+        lines = answered_lines(path)
+        codes |= dict.fromkeys(map(str, lines["audit"].unique()), table_name(path))
+        lines = lines[lines["label"].notna()]
+        for row, label in zip(lines["row"].tolist(), lines["label"].tolist(), strict=True):
+            if labels.setdefault(row, label) != label:
+                raise Mistake(f"{table_name(path)} has two different answers to row {row}.")
+    if len(codes) != 1:
+        raise Mistake(f"{name} must hold the answers to one audit, not to {len(codes)}.")
+    if not labels:
+        raise Mistake(f"{name} has no answers: fill in the column 'label'.")
+    return read_code(*codes.popitem()), labels
+
+
+def answered_lines(path: Path) -> Any:
+    """Lines of a file of answers; without those in which a person says that they cannot tell."""
+    from surefoot._tables import read_table
+
+    table, name = read_table(path, remark), table_name(path)
+    missing = [column for column in NEEDED if column not in table.columns]
+    if missing:
+        raise Mistake(
+            f"{name} lacks {listed(missing)}, which a file of surefoot audit or surefoot label has."
+        )
+    if table["row"].dtype.kind not in "iu" or table["audit"].isna().any():
+        raise Mistake(
+            f"The columns 'row' and 'audit' of {name} are changed: leave them as they are."
+        )
+    if "kind" in table.columns and "draw" not in table.columns:
+        table["label"] = table["label"].where(table["kind"] == "label")
+    return table[NEEDED]
+
+
+def read_code(text: str, name: str) -> Code:
+    """Code from its text; a `Mistake` if it is none."""
+    try:
+        word, n_labels, random_state, tolerance, digest = text.split(" ")
+        if word == "audit":
+            size = None if tolerance == "none" else float(tolerance)
+            return Code(int(n_labels), int(random_state), size, digest)
+    except ValueError:
+        pass
+    raise Mistake(f"Column 'audit' of {name} holds {text!r}, which surefoot audit has not written.")
+
+
+def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
+    """Answer as the model knows it: one of its classes, or a number."""
+    from surefoot.cli._rows import as_class
+
+    if classes is not None:
+        for text in (as_class(label).strip(), str(label).strip()):
+            if text in classes:
+                return classes[text]
+        raise Mistake(
+            f"{name} has the label {label!r}, but the model knows only {listed(classes)}: leave the cell empty if none "
+            "of these is true."
+        )
+    try:
+        return float(label)
+    except (TypeError, ValueError):
+        raise Mistake(f"{name} has the label {label!r}, which is not a number.") from None
+
+
+def in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
+    """Verdict: how wrong the model is, how certain that is, and whether a promise is kept."""
     loss = result.audit.loss
     sure, missed = (f"{100 * share:.3g}%" for share in (result.confidence, 1 - result.confidence))
     shown = "{:.1%}" if loss.is_share else "{:.3g}"
@@ -180,7 +329,7 @@ def in_words(result: AuditResult, summary: dict[str, Any], name: str) -> str:
         shown.format(summary[key]) for key in ("estimate", "low", "high", "when_fitted")
     )
     what = "wrong" if loss.tolerance is None else f"off by more than {loss.tolerance:g}"
-    rows = f"the {plural(summary['n_rows'], 'row')} of {name}"
+    rows = f"the {plural(summary['n_rows'], 'row')} of {table_name(data)}"
     start = (
         f"About {estimate} of the predictions for {rows} are {what}"
         if loss.is_share
@@ -194,16 +343,19 @@ def in_words(result: AuditResult, summary: dict[str, Any], name: str) -> str:
         lines.append(
             f"{n_open:,} of {plural(summary['n_labels'], 'draw')} have no answer: each counts as the worst case."
         )
-    if summary["fail_above"] is not None:
-        lines.append(about_promise(summary, shown.format(summary["fail_above"])))
-    return "\n".join(lines)
-
-
-def about_promise(summary: dict[str, Any], limit: str) -> str:
-    """Whether a promise is broken, with the rate of false alarms."""
-    rate = f"{summary['false_alarm_rate']:.2g}"
+    if summary["fail_above"] is None:
+        return "\n".join(lines)
+    promise, rate = (
+        f"The promise of at most {shown.format(summary['fail_above'])}",
+        f"{result.false_alarm_rate:.2g}",
+    )
     if summary["broken"]:
-        return f"The promise of at most {limit} is broken; the probability of a false alarm is at most {rate}."
-    if summary["kept"]:
-        return f"The promise of at most {limit} is kept; the probability that this is wrong is at most {rate}."
-    return f"Whether the promise of at most {limit} is kept is open: more labels may tell."
+        lines.append(f"{promise} is broken; the probability of a false alarm is at most {rate}.")
+    elif summary["kept"]:
+        lines.append(f"{promise} is kept; the probability that this is wrong is at most {rate}.")
+    else:
+        lines.append(
+            f"Whether the promise of at most {shown.format(summary['fail_above'])} is kept is open: more labels may "
+            "tell."
+        )
+    return "\n".join(lines)

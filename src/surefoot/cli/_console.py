@@ -1,36 +1,82 @@
-"""Messages and progress bars on a terminal; nothing is shown in a pipe."""
+"""What every command shares with its terminal: mistakes, messages, progress, signals, exit codes, output files."""
 
+import os
+import shlex
+import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+
+from surefoot._tables import TableFileError
+from surefoot._words import listed, reason
 
 T = TypeVar("T")
 
+# Exit code where an error is above the limit that was given, for programs that watch it.
+ALARM = 3
 
-def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
-    """Iterate over items with a progress bar on a terminal; without one in a pipe."""
-    from rich.console import Console  # noqa: PLC0415 - keeps --help fast
-    from rich.progress import track  # noqa: PLC0415
+# Handlers that nobody has replaced: whoever ignores a signal, such as a shell in the background, goes on to do so.
+USUAL: dict[signal.Signals, Any] = {
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGINT: signal.default_int_handler,
+}
 
-    console = Console(stderr=True)
-    if console.is_terminal:
-        items = track(items, description=label, total=total, console=console)
-    yield from items  # a bar that is only disabled ends with an empty line in rich 13
+# Folders of the system whose entries are no files, even where a link makes them look like one.
+DEVICES = ("/dev/", "/proc/", "/sys/")
+SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - a folder as any other
+
+# Links after which a path is thought to lead in a circle.
+MOST_LINKS = 40
+
+# Written in front of the name of a file until it is whole.
+BESIDE = ".abcdefgh."
+
+
+class Mistake(typer.TyperException):
+    """Error that the user can correct: one sentence on stderr, and exit code 2."""
+
+    exit_code = 2
+
+
+def unknown_column(name: str, columns: Iterable[str], where: str) -> Mistake:
+    """Mistake for a column that does not exist, with the most similar name, else all names."""
+    known = {column.casefold(): column for column in columns}
+    close = get_close_matches(name.casefold(), known, n=1)
+    hint = f"is it {known[close[0]]!r}?" if close else f"there are {listed(known.values())}."
+    return Mistake(f"{where} has no column {name!r}: {hint}")
 
 
 @contextmanager
-def working(sentence: str) -> Iterator[None]:
-    """Show a sentence with a spinner on a terminal while the block runs; nothing in a pipe."""
-    from rich.console import Console  # noqa: PLC0415
+def one_sentence_of(what: str) -> Iterator[None]:
+    """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; others stay."""
+    try:
+        yield
+    except (Mistake, TableFileError):
+        raise
+    except Exception as error:
+        words = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise Mistake(f"{what}: {words.rstrip('.')}.") from error
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield
-        return
-    with console.status(sentence):
-        yield
+
+def as_typed(context: typer.Context) -> str:
+    """Command line with the options that the user passed, to repeat the command."""
+    words = ["surefoot", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if value is None or value == parameter.default:
+            continue
+        flag = [parameter.opts[0]] if parameter.opts[0].startswith("-") else []
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            words += flag if each is True else [*flag, str(each)]
+    return shlex.join(words)
 
 
 def remark(sentence: str) -> None:
@@ -45,3 +91,161 @@ def plain_warnings() -> Iterator[None]:
         warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
         warnings.showwarning = lambda message, *_, **__: remark(str(message))
         yield
+
+
+@contextmanager
+def working(sentence: str) -> Iterator[None]:
+    """Show a sentence with a spinner on a terminal while the block runs; nothing in a pipe."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(sentence):
+        yield
+
+
+def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
+    """Iterate over items with a progress bar on a terminal; without one in a pipe."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    if console.is_terminal:
+        items = track(items, description=label, total=total, console=console)
+    yield from items  # a bar that is only disabled ends with an empty line in rich 13
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Leave by an exception on SIGTERM and on Ctrl-C, with exit code 143 or 130: what is open is closed.
+
+    By default a process that gets SIGTERM vanishes at once, and its worker processes work on.
+    """
+
+    def leave(number: int, _frame: Any) -> None:
+        raise SystemExit(128 + number)
+
+    usual = {each: handler for each, handler in USUAL.items() if signal.getsignal(each) is handler}
+    try:
+        with handled(dict.fromkeys(usual, leave)):
+            yield
+    except SystemExit:  # whoever asks again does not want to wait: the usual handlers are back
+        end_workers()
+        raise
+
+
+@contextmanager
+def handled(handlers: dict[signal.Signals, Any]) -> Iterator[None]:
+    """Handle signals during a block; only the main thread gets any, and other threads change nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def uninterrupted() -> Any:
+    """Context in which a block that ends soon, such as the writing of a file, ends whatever signal comes."""
+    return handled(dict.fromkeys(USUAL, signal.SIG_IGN))
+
+
+def end_workers(seconds: float = 10.0) -> None:
+    """Kill the worker processes of joblib, if it has any, and those that it was just starting.
+
+    The threads that looked after them unlink semaphores as they end: a process that leaves before them has told
+    joblib's tracker of a semaphore that is gone, and the tracker then warns of a leak.
+    """
+    executors = sys.modules.get("joblib.externals.loky.reusable_executor")
+    if executors is None:
+        return
+    from multiprocessing import active_children
+
+    executor = executors._executor  # noqa: SLF001 - get_reusable_executor() would start another
+    if executor is not None:
+        executor.shutdown(wait=True, kill_workers=True)
+    for number in [process.pid for process in active_children()]:
+        if number is not None:
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(number, signal.SIGKILL)  # joblib's processes have no kill()
+    end = time.monotonic() + seconds
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(max(0.0, end - time.monotonic()))
+
+
+def check_output(path: Path | None, *suffixes: str) -> None:
+    """Raise a `Mistake` if a file cannot be written to this path, or if its suffix is unknown."""
+    if path is None:
+        return
+    try:
+        check_no_device(path)
+        place = path.resolve()
+        if place.is_dir():
+            raise Mistake(f"{path} is a folder: name a file to write.")
+        if place.exists() and not place.is_file():
+            raise Mistake(f"{path} is not a regular file and cannot be replaced.")
+        if not place.parent.is_dir():
+            raise Mistake(f"There is no folder {path.parent} to write {path.name} to.")
+        if not os.access(place.parent, os.W_OK):
+            raise Mistake(f"You have no permission to write to the folder {path.parent}.")
+        longest = os.pathconf(place.parent, "PC_NAME_MAX") - len(BESIDE)
+        if len(os.fsencode(place.name)) > longest:
+            raise Mistake(f"The name of {path.name[:40]}… is too long for a file.")
+    except OSError as error:
+        raise Mistake(f"{path} cannot be written: {reason(error)}.") from error
+    if suffixes and path.suffix not in suffixes:
+        raise Mistake(f"{path} must end in {' or '.join(suffixes)}.")
+
+
+def check_no_device(path: Path) -> None:
+    """Raise a `Mistake` if a path, or anything that it links to, lies among the system's devices."""
+    place = path
+    for _ in range(MOST_LINKS):
+        place = place.parent.resolve() / place.name
+        if str(place).startswith(DEVICES) and not str(place).startswith(SHARED_MEMORY):
+            break
+        if not place.is_symlink():
+            return
+        place = place.parent / place.readlink()
+    raise Mistake(f"{path} is a device, not a file: name a file to write.")
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
+    """Raise one sentence if an output is an input or another output, by whatever name, links resolved."""
+    taken = [path for path in inputs if path is not None]
+    for output in filter(None, outputs):
+        for other in taken:
+            # One of them is not there, or its name is too long: another message says so.
+            with suppress(OSError, ValueError):
+                if output.resolve() == other.resolve() or output.samefile(other):
+                    raise Mistake(f"{output} is also {other}: it would be overwritten.")
+            with suppress(OSError, ValueError):
+                if other.is_dir() and output.resolve().is_relative_to(other.resolve()):
+                    raise Mistake(
+                        f"{output} is in the folder {other}, which is read: write it elsewhere."
+                    )
+        taken.append(output)
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all; if that fails, raise a `Mistake` and keep the old file."""
+    from surefoot._files import write_whole
+
+    with mistakes_of_writing(path):
+        write_whole(path, content)
+
+
+@contextmanager
+def mistakes_of_writing(path: Path) -> Iterator[None]:
+    """Turn the reason why a file could not be written into a `Mistake`."""
+    try:
+        yield
+    except OSError as error:
+        kept = " The old file is kept." if path.exists() else ""
+        raise Mistake(f"{path} could not be written: {reason(error)}.{kept}") from error

@@ -1,79 +1,81 @@
 """`surefoot fit`: fit a model and its error estimator, and save both."""
 
 import json
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import numpy as np
+import typer
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot._crossfit import known_classes
-from surefoot.cli._console import working
-from surefoot.cli._given_model import model_file, rows_and_model
-from surefoot.cli._limits import cost_matrix
-from surefoot.cli._output import check_output, check_outputs, write_output
-from surefoot.cli._roles import read_rows
-from surefoot.cli._tables import table_name
-from surefoot.cli._threads import threads_for
-from surefoot.model_files import model_content
+from surefoot._tables import table_name
+from surefoot.cli._console import Mistake, check_output, check_outputs, working, write_output
+from surefoot.cli._options import (
+    TARGET,
+    Cost,
+    Estimator,
+    Groups,
+    Jobs,
+    Json,
+    RandomState,
+    Sample,
+    Table,
+    Task,
+    cost_matrix,
+)
 
 
-def run_fit(
-    data: Path,
-    target: str,
-    out: Path,
-    estimator: str,
-    task: str,
-    groups: str | None,
-    random_state: int,
-    jobs: int,
-    as_json: bool,
-    cost: Sequence[str] = (),
-    labels: Path | None = None,
-    sample: int | None = None,
+def fit(
+    data: Table,
+    target: Annotated[str, TARGET],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the model, .skops.")],
+    estimator: Estimator = "boosting",
+    task: Task = "auto",
+    as_json: Json = False,
+    cost: Cost = None,
+    groups: Groups = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Labels of rows, as surefoot label writes them."),
+    ] = None,
+    sample: Sample = None,
+    random_state: RandomState = 0,
+    jobs: Jobs = 1,
 ) -> None:
-    """Fit a model to a table, save it, and print its held-out error."""
+    """Fit a model that also estimates its error on each row, and save it."""
+    with working("Starting"):
+        from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+        from surefoot._crossfit import known_classes
+        from surefoot.cli._model import given_model, is_fitted, model_file, model_for, threads_for
+        from surefoot.cli._rows import read_whole, take_apart, with_labels
+        from surefoot.model_files import model_content
+
     check_output(out, ".skops")
     check_outputs([out], [data, model_file(estimator), labels])
     with working(f"Reading {table_name(data)}"):
-        find_rows = partial(
-            read_rows,
-            data,
-            target,
-            groups=groups,
-            labels=labels,
-            sample=sample,
-            random_state=random_state,
-        )
-        rows, chosen = rows_and_model(find_rows, estimator, task, random_state)
-    kind = IndividualErrorRegressor if rows.task == "regression" else IndividualErrorClassifier
-    model = kind(chosen, random_state=random_state, n_jobs=jobs)
+        given, task_of_model, form = given_model(estimator, task)
+        if sample is not None and labels is not None:
+            raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
+        table = read_whole(data, sample, random_state, form)
+        if labels is not None:
+            table = with_labels(table, target, labels)
+        every = given is not None and is_fitted(given)
+        rows = take_apart(table, target, task_of_model, groups, table_name(data), every=every)
+        rows, model = model_for(rows, given, estimator, random_state)
+    is_classification = rows.task == "classification"
+    classes = known_classes(model, rows.y).tolist() if is_classification else []
+    kind = IndividualErrorClassifier if is_classification else IndividualErrorRegressor
+    error_estimator = kind(model, random_state=random_state, n_jobs=jobs)
     if cost:
-        classes: Any = known_classes(chosen, rows.y) if rows.task == "classification" else []
-        model.set_params(loss=cost_matrix(cost, rows.task, classes))
+        error_estimator.set_params(loss=cost_matrix(cost, rows.task, classes))
     with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
-        model.fit(rows.X, rows.y, groups=rows.groups)
+        error_estimator.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):
-        write_output(out, model_content(model))
-    error = float(np.mean(model.held_out_.losses))
-    summary = {
-        "model": str(out),
-        "task": rows.task,
-        "target": rows.target,
-        "n_rows": len(rows.y),
-        "error": error,
-    }
-    unit = "cost" if cost else rows.task
-    print(json.dumps(summary) if as_json else in_words(unit, error, out))
-
-
-def in_words(unit: str, error: float, out: Path) -> str:
-    """Sentences with the held-out error or cost of the model and the path of its file."""
-    start = {
-        "regression": f"Off by {error:.3g} on average",
-        "cost": f"An answer costs {error:.3g} on average",
-        "classification": f"Wrong on {error:.1%} of rows",
-    }[unit]
-    return f"{start}, measured on held-out rows.\nThe model: {out}"
+        write_output(out, model_content(error_estimator))
+    held_out = error_estimator.held_out_
+    error = float(held_out.losses.mean())
+    if as_json:
+        summary = {"model": str(out), "task": rows.task, "target": target}
+        print(json.dumps({**summary, "n_rows": len(rows.y), "error": error}))
+    else:
+        measured = held_out.unit.all_rows.format(held_out.unit.show(error))
+        start = f"{measured[:1].upper()}{measured[1:]}"
+        print(f"{start}, measured on held-out rows.\nThe model: {out}")

@@ -1,76 +1,120 @@
 """`surefoot label`: a local page on which people label the rows that help most."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
+
+import typer
 
 from surefoot._optional import needed_for
-from surefoot._table_files import is_audit_file
+from surefoot._tables import STDIN, is_audit_file, table_name
 from surefoot._words import listed
-from surefoot.cli._columns import leave_out_useless
-from surefoot.cli._console import remark, working
-from surefoot.cli._mistakes import Mistake, unknown_column
-from surefoot.cli._output import check_output, check_outputs, not_written
-from surefoot.cli._signals import uninterrupted
-from surefoot.cli._tables import STDIN, read_table, table_name
+from surefoot.cli._console import (
+    Mistake,
+    check_output,
+    check_outputs,
+    mistakes_of_writing,
+    remark,
+    uninterrupted,
+    unknown_column,
+    working,
+)
+from surefoot.cli._options import Table
 
 REMOTE = (
     "Other machines can reach this page, and whoever has the address can read the table and answer. The connection is "
     "not encrypted: use it only in a network that you trust."
 )
-
-
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
-
-class Place(NamedTuple):
-    """Where the page is served."""
-
-    host: str
-    port: int
-    allow_remote: bool
-    lease_seconds: float
+# More different numbers are no classes that a person can choose from.
+MOST_NUMBERS = 100
 
 
-class Answers(NamedTuple):
-    """Where answers are kept: a CSV file, and a database."""
-
-    out: Path
-    db: Path | None
-
-
-def run_label(
-    data: Path,
-    target: str | None,
-    classes: str | None,
-    *,
-    allow_new_classes: bool,
-    strategy: str | None,
-    model: Path | None,
-    answers: Answers,
-    place: Place,
+def label(
+    data: Table,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="COLUMN",
+            help="The column of the labels; a file of surefoot audit needs none.",
+        ),
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="Classes to choose from. Default: those in COLUMN."),
+    ] = None,
+    allow_new_classes: Annotated[
+        bool, typer.Option("--allow-new-classes", help="Let people add classes on the page.")
+    ] = False,
+    strategy: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What to ask first; see surefoot.active_learning.query."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Model of surefoot fit: rows that it would not answer come first."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="File for the labels, .csv.")] = Path(
+        "labels.csv"
+    ),
+    db: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Database that keeps every answer. Default: DATA.labels.db."
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 0,
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines reach the page.")
+    ] = False,
+    lease: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Time after which an unanswered row may go to somebody else."
+        ),
+    ] = 300.0,
 ) -> None:
-    """Serve the page until the command is stopped, then write the answers."""
-    db = answers.db or answers.out.parent / f"{'pool' if data == STDIN else data.stem}.labels.db"
-    check_output(answers.out, ".csv")
-    check_output(db)
-    check_outputs([answers.out, db], [data, model])
-    check_settings(strategy, place)
-    if place.host not in LOCAL:
-        remark(REMOTE)
-    with working(f"Reading {table_name(data)}"), needed_for("surefoot label", "label"):
-        from surefoot.labeling import serve  # noqa: PLC0415 - only this command needs it
+    """Serve a page on this machine that asks people for the labels that help most.
 
-        table = read_table(data)
-        name = table_name(data)
-        target = target or target_of_audit(table, name)
-        if (
-            target not in table.columns
-            and classes is None
-            and model is None
-            and not allow_new_classes
-        ):
+    Nothing that was answered is lost: the same command goes on where labelling stood.
+    """
+    db = db or out.parent / f"{'pool' if data == STDIN else data.stem}.labels.db"
+    check_output(out, ".csv")
+    check_output(db)
+    check_outputs([out, db], [data, model])
+    check_settings(host, lease, allow_remote=allow_remote)
+    if host not in LOCAL:
+        remark(REMOTE)
+    name = table_name(data)
+    with working(f"Reading {name}"), needed_for("surefoot label", "label"):
+        from surefoot._tables import read_table
+        from surefoot.labeling import serve
+
+        error_estimator = None if model is None else classifier_of(model)
+        form = None if error_estimator is None else error_estimator.input_form_
+        table = read_table(data, remark, form)
+        is_audit = is_audit_file(table.columns)
+        target = target or ("label" if is_audit else None)
+        if target is None:
+            raise Mistake(
+                f"Pass --target with the column of the labels: {name} has {listed(table.columns)}."
+            )
+        has_classes = classes is not None or model is not None or allow_new_classes
+        if target not in table.columns and not has_classes:
             raise unknown_column(target, table.columns, name)
-        settings = settings_of_audit(table, model) or learning(table, target, model, name)
+        if is_audit and model is not None:
+            raise Mistake(
+                "The rows of an audit are asked about in the order of their draws: leave out --model."
+            )
+        settings = (
+            {"estimator": None} if is_audit else learning(table, target, error_estimator, name)
+        )
     try:
         page = serve(
             table,
@@ -78,60 +122,63 @@ def run_label(
             classes=None if classes is None else class_names(classes),
             allow_new_classes=allow_new_classes,
             strategy=strategy,
-            out=answers.out,
+            out=out,
             db=db,
             name=name,
+            host=host,
+            port=port,
+            allow_remote=allow_remote,
+            lease_seconds=lease,
             **settings,
-            **place._asdict(),
         )
     except (TypeError, ValueError) as error:
         raise Mistake(str(error)) from error
     try:
         print(page.url, flush=True)
-        remark(f"Open this address in a browser. Ctrl-C stops the page and writes {answers.out}.")
+        remark(f"Open this address in a browser. Ctrl-C stops the page and writes {out}.")
         page.wait()
     finally:
-        stop(page, answers.out)
+        stop(page, out)
 
 
-def target_of_audit(table: Any, name: str) -> str:
-    """Column of the answers of a file of `surefoot audit`; a `Mistake` for any other table."""
-    if is_audit_file(table.columns):
-        return "label"
-    raise Mistake(
-        f"Pass --target with the column of the labels: {name} has {listed(table.columns)}."
-    )
-
-
-def settings_of_audit(table: Any, model: Path | None) -> dict[str, Any]:
-    """Settings of the page for a file of `surefoot audit`, from which nothing is learned; none for any other table."""
-    if not is_audit_file(table.columns):
-        return {}
-    if model is not None:
+def check_settings(host: str, lease: float, *, allow_remote: bool) -> None:
+    """Raise a `Mistake` for an address or a time that cannot be used."""
+    if not allow_remote and host not in LOCAL:
         raise Mistake(
-            "The rows of an audit are asked about in the order of their draws: leave out --model."
+            f"--host {host} may let other machines reach the page, over a connection that is not encrypted: pass "
+            "--allow-remote if that is meant."
         )
-    return {"estimator": None}
+    if not 1 <= lease < float("inf"):
+        raise Mistake(f"--lease {lease:g} must be a number of seconds, at least 1.")
 
 
-def learning(table: Any, target: str, model: Path | None, name: str) -> dict[str, Any]:
+def learning(table: Any, target: str, error_estimator: Any, name: str) -> dict[str, Any]:
     """Model and columns to learn from, as settings of the page."""
+    from surefoot.cli._rows import leave_out_useless
+
     if target in table.columns and table[target].dtype.kind in "iuf":
         n_values = table[target].nunique()
-        if n_values > 100:
+        if n_values > MOST_NUMBERS:
             raise Mistake(
                 f"Column {target!r} holds {n_values:,} different numbers: people can be asked for classes only."
             )
     X = table.drop(columns=target, errors="ignore")
-    if model is None:
+    if error_estimator is None:
         return {"inputs": list(leave_out_useless(X).columns)}
-    from surefoot.cli._given_model import known_columns  # noqa: PLC0415 - without a model the page starts sooner
-    from surefoot.cli._score import load_sure  # noqa: PLC0415
+    from surefoot.cli._model import known_columns
 
-    sure = load_sure(model)
-    if not hasattr(sure, "classes_"):
+    inputs = list(known_columns(error_estimator, X, name).columns)
+    return {"estimator": error_estimator, "inputs": inputs}
+
+
+def classifier_of(model: Path) -> Any:
+    """Error estimator of a file; a `Mistake` if it predicts numbers."""
+    from surefoot.cli._model import load_error_estimator  # without a model the page starts sooner
+
+    error_estimator = load_error_estimator(model)
+    if not hasattr(error_estimator, "classes_"):
         raise Mistake(f"{model} predicts numbers: people can be asked for classes only.")
-    return {"estimator": sure, "inputs": list(known_columns(sure, X, name).columns)}
+    return error_estimator
 
 
 def class_names(text: str) -> list[str]:
@@ -147,28 +194,10 @@ def class_names(text: str) -> list[str]:
     return names
 
 
-def check_settings(strategy: str | None, place: Place) -> None:
-    """Raise a `Mistake` for a strategy, an address or a time that cannot be used."""
-    if not place.allow_remote and place.host not in LOCAL:
-        raise Mistake(
-            f"--host {place.host} may let other machines reach the page, over a connection that is not encrypted: pass "
-            "--allow-remote if that is meant."
-        )
-    if not 1 <= place.lease_seconds < float("inf"):
-        raise Mistake(f"--lease {place.lease_seconds:g} must be a number of seconds, at least 1.")
-    if strategy is not None:
-        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415 - slow to import
-
-        if strategy not in STRATEGIES:
-            raise Mistake(f"--strategy {strategy} is not known: there are {listed(STRATEGIES)}.")
-
-
 def stop(page: Any, out: Path) -> None:
     """Stop the page; a `Mistake` if the answers could not be written, which are in the database all the same."""
     try:
-        with uninterrupted():
+        with uninterrupted(), mistakes_of_writing(out):
             page.stop()
-    except OSError as error:
-        raise not_written(out, error) from error
     except ValueError as error:
         raise Mistake(str(error)) from error

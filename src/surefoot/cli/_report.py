@@ -1,141 +1,178 @@
 """`surefoot report`: read a table, evaluate a model on it, write the page."""
 
 import json
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
-from surefoot._crossfit import known_classes
-from surefoot.cli._console import working
-from surefoot.cli._given_model import model_file, rows_and_model
-from surefoot.cli._limits import cost_matrix, limits_for
-from surefoot.cli._mistakes import Mistake
-from surefoot.cli._output import check_output, check_outputs, not_written, write_output
-from surefoot.cli._roles import Rows, read_rows, take_apart
-from surefoot.cli._tables import table_bytes
-from surefoot.cli._threads import threads_for
-from surefoot.datasets import make_subscriptions
-from surefoot.report import ReliabilityReport
+from surefoot._tables import shown_path, table_bytes, table_name
+from surefoot._words import listed
+from surefoot.cli._console import (
+    Mistake,
+    as_typed,
+    check_output,
+    check_outputs,
+    mistakes_of_writing,
+    working,
+    write_output,
+)
+from surefoot.cli._options import (
+    TABLE,
+    TARGET,
+    Cost,
+    Estimator,
+    Groups,
+    Jobs,
+    Json,
+    MaxRisk,
+    RandomState,
+    Sample,
+    Task,
+    cost_matrix,
+    limits_for,
+)
+
+PAGE = Path("report.html")
 
 
-class Request(NamedTuple):
-    """Options of the command that concern the report itself."""
+def report(
+    context: typer.Context,
+    data: Annotated[
+        Path | None, typer.Argument(help=f"{TABLE} Default: a generated example.")
+    ] = None,
+    target: Annotated[str | None, TARGET] = None,
+    estimator: Estimator = "boosting",
+    task: Task = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File for the page. Default: report.html; with --json, no page."
+        ),
+    ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File for a table of all rows, .csv or .parquet."),
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    as_json: Json = False,
+    json_rows: Annotated[
+        bool,
+        typer.Option("--json-rows", help="Like --json, with the rows of the page and its map."),
+    ] = False,
+    max_risk: MaxRisk = None,
+    cost: Cost = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column whose groups are compared; may be repeated."),
+    ] = None,
+    groups: Groups = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of times, numbers or dates: rows are held out later than those the model learns from. The "
+            "column itself is no input.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
+    ] = False,
+    sample: Sample = None,
+    random_state: RandomState = 0,
+    jobs: Jobs = 1,
+) -> None:
+    """Write a page that shows how far each prediction of a model can be trusted, and what to do.
 
-    data: Path | None
-    target: str | None
-    estimator: str
-    task: str
-    groups: str | None
-    max_risk: list[str] | None
-    random_state: int
-    jobs: int
-    command: str
-    cost: Sequence[str] = ()
-    by: Sequence[str] = ()
-    time: str | None = None
-    quick: bool = False
-    sample: int | None = None
+    --estimator also takes a model saved with skops. A fitted model is evaluated as it is: it must not have been
+    trained on rows of this table.
+    """
+    with working("Starting"):
+        from surefoot._crossfit import known_classes
+        from surefoot.cli._model import given_model, is_fitted, model_file, model_for, threads_for
+        from surefoot.cli._rows import take_apart
+        from surefoot.report import ReliabilityReport
+
+    as_json = as_json or json_rows
+    page = PAGE if out is None and not as_json else out
+    check_output(page, ".html", ".htm")
+    check_output(scores, ".csv", ".parquet")
+    check_outputs([page, scores], [data, model_file(estimator)])
+    with working(f"Reading {data or 'an example'}"):
+        given, task_of_model, form = given_model(estimator, task)
+        table, name, column, chosen = table_or_example(
+            data, target, task_of_model, sample, random_state, form
+        )
+        every = given is not None and is_fitted(given)
+        rows = take_apart(table, column, chosen, groups, name, every=every, by=by or (), time=time)
+        rows, model = model_for(rows, given, estimator, random_state)
+        is_classification = rows.task == "classification"
+        classes = known_classes(model, rows.y).tolist() if is_classification else []
+        loss = cost_matrix(cost, rows.task, classes)
+        computed = ReliabilityReport(
+            model,
+            rows.X,
+            rows.y,
+            cv=rows.cv,
+            groups=rows.groups,
+            X_unlabelled=rows.unlabelled,
+            max_risk=limits_for(max_risk, rows.task, classes, costs=loss is not None),
+            loss=loss,
+            by=rows.by,
+            random_state=random_state,
+            n_jobs=jobs,
+            name=rows.name,
+            target=rows.target,
+            command=as_typed(context),
+            quick=quick,
+            progress=True,
+        )
+    with threads_for(len(rows.y)):
+        summary = computed.summarize()
+    if page is not None:
+        with mistakes_of_writing(page):
+            computed.write_html(page)
+    if scores is not None:
+        write_output(scores, table_bytes(computed.to_frame(), scores.suffix))
+    if as_json:
+        print(json.dumps(summary if json_rows else without_rows(summary)))
+    else:
+        verdict = summary["verdict"]
+        places = {"The page": page, "Every row": scores}
+        written = [f"{what}: {path}" for what, path in places.items() if path is not None]
+        print("\n".join([verdict["headline"], *verdict["sentences"], *written]))
+    if show and page is not None:
+        typer.launch(page.resolve().as_uri())
 
 
-class Results(NamedTuple):
-    """Options of the command that say where the results go."""
+def table_or_example(
+    data: Path | None,
+    target: str | None,
+    task: str,
+    sample: int | None,
+    random_state: int,
+    form: dict[str, Any] | None,
+) -> tuple[Any, str, str, str]:
+    """Table, its name, its target and its task: the user's, or without `data` a generated example's."""
+    from surefoot.cli._rows import read_whole
+    from surefoot.datasets import make_subscriptions
 
-    page: Path | None
-    scores: Path | None
-    as_json: bool
-    json_rows: bool
-    show: bool
-
-
-def run_report(request: Request, results: Results) -> None:
-    """Evaluate the model, write the requested files, and print the verdict."""
-    check_output(results.page, ".html", ".htm")
-    check_output(results.scores, ".csv", ".parquet")
-    check_outputs([results.page, results.scores], [request.data, model_file(request.estimator)])
-    with working(f"Reading {request.data or 'an example'}"):
-        report = prepare(request)
-    with threads_for(len(report.y)):
-        summary = report.summarize()
-    if results.page is not None:
-        write_page(report, results.page)
-    if results.scores is not None:
-        write_output(results.scores, table_bytes(report.to_frame(), results.scores.suffix))
-    print(in_json(summary, results) if results.as_json else in_words(summary, results))
-    if results.show and results.page is not None:
-        typer.launch(results.page.resolve().as_uri())
-
-
-def prepare(request: Request) -> ReliabilityReport:
-    """Report that is not computed yet; all mistakes of the user are raised here, before the work."""
-    rows, model = rows_and_model(
-        partial(find_rows, request), request.estimator, request.task, request.random_state
-    )
-    is_classification = rows.task == "classification"
-    classes: Any = known_classes(model, rows.y) if is_classification else []
-    loss = cost_matrix(request.cost, rows.task, classes)
-    max_risk = limits_for(request.max_risk, rows.task, classes, costs=loss is not None)
-    return ReliabilityReport(
-        model,
-        rows.X,
-        rows.y,
-        cv=rows.cv,
-        groups=rows.groups,
-        X_unlabelled=rows.unlabelled,
-        max_risk=max_risk,
-        loss=loss,
-        by=rows.by,
-        random_state=request.random_state,
-        n_jobs=request.jobs,
-        name=rows.name,
-        target=rows.target,
-        command=request.command,
-        quick=request.quick,
-        progress=True,
-    )
-
-
-def find_rows(request: Request, task: str, *, every: bool = False) -> Rows:
-    """Rows of the user's table, or of an example."""
-    roles: dict[str, Any] = {"every": every, "by": request.by, "time": request.time}
-    if request.data is not None:
-        roles |= {"sample": request.sample, "random_state": request.random_state}
-        return read_rows(request.data, request.target, task, request.groups, **roles)
-    if request.sample is not None:
+    if data is not None:
+        table = read_whole(data, sample, random_state, form)
+        if target is None:
+            raise Mistake(
+                f"Pass --target with the column to predict: {shown_path(data)} has {listed(table.columns)}."
+            )
+        return table, table_name(data), target, task
+    if sample is not None:
         raise Mistake("--sample draws rows of a table: name one.")
     X, y = make_subscriptions(random_state=0)
-    table = X.assign(**{str(y.name): y})
-    if request.target is None:
-        example_task = "classification" if task == "auto" else task
-        return take_apart(table, str(y.name), example_task, request.groups, "the example", **roles)
-    return take_apart(table, request.target, task, request.groups, "the example", **roles)
+    if target is None and task == "auto":
+        task = "classification"
+    return X.assign(**{str(y.name): y}), "the example", target or str(y.name), task
 
 
-def write_page(report: ReliabilityReport, page: Path) -> None:
-    """Write the page; if that fails, raise a `Mistake` and keep the old file."""
-    try:
-        report.write_html(page)
-    except OSError as error:
-        raise not_written(page, error) from error
-
-
-def in_json(summary: dict[str, Any], results: Results) -> str:
-    """Summary as JSON, the numbers first; without its rows and the map of them unless they are wanted."""
-    if results.json_rows:
-        return json.dumps(summary)
+def without_rows(summary: dict[str, Any]) -> dict[str, Any]:
+    """Summary without its rows and the map of them."""
     regions = {name: value for name, value in summary["regions"].items() if name != "map"}
-    sections = {name: value for name, value in summary.items() if name != "rows"}
-    return json.dumps(sections | {"regions": regions})
-
-
-def in_words(summary: dict[str, Any], results: Results) -> str:
-    """Sentences of the verdict, and the paths of the files."""
-    verdict = summary["verdict"]
-    written = [
-        f"{what}: {path}"
-        for what, path in (("The page", results.page), ("Every row", results.scores))
-        if path
-    ]
-    return "\n".join([verdict["headline"], *verdict["sentences"], *written])
+    return {name: value for name, value in summary.items() if name != "rows"} | {"regions": regions}

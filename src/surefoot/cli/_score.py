@@ -1,191 +1,219 @@
-"""`surefoot score`: what a saved model predicts of each row, and how far to trust that."""
+"""`surefoot score`: predictions of a saved model for each row, and which of them are accepted."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Annotated, Any
 
-import numpy as np
-import pandas as pd
-from joblib import Parallel, delayed
-from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
+import typer
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot._parallel import model_of, shared_model
-from surefoot._sure import Sure
-from surefoot._table_files import is_score_column
-from surefoot._words import plural
-from surefoot.abstention import Promise, promise_for
-from surefoot.cli._columns import without_infinities
-from surefoot.cli._console import progress_bar, remark, working
-from surefoot.cli._given_model import is_fitted, known_columns, load_file
-from surefoot.cli._limits import Risk, limits_for
-from surefoot.cli._memory import check_fits
-from surefoot.cli._mistakes import Mistake, one_sentence_of, unknown_column
-from surefoot.cli._output import check_output, check_outputs, write_output
-from surefoot.cli._roles import check_confidence
-from surefoot.cli._tables import read_table, table_bytes, table_name
+from surefoot._optional import needed_for
+from surefoot._tables import STDIN, check_fits, is_score_column, table_name
+from surefoot._words import LossUnit, plural, reason
+from surefoot.cli._console import (
+    Mistake,
+    check_no_device,
+    check_output,
+    check_outputs,
+    mistakes_of_writing,
+    one_sentence_of,
+    remark,
+    working,
+)
+from surefoot.cli._options import Jobs, Json, MaxRisk, ModelFile, Table, check_confidence
 
-# Rows that are judged at a time, so that there is progress to see.
-CHUNK = 10_000
+AGAIN = "Finished parts stay, and the same command resumes after them."
 
 
-def run_score(
-    model: Path,
-    data: Path,
-    out: Path,
-    max_risk: Sequence[str] | None,
-    confidence: float,
-    keep: Sequence[str],
-    as_json: bool,
-    jobs: int = 1,
+def score(
+    model: ModelFile,
+    data: Table,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="File for the scored rows, .csv or .parquet; or a folder for parts of a table of any size, where "
+            "a run that was stopped resumes.",
+        ),
+    ],
+    max_risk: MaxRisk = None,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            help="Probability that the risk stays within --max-risk.",
+            callback=check_confidence,
+        ),
+    ] = 0.95,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
+    ] = None,
+    as_json: Json = False,
+    jobs: Jobs = 1,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers judge the parts."
+        ),
+    ] = None,
 ) -> None:
-    """Judge every row of a table, write that, and say how many can be trusted."""
-    check_output(out, ".csv", ".parquet")
-    check_outputs([out], [model, data])
-    check_kept(keep)
-    check_fits(data, f"name a folder instead of {out}, and the rows are scored part by part")
-    sure, promise, unit = prepare(model, max_risk, confidence)
-    with working(f"Reading {data}"):
-        table = read_table(data)
-        kept = kept_columns(table, keep, table_name(data))
-        X = without_infinities(known_columns(sure, table, table_name(data)))
-        check_numbers(sure, X, table_name(data))
-    with one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"):
-        judged = judge_in_chunks(sure, X, promise, jobs)
-    rows = pd.DataFrame({"row": np.arange(len(X))})
-    write_output(out, table_bytes(pd.concat([rows, kept, judged], axis=1), out.suffix))
+    """Predict every row of a table, estimate its error, and mark the rows to trust."""
+    with working("Starting"):
+        from surefoot._tables import infinities_in_words
+        from surefoot.cli._model import load_with_promise
+        from surefoot.scoring import score_table
+
+    is_folder = is_for_parts(out)
+    check_paths(model, data, out, keep or [], is_folder=is_folder, on_cluster=dask is not None)
+    error_estimator, promise = load_with_promise(model, max_risk, confidence)
+    began = perf_counter()
+    with (
+        cluster(dask) as client,
+        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
+        mistakes_of_parts() if is_folder else mistakes_of_writing(out),
+        mistakes_of_cluster(dask),
+    ):
+        scored = score_table(
+            error_estimator,
+            data,
+            out,
+            promise=promise,
+            keep=keep or [],
+            n_jobs=jobs,
+            client=client,
+            progress=not as_json,
+        )
+    if scored["n_infinite"]:
+        remark(infinities_in_words(scored["n_infinite"]))
     summary = {
-        **figures_of(out, promise, confidence),
-        "n_rows": len(judged),
-        "n_trusted": int(judged["trust"].sum()),
-        "n_novel": int(judged["novel"].sum()),
-        "estimated_error": float(judged["estimated_error"].mean()),
-    }
-    print(json.dumps(summary) if as_json else in_words(summary, unit))
-
-
-def prepare(
-    model: Path, max_risk: Sequence[str] | None, confidence: float
-) -> tuple[Sure, Promise, str]:
-    """Error estimator of a file, its promise, and the unit of its errors."""
-    check_confidence(confidence)
-    with working(f"Reading {model}"):
-        sure = load_sure(model)
-        has_costs = sure.held_out_.costs is not None
-        task = "classification" if is_classifier(sure) else "regression"
-        risk = limits_for(max_risk, task, getattr(sure, "classes_", []), costs=has_costs)
-    return sure, promise_or_remark(sure, risk, confidence), "cost" if has_costs else task
-
-
-def figures_of(out: Path, promise: Promise, confidence: float) -> dict[str, Any]:
-    """Figures of the summary that do not depend on the rows."""
-    return {
         "scores": str(out),
         "max_risk": promise.max_risk,
         "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
-        "limit": promise.limit if promise.kept else None,
+        "limit": promise.threshold if promise.kept else None,
+        **scored,
     }
+    if is_folder:
+        summary["seconds"] = perf_counter() - began
+    print(json.dumps(summary) if as_json else in_words(summary, error_estimator.held_out_.unit))
 
 
-LIMITS = {
-    "classification": "at most {:.1%}{} wrong",
-    "cost": "a mean cost{1} of at most {0:.3g}",
-    "regression": "a mean error{1} of at most {0:.3g}",
-}
+def is_for_parts(out: Path) -> bool:
+    """Whether an output is a folder, or a name without an ending, which becomes one."""
+    try:
+        return not out.suffix or out.is_dir()
+    except OSError:  # the name is too long, which another message reports
+        return False
 
 
-def load_sure(path: Path) -> Sure:
-    """A model that `surefoot fit` saved; one sentence for any other."""
-    model = load_file(path)
-    if not isinstance(model, (IndividualErrorClassifier, IndividualErrorRegressor)):
-        raise Mistake(f"{path} holds a {type(model).__name__}, not what `surefoot fit` saves.")
-    if not is_fitted(model):
-        raise Mistake(f"{path} holds a {type(model).__name__} that is not fitted.")
-    return model
-
-
-def check_kept(keep: Sequence[str]) -> None:
-    """Raise one sentence for a column to be carried over that would be there twice."""
+def check_paths(
+    model: Path, data: Path, out: Path, keep: Sequence[str], *, is_folder: bool, on_cluster: bool
+) -> None:
+    """Raise one sentence for an output that cannot be written, a table that cannot be scored into it, or a column."""
+    if is_folder and data == STDIN:
+        raise Mistake(
+            "Standard input is read once, and a run that writes a folder can resume after a stop: name a table."
+        )
+    if on_cluster and not is_folder:
+        raise Mistake(f"--dask writes parts: name a folder instead of {out}.")
+    if is_folder:
+        check_no_device(out)
+    else:
+        check_output(out, ".csv", ".parquet")
+    check_outputs([out], [model, data])
     for column in keep:
         if is_score_column(column):
             raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
+    if not is_folder:
+        instead = f"name a folder instead of {out}, and the rows are scored part by part"
+        check_fits(data, instead)
 
 
-def kept_columns(table: pd.DataFrame, keep: Sequence[str], name: str) -> pd.DataFrame:
-    """Columns to be carried over, each once; one sentence for one that is not there."""
-    for column in keep:
-        if column not in table.columns:
-            raise unknown_column(column, table.columns, name)
-    return table[list(dict.fromkeys(keep))]
+@contextmanager
+def mistakes_of_parts() -> Iterator[None]:
+    """Turn the reason why a part could not be written into a `Mistake`."""
+    try:
+        yield
+    except OSError as error:
+        raise Mistake(f"{error.filename} could not be written: {reason(error)}. {AGAIN}") from error
 
 
-def check_numbers(sure: Sure, X: pd.DataFrame, name: str) -> None:
-    """Say which texts stand where the model knows numbers: skrub would take them for gaps without a word."""
-    kinds = getattr(first_step(sure.estimator_), "column_to_kind_", {})
-    for column in X.columns[[kinds.get(column) == "numeric" for column in X.columns]]:
-        if X[column].dtype.kind in "biuf":
-            continue
-        known = X[column].dropna()
-        strange = known[pd.to_numeric(known, errors="coerce").isna()]
-        if len(strange) and len(strange) == len(known):
+@contextmanager
+def cluster(address: str | None) -> Iterator[Any]:
+    """Client of the Dask scheduler at an address, which has a worker; None without an address.
+
+    It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default.
+    """
+    if address is None:
+        yield None
+        return
+    with needed_for("--dask", "dask"):
+        from dask import config  # takes seconds
+        from dask.utils import parse_timedelta
+        from distributed import Client
+    seconds = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
+    with working(f"Connecting to {address}"):
+        try:
+            client = Client(address, timeout=seconds)
+        except ValueError as error:
             raise Mistake(
-                f"Column {column!r} of {name} holds {str(strange.iloc[0])!r} where the model knows numbers."
-            )
-        if len(strange):
-            remark(
-                f"{plural(len(strange), 'value')} of {column!r}, such as {str(strange.iloc[0])!r}, "
-                "taken for gaps: the model knows numbers there."
-            )
+                f"{address!r} is no address of a scheduler of Dask: it may be tcp://10.0.0.1:8786."
+            ) from error
+        except OSError as error:
+            raise Mistake(
+                f"No scheduler of Dask answers at {address} within {seconds:g} s: start one there, with dask scheduler."
+            ) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=seconds)
+        except TimeoutError as error:
+            raise Mistake(
+                f"The scheduler of Dask at {address} has no worker: start one with dask worker {address}."
+            ) from error
+        yield client
 
 
-def first_step(model: Any) -> Any:
-    """What a pipeline does first."""
-    return model[0] if isinstance(model, Pipeline) else model
+@contextmanager
+def mistakes_of_cluster(address: str | None) -> Iterator[None]:
+    """Turn the errors of a cluster that is lost during the work into a `Mistake`."""
+    if address is None:
+        yield
+        return
+    with needed_for("--dask", "dask"):
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm import CommClosedError
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise Mistake(f"The scheduler of Dask at {address} was lost. {AGAIN}") from error
+    except KilledWorker as error:
+        raise Mistake(
+            f"A part ended several workers of {address}, perhaps for want of memory. {AGAIN}"
+        ) from error
 
 
-def promise_or_remark(sure: Sure, max_risk: Risk, confidence: float) -> Promise:
-    """Promise for the risk that was asked for, or for the automatic one; a remark if none can be made."""
-    held_out = sure.held_out_
-    promise = promise_for(held_out, max_risk, confidence)
-    if not promise.kept:
-        units = "row" if held_out.groups is None else "group"
-        n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))
-        remark(
-            f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {promise.in_words} with a "
-            f"confidence of {confidence:g}.{f' {promise.reason}' if promise.reason else ''}"
-        )
-    return promise
-
-
-def judge_in_chunks(sure: Sure, X: pd.DataFrame, promise: Promise, jobs: int) -> pd.DataFrame:
-    """Table of the judgement of each row, chunk by chunk."""
-    parts = [X.iloc[start : start + CHUNK] for start in range(0, len(X), CHUNK)]
-    shared = shared_model(sure, jobs)
-    judged = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(judge_chunk)(shared, part, promise) for part in parts
-    )
-    shown = progress_bar(judged, total=len(parts), label="Judging")
-    return pd.concat(list(shown), ignore_index=True)
-
-
-def judge_chunk(shared: Any, part: pd.DataFrame, promise: Promise) -> pd.DataFrame:
-    """Table of the judgement of a few rows."""
-    return promise.apply(model_of(shared).judge(part)).to_frame()
-
-
-def in_words(summary: dict[str, Any], unit: str) -> str:
-    """How many rows can be trusted, and where all of them are."""
-    n_rows, limit = summary["n_rows"], LIMITS[unit]
-    overall = [] if summary["max_risk"] is None else [limit.format(summary["max_risk"], "")]
-    of_classes = [
-        limit.format(risk, f" of {label!r}") for label, risk in summary["class_risks"].items()
-    ]
-    kept = " and ".join(overall + of_classes)
-    return (
-        f"{summary['n_trusted']:,} of {plural(n_rows, 'row')} can be trusted for {kept} "
+def in_words(summary: dict[str, Any], unit: LossUnit) -> str:
+    """How many rows can be trusted, and where all of them are; for a folder also the speed."""
+    n_rows = summary["n_rows"]
+    limits = unit.describe_limits(summary["max_risk"], summary["class_risks"])["short"]
+    words = (
+        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits} "
         f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"
         f"Every row: {summary['scores']}"
+    )
+    if "seconds" not in summary:
+        return words
+    from surefoot._parallel import duration
+
+    seconds, n_earlier = summary["seconds"], summary["n_earlier"]
+    n_now = n_rows - n_earlier
+    earlier = f", {n_earlier:,} of them by an earlier run" if n_earlier else ""
+    rate = f", {n_now / seconds:,.0f} rows per second" if n_now else ""
+    took = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
+    return (
+        f"{words}\nMean estimated error: {summary['estimated_error']:.4g}. {plural(n_rows, 'row')}{earlier}; this run "
+        f"took {took}{rate}."
     )

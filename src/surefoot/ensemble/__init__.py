@@ -3,7 +3,6 @@
 from surefoot.ensemble._boosting import BoostingClassifier
 from surefoot.ensemble._filter_boosting import FilterBoostingClassifier
 from surefoot.ensemble._strive import StriveClassifier
-from surefoot.ensemble._threshold import learn_threshold
 from surefoot.ensemble._trust_weighted import TrustWeightedClassifier
 
 __all__ = [
@@ -11,5 +10,4 @@ __all__ = [
     "FilterBoostingClassifier",
     "StriveClassifier",
     "TrustWeightedClassifier",
-    "learn_threshold",
 ]

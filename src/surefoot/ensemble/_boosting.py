@@ -1,38 +1,42 @@
-"""AdaBoost in four variants, on presorted stumps or any learner."""
+"""AdaBoost in four variants, on presorted stumps or any learner.
+
+Discrete and its bound are by Freund and Schapire (1997; Duda, Hart and Stork 2001, algorithm 9.1), with
+SAMME by Zhu et al. (2009) for more than two classes; Real and Gentle are by Friedman, Hastie and Tibshirani
+(2000), Modest is by Vezhnevets and Vezhnevets (2005).
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier, is_regressor
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    check_random_state,
-    check_scalar,
-    get_tags,
-)
-from sklearn.utils.validation import (
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from scipy.special import logit
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.utils import check_random_state, check_scalar, get_tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._tables import as_table, take_rows
+from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_option
-from surefoot.ensemble._rounds import VARIANTS, Boosted, DiscreteRound, boost
 from surefoot.ensemble._weak_learners import (
     LearnerFactory,
     ModelFactory,
     StumpFactory,
+    WeakLearner,
     takes_weights,
 )
 
-CRITERIA = ("gini", "error")
+VARIANTS = ("discrete", "real", "gentle", "modest")
+
+# The log-odds of a pure leaf are infinite; this limit keeps it from outvoting all later rounds.
+LEAST_SHARE = 1e-5
+
+# Most draws of training rows until two classes are among them.
+MOST_DRAWS = 20
 
 
 class BoostingClassifier(ClassifierMixin, BaseEstimator):
@@ -138,25 +142,25 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y = self._check_rows(X, y)
-        weights = _start_weights(sample_weight, X)
+        weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = weights / weights.sum()
         if not weights.all():  # rows of weight 0 are left out
             counted = np.flatnonzero(weights)
             X, y, weights = take_rows(X, counted), y[counted], weights[counted]
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            only = self.classes_.tolist()[0]
-            raise ValueError(
-                f"y has one class only with any weight, {only!r}: a classifier needs two or more."
-            )
-        self._boost(X, codes, weights)
-        return self
-
-    def _boost(self, X: Any, codes: Ints, weights: Floats) -> None:
         n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise ValueError(
+                f"y has one class only with any weight, {self.classes_.tolist()[0]!r}: a classifier needs two or more."
+            )
         self._one_for_all = self.variant == "discrete" or n_classes == 2
         targets = [codes] if self._one_for_all else [1 * (codes == c) for c in range(n_classes)]
         n_codes = n_classes if self._one_for_all else 2
-        random, factory = check_random_state(self.random_state), self._factory(X, n_codes)
+        random = check_random_state(self.random_state)
+        if self.estimator is None:
+            factory: LearnerFactory = StumpFactory(X, n_codes, self.criterion)
+        else:
+            factory = ModelFactory(X, self.estimator)
         self._boosters = [
             boost(
                 factory,
@@ -170,27 +174,64 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
             )
             for target in targets
         ]
-        self._set_attributes(self._boosters)
+        self._set_attributes()
+        return self
 
-    def _set_attributes(self, boosters: list[Boosted]) -> None:
+    def _check_parameters(self) -> None:
+        check_option(self.variant, "variant", VARIANTS)
+        check_option(self.criterion, "criterion", ("gini", "error"))
+        check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
+        model = self.estimator
+        if model is None:
+            return
+        needs_probabilities = self.variant in ("real", "gentle")
+        if is_regressor(model):
+            usable = self.variant == "gentle"
+        else:
+            usable = hasattr(model, "predict_proba") or not needs_probabilities
+        if not usable:
+            needed = " with predict_proba" if needs_probabilities else ""
+            needed += ", or a regressor" if self.variant == "gentle" else ""
+            raise TypeError(
+                f"estimator={model!r} does not fit variant={self.variant!r}: it may be a classifier{needed}."
+            )
+        if not self.resample and not takes_weights(model):
+            raise ValueError(
+                f"estimator={model!r} takes no sample_weight: with resample=True its rows are drawn by "
+                "weight instead."
+            )
+
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        if self.estimator is None:
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            y = column_or_1d(y, warn=True)
+        else:
+            X, y, _ = check_training_rows(self, X, y)  # the model checks its own input
+        check_class_labels(y)
+        return X, y
+
+    def _check_new_rows(self, X: Any) -> Any:
+        if self.estimator is not None:
+            return check_rows(self, X)
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, dtype=np.float64)
+
+    def _set_attributes(self) -> None:
         """Set the public attributes from the fitted rounds."""
-        learners = [[round_.learner for round_ in booster.rounds] for booster in boosters]
-        errors = [np.array(booster.errors) for booster in boosters]
-        reasons = [booster.stop_reason for booster in boosters]
+        learners = [[round_.learner for round_ in booster.rounds] for booster in self._boosters]
+        errors = [np.array(booster.errors) for booster in self._boosters]
         self.estimators_: list[Any] = learners[0] if self._one_for_all else learners
         self.estimator_errors_: Any = errors[0] if self._one_for_all else errors
-        self.stop_reason_ = reasons[0]
+        self.stop_reason_ = self._boosters[0].stop_reason
         if not self._one_for_all:
             by_class = [
-                f"class {label!r}: {reason}"
-                for label, reason in zip(self.classes_.tolist(), reasons, strict=True)
-                if reason
+                f"class {label!r}: {booster.stop_reason}"
+                for label, booster in zip(self.classes_.tolist(), self._boosters, strict=True)
+                if booster.stop_reason
             ]
             self.stop_reason_ = "; ".join(by_class) or None
         if self.variant == "discrete":
-            self.estimator_weights_ = np.array(
-                [r.weight for r in boosters[0].rounds if isinstance(r, DiscreteRound)]
-            )
+            self.estimator_weights_ = np.array([r.weight for r in self._boosters[0].rounds])
             if len(self.classes_) == 2:
                 self.training_error_bound_ = np.cumprod(2 * np.sqrt(errors[0] * (1 - errors[0])))
 
@@ -266,56 +307,6 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def _factory(self, X: Any, n_codes: int) -> LearnerFactory:
-        if self.estimator is None:
-            return StumpFactory(X, n_codes, self.criterion)
-        return ModelFactory(X, self.estimator)
-
-    def _check_parameters(self) -> None:
-        check_option(self.variant, "variant", VARIANTS)
-        check_option(self.criterion, "criterion", CRITERIA)
-        check_scalar(self.n_estimators, "n_estimators", Integral, min_val=1)
-        if self.estimator is None:
-            return
-        model, fits = self.estimator, "a classifier"
-        if self.variant == "gentle":
-            fits += " with predict_proba, or a regressor"
-            usable = is_regressor(model) or hasattr(model, "predict_proba")
-        else:
-            fits += " with predict_proba" if self.variant == "real" else ""
-            usable = self.variant != "real" or hasattr(model, "predict_proba")
-        if not (
-            usable and (is_classifier(model) or is_regressor(model) == (self.variant == "gentle"))
-        ):
-            raise TypeError(
-                f"estimator={model!r} does not fit variant={self.variant!r}: it may be {fits}."
-            )
-        if not self.resample and not takes_weights(model):
-            raise ValueError(
-                f"estimator={model!r} takes no sample_weight: with resample=True its rows are drawn by "
-                "weight instead."
-            )
-
-    def _check_rows(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        if self.estimator is None:
-            X, y = validate_data(self, X, y, dtype=np.float64)
-        else:
-            validate_data(self, X, y, skip_check_array=True)  # the model checks its own input
-            X = as_table(X)
-            check_consistent_length(X, y)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_class_labels(y)
-        return X, y
-
-    def _check_new_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        if self.estimator is None:
-            return validate_data(self, X, reset=False, dtype=np.float64)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
@@ -323,7 +314,160 @@ class BoostingClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _start_weights(sample_weight: Any, X: Any) -> Floats:
-    """Weights of the first round, which sum to 1."""
-    weights = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    return np.asarray(weights / weights.sum())
+class Boosted(NamedTuple):
+    """Rounds of one booster, their weighted errors, and the reason if it stopped early."""
+
+    rounds: list[Any]
+    errors: list[float]
+    stop_reason: str | None
+
+
+def boost(
+    factory: LearnerFactory,
+    codes: Ints,
+    weights: Floats,
+    *,
+    variant: str,
+    n_classes: int,
+    n_rounds: int,
+    resample: bool,
+    random: Any,
+) -> Boosted:
+    """Fit the rounds, starting from weights that sum to 1; `codes` are 0 and 1, for SAMME also higher.
+
+    A round is a fitted learner that, called with rows, returns the terms that it adds to their scores, of shape (n,),
+    for SAMME (n, n_classes).
+    """
+    rounds: list[Any] = []
+    errors: list[float] = []
+    chance = 1 - 1 / n_classes
+    for number in range(1, n_rounds + 1):
+        learner = _fit_learner(factory, codes, weights, random, resample=resample)
+        if learner is None:
+            reason = f"round {number}: the rows drawn by weight are of one class only"
+            if number == 1:
+                raise ValueError(f"Boosting cannot begin, {reason}.")
+            return Boosted(rounds, errors, reason)
+        round_: Any
+        if variant == "discrete":
+            wrong = learner.codes(factory.X) != codes
+            error = float(weights @ wrong)
+            useless = error >= chance - 1e-12
+            if useless:
+                alpha = 1.0
+            elif error == 0:
+                # α would be infinite; any weight that outvotes all earlier rounds predicts alike.
+                alpha = 1 + sum(before.weight for before in rounds)
+            else:
+                alpha = float(np.log((1 - error) / error * (n_classes - 1)) / 2)
+            round_, growth = (
+                DiscreteRound(learner, alpha, n_classes),
+                np.where(wrong, alpha, -alpha),
+            )
+        else:
+            round_ = _additive_round(variant, learner, factory.X, codes, weights)
+            gain = round_(factory.X)
+            error = float(weights @ ((gain > 0) != (codes == 1)))
+            useless = not gain.any() if variant == "modest" else error >= chance - 1e-12
+            growth = np.where(codes == 1, -gain, gain)
+        if useless and number == 1 and error > chance + 1e-9:
+            raise ValueError(
+                f"The first learner's weighted error is {error:.3g}, worse than chance: boosting needs an "
+                "estimator that learns something."
+            )
+        if number == 1 or not useless:
+            rounds.append(round_)
+            errors.append(error)
+        if useless or error == 0:
+            what = f"'s weighted error {error:.3g} is no better than chance"
+            what = what if useless else " makes no error and is the last"
+            return Boosted(rounds, errors, f"round {number}: its learner{what}")
+        weights = weights * np.exp(growth)
+        weights /= weights.sum()
+    return Boosted(rounds, errors, None)
+
+
+def _fit_learner(
+    factory: LearnerFactory, codes: Ints, weights: Floats, random: Any, *, resample: bool
+) -> WeakLearner | None:
+    """Learner of a round; None if no draw of training rows has two classes."""
+    if not resample:
+        return factory.fit(codes, weights, random)
+    for _ in range(MOST_DRAWS):
+        drawn = random.choice(len(codes), size=len(codes), p=weights)
+        if np.ptp(codes[drawn]) > 0:
+            return factory.fit_drawn(codes, drawn, random)
+    return None
+
+
+def _additive_round(
+    variant: str, learner: WeakLearner, X: Any, codes: Ints, weights: Floats
+) -> "RealRound | GentleRound | ModestRound":
+    if variant == "real":
+        return RealRound(learner)
+    if variant == "gentle":
+        return GentleRound(learner)
+    # Joint probabilities of class and region, under the weights D and under inverted ones ∝ 1 − D.
+    regions, places = np.unique(learner.regions(X), return_inverse=True)
+    inverted = 1 - weights
+    inverted = inverted / inverted.sum() if inverted.sum() > 0 else weights
+    joint, joint_inverted = (
+        np.bincount(places + len(regions) * codes, row_weights, 2 * len(regions)).reshape(2, -1)
+        for row_weights in (weights, inverted)
+    )
+    negative, positive = joint * (1 - joint_inverted)
+    return ModestRound(learner, regions, positive - negative)
+
+
+@dataclass(frozen=True)
+class DiscreteRound:
+    """Round of Discrete AdaBoost: adds ±α, or with more than two classes α in the predicted class's column."""
+
+    learner: WeakLearner
+    weight: float
+    n_classes: int
+
+    def __call__(self, X: Any) -> Floats:
+        """Terms to add to the scores of rows."""
+        codes = self.learner.codes(X)
+        if self.n_classes == 2:
+            return np.where(codes == 1, self.weight, -self.weight)
+        return np.where(codes[:, None] == np.arange(self.n_classes), self.weight, 0.0)
+
+
+@dataclass(frozen=True)
+class RealRound:
+    """Round of Real AdaBoost: adds half the log-odds of the positive class."""
+
+    learner: WeakLearner
+
+    def __call__(self, X: Any) -> Floats:
+        """Terms to add to the scores of rows."""
+        share = np.clip(self.learner.positive_share(X), LEAST_SHARE, 1 - LEAST_SHARE)
+        return np.asarray(logit(share) / 2)
+
+
+@dataclass(frozen=True)
+class GentleRound:
+    """Round of Gentle AdaBoost: adds P(+|x) − P(−|x), the weighted least-squares fit of ±1."""
+
+    learner: WeakLearner
+
+    def __call__(self, X: Any) -> Floats:
+        """Terms to add to the scores of rows."""
+        return 2 * self.learner.positive_share(X) - 1
+
+
+@dataclass(frozen=True)
+class ModestRound:
+    """Round of Modest AdaBoost: adds P⁺(1 − P̄⁺) − P⁻(1 − P̄⁻) of the region; 0 in one without training rows."""
+
+    learner: WeakLearner
+    regions: Ints
+    values: Floats
+
+    def __call__(self, X: Any) -> Floats:
+        """Terms to add to the scores of rows."""
+        regions = self.learner.regions(X)
+        places = np.minimum(np.searchsorted(self.regions, regions), len(self.regions) - 1)
+        return np.where(self.regions[places] == regions, self.values[places], 0.0)

@@ -14,13 +14,9 @@ from surefoot._crossfit import CrossFitter, Panel
 from surefoot._shrunk import LogOddsLine, Step, SteppedLogistic, best_departure
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.ensemble._threshold import learn_threshold
 
 # Folds for the out-of-fold scores on which the threshold is learned.
 FOLDS = 5
-
-# C of the linear support vector machine: small, because the columns of several models are correlated.
-PENALTY = 0.1
 
 # A best F1 below this is no better than chance, and its threshold would assign a rare topic to most rows.
 LEAST_F1 = 0.1
@@ -128,8 +124,8 @@ def cautious_threshold(
 
 
 def _constant(truth: Ints) -> Combination:
-    """Combination whose score is the prior for every row."""
-    prior = prior_log_odds(truth)
+    """Combination whose score is the prior for every row; finite also if no row or every row has the topic."""
+    prior = float(logit((truth.sum() + 0.5) / (len(truth) + 1)))
     return Combination(None, None, prior, 0.0, np.full(len(truth), prior))
 
 
@@ -157,17 +153,18 @@ def combine(
     known = ~np.isnan(columns).any(axis=1)
     rows = (np.arange(len(truth)) if units is None else units)[known]
     table = beside(columns, passed)[known]
-    fitter = CrossFitter(
+    cross = CrossFitter(
         [],
         default_final(table) if final_estimator is None else final_estimator,
+        cv=FOLDS,
+    ).fit(
         table,
         truth[known],
-        cv=FOLDS,
         groups=None if units is None else rows,
         sample_weight=(weight := None if sample_weight is None else sample_weight[known]),
     )
     held_out = np.full(len(truth), np.nan)
-    places, scores = (fitted := fitter.held_out()).rows, fitted.scores[:, 0]
+    places, scores = cross.held_out.rows, cross.held_out.scores[:, 0]
     held_out[np.flatnonzero(known)[places]] = scores
     line = threshold
     if isinstance(threshold, str):
@@ -178,13 +175,9 @@ def combine(
             sample_weight=None if weight is None else weight[places],
             least_f1=LEAST_F1,
         )
-    model = fitter.model(fitter.everything)
-    return Combination(model, fitter.panel(), prior_log_odds(truth), float(line), held_out)
-
-
-def prior_log_odds(truth: Ints) -> float:
-    """Log-odds of a topic, from its share of the rows; finite also if no row or every row has it."""
-    return float(logit((truth.sum() + 0.5) / (len(truth) + 1)))
+    return _constant(truth)._replace(
+        model=cross.model, panel=cross.panel, threshold=float(line), held_out=held_out
+    )
 
 
 def beside(columns: Floats, passed: Any) -> Any:
@@ -203,7 +196,43 @@ def default_final(table: Any) -> Any:
     Dense columns are clipped to the range of the held-out rows: a column that hardly varies there, for example
     one at a bound that depends on the number of rows, would otherwise get a very large value on a new row.
     """
-    svm = LinearSVC(C=PENALTY, dual=False, max_iter=10_000, random_state=0)
+    # C is small because the columns of several models are correlated.
+    svm = LinearSVC(C=0.1, dual=False, max_iter=10_000, random_state=0)
     if issparse(table):
         return make_pipeline(StandardScaler(with_mean=False), svm)
     return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)
+
+
+def learn_threshold(
+    scores: Floats,
+    truth: Ints,
+    objective: str,
+    *,
+    sample_weight: Floats | None = None,
+    least_f1: float = 0.0,
+) -> float:
+    """Threshold with the lowest error, or the best F1, if rows with a higher score are called positive.
+
+    Candidates are 0, the threshold of the scores themselves, the middles between two consecutive scores, and one beyond
+    either end. Of equally good candidates the one nearest to 0 is taken. If even the best F1 is below `least_f1`, the
+    threshold is the highest score, so that the topic is not assigned (Yang 2001 calls it SCutFBR.1).
+    """
+    weight = np.ones(len(scores)) if sample_weight is None else sample_weight
+    order = np.argsort(scores)
+    ranked, positive = scores[order], (truth == 1)[order] * weight[order]
+    middles = (ranked[1:] + ranked[:-1]) / 2
+    cuts = np.concatenate([[0.0, ranked[0] - 1, ranked[-1] + 1], middles[ranked[1:] > ranked[:-1]]])
+    # Weights of the positive and of the negative rows above each candidate.
+    first = np.searchsorted(ranked, cuts, side="right")
+    below = np.concatenate([[0.0], np.cumsum(positive)])[first]
+    true, missed = positive.sum() - below, below
+    false = np.append(np.cumsum((weight[order] - positive)[::-1])[::-1], 0.0)[first]
+    if objective == "error":
+        value = -(false + missed)
+    else:
+        total = 2 * true + false + missed
+        value = np.divide(2 * true, total, out=np.zeros(len(cuts)), where=total > 0)
+        if value.max() < least_f1:
+            return float(ranked[-1])
+    best = np.sort(cuts[value >= value.max() - 1e-9])[::-1]
+    return float(best[np.abs(best).argmin()])

@@ -5,27 +5,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    clone,
-    is_classifier,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    check_random_state,
-    check_scalar,
-    get_tags,
-)
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils import check_random_state, check_scalar, get_tags
 
-from surefoot._tables import as_table, take_rows
+from surefoot._crossfit import check_rows, check_training_rows
+from surefoot._tables import take_rows
 from surefoot._typing import Ints, Mask
 from surefoot._validation import check_class_labels
+from surefoot.ensemble._weak_learners import clone_with_drawn_seeds
 
 # Sets count as equal in size if the largest is at most this many times the smallest.
 ALIKE = 1.25
@@ -110,23 +99,33 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
         self : object
             The fitted classifier.
         """
-        X, y = self._check(X, y)
-        self.notes_: list[str] = []
+        if self.estimator is not None and not is_classifier(self.estimator):
+            raise TypeError(f"estimator={self.estimator!r} is no classifier.")
+        check_scalar(self.depth, "depth", Integral, min_val=1)
+        X, y, _ = check_training_rows(self, X, y)  # the components check their own input
+        check_class_labels(y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has one class only, {self.classes_.tolist()}: a classifier needs two or more."
+            )
+        if self.n_first is not None:
+            check_scalar(self.n_first, "n_first", Integral, min_val=1, max_val=len(y) - 1)
         random = check_random_state(self.random_state)
-        chosen = self._choose_sets(X, y, random)
-        self.set_sizes_ = chosen.sizes
-        if len(chosen.third) == 0:
-            chosen = chosen._replace(third=np.arange(len(y)))
+        sets = self._choose_sets(X, y, random)
+        self.set_sizes_ = sets.sizes
+        self.notes_: list[str] = []
+        if len(sets.third) == 0:
+            sets = sets._replace(third=np.arange(len(y)))
             self.notes_.append(
                 "D3 is empty: C1 and C2 agree on all rows that were left, and C3 learned from all rows."
             )
-        if not chosen.has_second:
+        if sets.n_second == 0:
             self.notes_.append(
                 "D2 is empty: C1 does not get both right and wrong any of the rows that were left, and C2 "
                 "learned from all rows."
             )
-        third = self._component(X, y, chosen.third, random)
-        self.estimators_ = [*chosen.fitted, third]
+        self.estimators_ = [*sets.fitted, self._component(X, y, sets.third, random)]
         for name, component in zip(("D1", "D2", "D3"), self.estimators_, strict=True):
             if isinstance(component, DummyClassifier):
                 only = component.classes_.tolist()[0]
@@ -137,35 +136,28 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
 
     def _choose_sets(self, X: Any, y: NDArray[Any], random: Any) -> "_Sets":
         """Sets for the given n1, or the sets most equal in size among a few tries."""
-        n_rows = len(y)
         if self.n_first is not None:
             return self._draw_sets(X, y, self.n_first, random)
-        tried: set[int] = set()
-        n_first, best = max(1, n_rows // 3), None
+        tried: dict[int, _Sets] = {}
+        n_first = max(1, len(y) // 3)
         while n_first not in tried and len(tried) < MOST_TRIES:
-            tried.add(n_first)
-            sets = self._draw_sets(X, y, n_first, random)
-            if best is None or sets.unevenness < best.unevenness:
-                best = sets
+            sets = tried[n_first] = self._draw_sets(X, y, n_first, random)
             if sets.unevenness <= ALIKE:
                 break
-            n_first = min(max(1, round(sum(sets.sizes) / 3)), n_rows - 1)
-        return best if best is not None else self._draw_sets(X, y, n_first, random)
+            n_first = min(max(1, round(sum(sets.sizes) / 3)), len(y) - 1)
+        return min(tried.values(), key=lambda sets: sets.unevenness)
 
     def _draw_sets(self, X: Any, y: NDArray[Any], n_first: int, random: Any) -> "_Sets":
         order = random.permutation(len(y))
         first, rest = order[:n_first], order[n_first:]
         one = self._component(X, y, first, random)
-        right = one.predict(take_rows(X, rest)) == y[rest] if len(rest) else np.empty(0, bool)
-        picked = flip_coins(right, n_first, random)
+        picked = flip_coins(one.predict(take_rows(X, rest)) == y[rest], n_first, random)
         second, left = rest[picked], np.delete(rest, picked)
-        has_second = len(second) > 0
-        two = self._component(X, y, second if has_second else np.arange(len(y)), random)
-        if len(left) == 0:
-            return _Sets([one, two], len(first), len(second), left, has_second=has_second)
-        rows = take_rows(X, left)
-        third = left[one.predict(rows) != two.predict(rows)]
-        return _Sets([one, two], len(first), len(second), third, has_second=has_second)
+        two = self._component(X, y, second if len(second) else np.arange(len(y)), random)
+        if len(left):
+            rows = take_rows(X, left)
+            left = left[one.predict(rows) != two.predict(rows)]
+        return _Sets([one, two], len(first), len(second), third=left)
 
     def _component(self, X: Any, y: NDArray[Any], rows: Ints, random: Any) -> Any:
         """Component fitted to some rows; a constant classifier if they are all of one class."""
@@ -176,38 +168,13 @@ class FilterBoostingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimato
             inner = clone(self).set_params(depth=self.depth - 1, n_first=None, random_state=random)
             return inner.fit(table, labels)
         model = DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
-        model = clone(model)
-        seeded = [n for n in model.get_params() if n.split("__")[-1] == "random_state"]
-        model.set_params(**{name: random.randint(np.iinfo(np.int32).max) for name in seeded})
-        return model.fit(table, labels)
+        return clone_with_drawn_seeds(model, random).fit(table, labels)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row: C1's where C2 agrees, else C3's."""
-        check_is_fitted(self)
-        X = as_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        X = check_rows(self, X)
         one, two, three = (component.predict(X) for component in self.estimators_)
         return np.where(one == two, one, three)
-
-    def _check(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        if self.estimator is not None and not is_classifier(self.estimator):
-            raise TypeError(f"estimator={self.estimator!r} is no classifier.")
-        check_scalar(self.depth, "depth", Integral, min_val=1)
-        validate_data(self, X, y, skip_check_array=True)  # the components check their own input
-        X, y = as_table(X), column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise ValueError("X and y have no rows: a minimum of two is required.")
-        assert_all_finite(y, input_name="y")
-        check_class_labels(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class only, {self.classes_.tolist()}: a classifier needs two or more."
-            )
-        if self.n_first is not None:
-            check_scalar(self.n_first, "n_first", Integral, min_val=1, max_val=len(y) - 1)
-        return X, y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -224,7 +191,6 @@ class _Sets(NamedTuple):
     n_first: int
     n_second: int
     third: Ints
-    has_second: bool
 
     @property
     def sizes(self) -> tuple[int, int, int]:

@@ -1,29 +1,30 @@
 """Stacking with reliability indicators (Bennett 2007, sections 4.2 and 4.3)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
-from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Bunch, check_consistent_length
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._crossfit import TopicCrossFitter, TopicPanel, check_rows
-from surefoot._tables import take_rows
+from surefoot._crossfit import HeldOutOutputs, PanelOutput, check_rows, with_fixed_seed
+from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot.ensemble._backward_selection import SelectionStep, select_backward
+from surefoot._validation import check_number, check_option
 from surefoot.ensemble._combination import Combination, beside, combine, combine_all
-from surefoot.ensemble._meta_columns import SCORES, by_model, by_topic, column_labels, name_blocks
-from surefoot.ensemble._strive_input import (
-    check_metaclassifier,
-    check_topic_rows,
-    kept_models,
-    topic_splits,
-)
-from surefoot.ensemble._topic_decisions import micro_average
+from surefoot.ensemble._topic_models import TopicCrossFitter
+from surefoot.ensemble._topic_panel import TopicPanel
+from surefoot.ensemble._topics import Topics, as_topics, topic_splits
+from surefoot.indicators import Indicator
+
+# Name of the block of the models' scores; the other blocks are indicators.
+SCORES = "scores"
 
 
 class HeldOutColumns(NamedTuple):
@@ -38,7 +39,15 @@ class HeldOutColumns(NamedTuple):
     targets: Ints
 
 
-class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
+class SelectionStep(NamedTuple):
+    """One step of a backward selection: the group left out, the groups that remain, and the score with these."""
+
+    dropped: str | None
+    remaining: tuple[str, ...]
+    score: float
+
+
+class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     """Stacking classifier that also uses indicators of how reliable each base model is on the row.
 
     Stacking trains a metaclassifier on the out-of-fold scores of the base models, which are like
@@ -162,33 +171,63 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self : object
             The fitted classifier.
         """
-        models = kept_models(*self._validate_estimators())
-        check_metaclassifier(self.final_estimator, self.threshold)
+        models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
-        X, topics, sample_weight = check_topic_rows(self, X, y, sample_weight)
+        X, topics, sample_weight = self._check_training_rows(X, y, sample_weight)
         fitter = TopicCrossFitter(
             [indicators[name] for name in models],
             list(models.values()),
-            X,
-            topics.indicator,
             cv=topic_splits(self.cv, X, topics, groups, self.random_state),
-            groups=groups,
-            sample_weight=sample_weight,
             n_jobs=self.n_jobs,
         )
-        held_out = fitter.held_out()
-        rows = held_out.rows
+        cross = fitter.fit(
+            X, topics.indicator, groups=groups, sample_weight=sample_weight, deploy_all=True
+        )
+        held_out, rows = cross.held_out, cross.held_out.rows
         columns = by_topic(held_out, topics.indicator.shape[1])
         self.held_out_ = HeldOutColumns(rows, columns, topics.indicator[rows])
-        self._panel = fitter.topic_panel()
+        self._panel = cross.panel
         self.named_estimators_ = Bunch(**dict(zip(models, self._panel.models, strict=True)))
         self._blocks = name_blocks(list(models), fitter.owners, self._panel)
-        self._units = fitter.units(rows)
-        self._weight = None if sample_weight is None else sample_weight[rows]
+        self._units, self._weight = cross.units, cross.weight
         self._passed = take_rows(X, rows) if self.passthrough else None
         self._topics = topics
         self.classes_ = topics.classes
         return self._fit_metaclassifiers(np.arange(columns.shape[2]))
+
+    def _check_parameters(self) -> dict[str, Any]:
+        """Models by name, without dropped ones; raise an error for a parameter that is not possible."""
+        names, models = self._validate_estimators()
+        kept = {name: model for name, model in zip(names, models, strict=True) if model != "drop"}
+        for name, model in kept.items():
+            if isinstance(model, FrozenEstimator):
+                raise TypeError(
+                    f"estimators has {name!r} in FrozenEstimator, but it is fitted for each fold and topic: "
+                    "it may be the classifier itself."
+                )
+        if self.final_estimator is not None and not is_classifier(self.final_estimator):
+            raise TypeError(
+                f"final_estimator={self.final_estimator!r} is no classifier: it must be one."
+            )
+        if isinstance(self.threshold, str):
+            check_option(self.threshold, "threshold", ["error", "f1"], other="a number")
+        else:
+            check_number(self.threshold, "threshold")
+        return kept
+
+    def _check_training_rows(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, Topics, Floats | None]:
+        """Rows as a table, targets as topics, and weights as floats or None."""
+        validate_data(self, X, y, skip_check_array=True)
+        X, topics = as_table(X), as_topics(y)
+        check_consistent_length(X, topics.indicator)
+        if sample_weight is not None:
+            sample_weight = check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            topics.check_weights(sample_weight)
+        return X, topics, sample_weight
 
     def _fit_metaclassifiers(self, chosen: Ints) -> Self:
         """Fit the metaclassifier of each topic on the chosen columns."""
@@ -198,8 +237,11 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
         self.final_estimators_ = [fitted.model for fitted in combinations]
         self.thresholds_ = np.array([fitted.threshold for fitted in combinations])
         self.held_out_scores_ = np.column_stack([fitted.held_out for fitted in combinations])
-        passed = [] if self._passed is None else column_labels(self, self._passed)
-        self.feature_names_out_ = np.array([*self._column_names()[chosen], *passed], object)
+        names = list(self._column_names()[chosen])
+        if self._passed is not None:
+            own = [f"x{i}" for i in range(self._passed.shape[1])]
+            names += list(getattr(self, "feature_names_in_", own))
+        self.feature_names_out_ = np.array(names, dtype=object)
         return self
 
     def _column_names(self) -> NDArray[np.object_]:
@@ -324,24 +366,81 @@ class StriveClassifier(ClassifierMixin, _BaseHeterogeneousEnsemble):
             key: np.intersect1d(self._chosen, np.flatnonzero(np.isin(names, list(block))))
             for key, block in groups.items()
         }
-        places = {key: columns for key, columns in places.items() if len(columns)}
+        remaining = {key: columns for key, columns in places.items() if len(columns)}
         every = np.arange(len(self._combinations)) if topics is None else np.asarray(topics)
-        return select_backward(
-            self._chosen, places, lambda chosen: self._held_out_score(chosen, every)
-        )
+        chosen = self._chosen
+        steps = [SelectionStep(None, tuple(remaining), self._held_out_score(chosen, every))]
+        while remaining:
+            scores = {
+                name: self._held_out_score(np.setdiff1d(chosen, columns), every)
+                for name, columns in remaining.items()
+            }
+            dropped = max(scores, key=lambda name: scores[name])
+            chosen = np.setdiff1d(chosen, remaining.pop(dropped))
+            steps.append(SelectionStep(dropped, tuple(remaining), scores[dropped]))
+        return steps
 
     def _held_out_score(self, chosen: Ints, topics: Ints) -> float:
-        """Micro-averaged accuracy, or F1, on held-out rows with the columns `chosen`."""
+        """Micro-averaged accuracy, or F1, of the decisions on held-out rows with the columns `chosen`."""
         combinations = self._combine(chosen, topics)
-        return micro_average(
-            np.column_stack([fitted.held_out - fitted.threshold for fitted in combinations]),
-            self.held_out_.targets[:, topics],
-            one_topic_each=self._topics.kind == "multiclass",
-            use_f1=self.threshold == "f1",
-        )
+        scores = np.column_stack([fitted.held_out - fitted.threshold for fitted in combinations])
+        truth, assigned = self.held_out_.targets[:, topics] == 1, scores > 0
+        if self._topics.kind == "multiclass":
+            assigned = scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
+        if self.threshold == "f1":
+            return float(2 * (truth & assigned).sum() / (truth.sum() + assigned.sum()))
+        return float((truth == assigned).mean())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
+
+
+def by_model(indicators: Any, names: list[str], random_state: Any) -> dict[str, list[Indicator]]:
+    """Indicators of each model, with fixed seeds, from None, one indicator, several, or a dict by model."""
+    if isinstance(indicators, Mapping):
+        if unknown := [name for name in indicators if name not in names]:
+            raise ValueError(f"indicators names {unknown[0]!r}, which is none of the estimators.")
+        return {name: _checked(indicators.get(name), random_state) for name in names}
+    return {name: _checked(indicators, random_state) for name in names}
+
+
+def _checked(indicators: Any, random_state: Any) -> list[Indicator]:
+    several = indicators if isinstance(indicators, (list, tuple)) else [indicators]
+    given = [] if indicators is None else several
+    for indicator in given:
+        if not isinstance(indicator, Indicator):
+            raise TypeError(
+                f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, several, "
+                "or a dict of them by the names of the estimators."
+            )
+        indicator.check_parameters()
+    return [with_fixed_seed(indicator, random_state) for indicator in given]
+
+
+def by_topic(output: HeldOutOutputs | PanelOutput, n_topics: int) -> Floats:
+    """Columns by topic, of shape (n_rows, n_topics, n_columns): scores first, then indicator by indicator."""
+    n_rows = len(output.scores)
+    scores = output.scores.reshape(n_rows, -1, n_topics).transpose(0, 2, 1)
+    blocks = [block.reshape(n_rows, n_topics, -1) for block in output.columns.values()]
+    return np.concatenate([scores, *blocks], axis=2)
+
+
+def name_blocks(names: list[str], owners: list[int], panel: TopicPanel) -> dict[str, list[str]]:
+    """Names of the columns by block: the scores, then each model's indicators; a repeated name gets a number."""
+    blocks = {SCORES: [f"{name}__score" for name in names]}
+    taken = Counter(blocks[SCORES])
+    keys: Counter[str] = Counter()
+    for owner, indicator, columns in zip(
+        owners, panel.indicators.values(), panel.column_names(), strict=True
+    ):
+        key = _numbered(f"{names[owner]}__{type(indicator).__name__}", keys)
+        blocks[key] = [_numbered(f"{names[owner]}__{column}", taken) for column in columns]
+    return blocks
+
+
+def _numbered(name: str, taken: "Counter[str]") -> str:
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}_{taken[name]}"

@@ -1,14 +1,17 @@
 """Targets as topics: zeros and ones, one column for each topic."""
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.model_selection import GroupKFold
+from sklearn.utils import assert_all_finite, check_random_state, check_scalar
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
+from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints, Split
 from surefoot._validation import check_class_labels
 
@@ -26,16 +29,19 @@ class Topics(NamedTuple):
     dtype: Any
     sparse: bool
 
+    @property
+    def codes(self) -> Ints:
+        """Position of each row's class among the classes, of a binary or multiclass target."""
+        return self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
+
     def check_weights(self, sample_weight: Floats) -> None:
         """Raise an error if a class has no weight; a topic of a matrix may have none."""
         if self.kind == "multilabel":
             return
-        codes = self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
-        for label, total in zip(
-            self.classes.tolist(), np.bincount(codes, sample_weight), strict=True
-        ):
-            if total == 0:
-                raise ValueError(f"sample_weight leaves class {label!r} without weight.")
+        totals = np.bincount(self.codes, sample_weight)
+        if (totals == 0).any():
+            label = self.classes[totals == 0].tolist()[0]
+            raise ValueError(f"sample_weight leaves class {label!r} without weight.")
 
     def targets(self, scores: Floats) -> Any:
         """Targets in the form that `fit` was given; a score above 0 assigns a topic."""
@@ -79,6 +85,21 @@ def _indicator_topics(y: Any) -> Topics:
     if (indicator.min(axis=0) == indicator.max(axis=0)).all():
         raise ValueError("y has one class only in every column: a classifier needs two or more.")
     return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
+
+
+def topic_splits(cv: Any, X: Any, topics: Topics, groups: Any, random_state: Any) -> Any:
+    """Splits, or a splitter, that all topics share."""
+    if topics.kind != "multilabel":
+        splitter = resolve_cv(
+            cv, topics.codes, stratified=True, random_state=random_state, groups=groups
+        )
+        return list(splitter.split(X, topics.codes, groups))
+    if not isinstance(cv, Integral):
+        return cv
+    n_folds = int(check_scalar(cv, "cv", Integral, min_val=2))
+    if groups is not None:
+        return GroupKFold(min(n_folds, len(np.unique(groups))))
+    return deal_folds(topics.indicator, min(n_folds, len(topics.indicator)), random_state)
 
 
 def deal_folds(indicator: Ints, n_folds: int, random_state: Any) -> list[Split]:

@@ -8,16 +8,16 @@ from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
 from surefoot._crossfit import check_rows
+from surefoot._error_estimators import ErrorEstimatorEnsemble
 from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
 from surefoot._validation import check_number, check_option
-from surefoot.error_estimation import JudgedEnsemble
 
 # Shares of the vote that are tried, from the best model alone to the vote alone.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-class TrustWeightedClassifier(ClassifierMixin, JudgedEnsemble):
+class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     """Classifier that lets several models vote, each weighted by its estimated trust in the row.
 
     Each model votes with its class probabilities, or with its class if it has none. The weight of its vote grows with

@@ -1,6 +1,10 @@
-"""Weak learners of boosting: they predict classes, probabilities of the positive class, and regions."""
+"""Weak learners of boosting, all fitted to one table with different weights.
 
-from typing import Any, NamedTuple, Protocol
+A learner is over class codes 0, 1, ...; it predicts them (`codes`), the probability of the second class
+(`positive_share`), and the number of each row's region, its leaf or its predicted class (`regions`).
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone, is_regressor
@@ -17,31 +21,6 @@ from surefoot._kernels import (
 from surefoot._models import fit_model
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-
-
-class WeakLearner(Protocol):
-    """A fitted learner of one round, over class codes 0, 1, ...; with two classes 1 is positive."""
-
-    def codes(self, X: Any) -> Ints:
-        """Predicted class codes."""
-
-    def positive_share(self, X: Any) -> Floats:
-        """Estimated probability of the second class."""
-
-    def regions(self, X: Any) -> Ints:
-        """Number of the region of each row: its leaf, or its predicted class."""
-
-
-class LearnerFactory(Protocol):
-    """Factory of weak learners, all fitted to one table with different weights."""
-
-    X: Any
-
-    def fit(self, codes: Ints, weights: Floats, random: Any) -> WeakLearner:
-        """Fit a learner to weighted rows; weights sum to 1."""
-
-    def fit_drawn(self, codes: Ints, drawn: Ints, random: Any) -> WeakLearner:
-        """Fit a learner to drawn rows, each as often as it was drawn."""
 
 
 class Stump(NamedTuple):
@@ -142,11 +121,6 @@ class ModelFactory:
 
     def __init__(self, X: Any, estimator: Any) -> None:
         self.X, self.estimator = X, estimator
-        self.seeded = [
-            name
-            for name in estimator.get_params()
-            if name == "random_state" or name.endswith("__random_state")
-        ]
 
     def fit(self, codes: Ints, weights: Floats, random: Any) -> ModelLearner:
         """Fit to rows whose weights are 1 on average, as most learners expect."""
@@ -157,10 +131,13 @@ class ModelFactory:
         return self._fitted(take_rows(self.X, drawn), codes[drawn], None, random)
 
     def _fitted(self, X: Any, codes: Ints, weights: Floats | None, random: Any) -> ModelLearner:
-        seeds = {name: random.randint(np.iinfo(np.int32).max) for name in self.seeded}
-        model = clone(self.estimator).set_params(**seeds)
+        model = clone_with_drawn_seeds(self.estimator, random)
         target = 2.0 * codes - 1.0 if is_regressor(model) else codes
         return ModelLearner(fit_model(model, X, target, weights))
+
+
+WeakLearner = Stump | ModelLearner
+LearnerFactory = StumpFactory | ModelFactory
 
 
 def takes_weights(estimator: Any) -> bool:
@@ -168,3 +145,10 @@ def takes_weights(estimator: Any) -> bool:
     while isinstance(estimator, Pipeline):
         estimator = estimator[-1]
     return bool(has_fit_parameter(estimator, "sample_weight"))
+
+
+def clone_with_drawn_seeds(estimator: Any, random: Any) -> Any:
+    """Clone of a model, and a new seed for each `random_state` in it."""
+    seeded = [n for n in estimator.get_params() if n.split("__")[-1] == "random_state"]
+    seeds = {name: random.randint(np.iinfo(np.int32).max) for name in seeded}
+    return clone(estimator).set_params(**seeds)

@@ -8,21 +8,38 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows, known_classes
-from surefoot._typing import Floats, Ints, Mask
+from surefoot._crossfit import CrossFit, PanelOutput, check_rows, known_classes
+from surefoot._models import series_model
+from surefoot._typing import Floats, Mask
 from surefoot._validation import check_share
-from surefoot.error_estimation._conformal import check_supported, cv_plus_sets
-from surefoot.error_estimation._costs import check_costs, cost_factor, expected_cost
-from surefoot.error_estimation._default_indicators import classifier_indicators
-from surefoot.error_estimation._error_probability import ErrorProbability, check_learner
-from surefoot.error_estimation._individual_error import IndividualErrorEstimator
-from surefoot.error_estimation._judgement import HeldOut
-from surefoot.error_estimation._prior import check_prior, prior_for
-from surefoot.error_estimation._strangeness import class_strangeness, true_class_strangeness
+from surefoot.error_estimation._base import IndividualErrorEstimator
+from surefoot.error_estimation._conformal import check_supported, cv_plus_sets, nonconformity
+from surefoot.error_estimation._error_probability import (
+    CalibratedLearner,
+    ErrorPrior,
+    PretrainedLogisticRegression,
+    ShrunkLogisticRegression,
+    check_learner,
+    prior_for,
+)
+from surefoot.error_estimation._indicators import VoteConfidence
+from surefoot.error_estimation._judgement import (
+    HeldOut,
+    check_costs,
+    cost_factor,
+    expected_cost,
+)
 from surefoot.indicators import (
     Confidence,
     Indicator,
+    LocalSensitivity,
+    NeighborDisagreement,
+    NeighborDistance,
+    NeighborError,
+    SecondOpinion,
+    TrustScore,
 )
+from surefoot.neighborhoods import NeighborhoodIndex
 
 
 def _model_has(name: str) -> Any:
@@ -48,7 +65,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     error_estimator : classifier or regressor, default=None
         Learns from the columns whether a prediction is wrong (1) or not (0), and is recalibrated on its
         out-of-fold output. The default is a logistic regression that starts from `prior`, or without one from the
-        model's own confidence, and leaves it as far as the held-out rows show.
+        model's own confidence, and departs from it as far as the held-out rows support.
     indicators : "auto", indicator or several, default="auto"
         Indicators that the error estimator learns from. "auto" is the model's own `Confidence`, `LocalSensitivity`,
         `NeighborDisagreement` and `NeighborDistance` in a scaled space, and a `SecondOpinion`.
@@ -63,9 +80,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
     prior : "auto", ErrorPrior or None, default="auto"
-        What errors looked like on other tables, as a start for the default `error_estimator` (pretrained meta-model).
+        Weights learned on other tables, from which the default `error_estimator` starts (pretrained meta-model).
         "auto" is the one that ships with surefoot, if the columns are those that it was learned on: the default
-        indicators, on dense rows. With others the estimator does without it, and `prior_` is None.
+        indicators, on dense rows. With other columns there is no prior, and `prior_` is None.
     max_reference_rows : int, default=5_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken. The model learns
         from all rows, and the other models of `SecondOpinion` from up to 50,000.
@@ -83,7 +100,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     error_estimator_ : estimator
         Fitted error estimator; None if one was given and the held-out predictions are all right or all wrong.
     prior_ : ErrorPrior or None
-        The prior that the error estimator started from; None if it did without one.
+        The prior that the error estimator started from, if any.
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows, with the true error of each prediction.
     n_splits_ : int
@@ -129,12 +146,14 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
-    >>> assessed = IndividualErrorClassifier(model, random_state=0).fit(X[::2], y[::2])
-    >>> errors = assessed.predict_error(X[1::2])
-    >>> wrong = assessed.predict(X[1::2]) != y[1::2]
+    >>> error_estimator = IndividualErrorClassifier(model, random_state=0).fit(X[::2], y[::2])
+    >>> errors = error_estimator.predict_error(X[1::2])
+    >>> wrong = error_estimator.predict(X[1::2]) != y[1::2]
     >>> bool(errors[wrong].mean() > 5 * errors[~wrong].mean())
     True
     """
+
+    _methods = ("predict", "predict_proba")
 
     def __init__(
         self,
@@ -161,22 +180,6 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def predict_error(self, X: Any) -> Floats:
-        """Probability that each prediction is wrong, or its expected cost; lower is better.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-            Rows to assess.
-
-        Returns
-        -------
-        errors : ndarray of shape (n_rows,)
-            Probabilities, or costs in the unit of `loss`.
-        """
-        methods = () if self.loss is None else ("predict",)
-        return self._estimated_error(self._describe(X, methods))
-
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Conformal prediction set of each row: classes that cannot be ruled out; fewer is more certain.
 
@@ -194,9 +197,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """
         check_share(confidence, "confidence")
         X = check_rows(self, X)
-        check_supported(sum(map(len, self._held_out_strangeness)), confidence)
-        new = [class_strangeness(scorer(X).scores) for scorer in self._fold_scorers]
-        return cv_plus_sets(new, self._held_out_strangeness, confidence)
+        check_supported(sum(map(len, self._held_out_nonconformity)), confidence)
+        new = [nonconformity(self._fold_scores(model, X)) for model in self._fold_models]
+        return cv_plus_sets(new, self._held_out_nonconformity, confidence)
 
     @available_if(_model_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
@@ -210,50 +213,26 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         X = check_rows(self, X)
         return np.asarray(self.estimator_.decision_function(X))
 
-    def _methods(self) -> tuple[str, ...]:
-        has_probabilities = hasattr(self.estimator_, "predict_proba")
-        return ("predict", "predict_proba") if has_probabilities else ("predict",)
-
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
-        wrong = self._error(self._table(output.columns))
-        return {
-            "prediction": output.answers["predict"],
-            "error": self._estimated_error(output, wrong),
-            "wrong": wrong,
-            "classes": self.classes_,
-            "probabilities": output.answers.get("predict_proba"),
-        }
-
-    def _error(self, table: Floats) -> Floats:
-        return self._error_probability.predict(table)
-
-    def _estimated_error(self, output: PanelOutput, wrong: Floats | None = None) -> Floats:
-        """Probability of a mistake, or its expected cost where there is a `loss`."""
-        wrong = self._error(self._table(output.columns)) if wrong is None else wrong
-        if self.loss is None:
-            return wrong
-        codes = np.searchsorted(self.classes_, output.answers["predict"])
-        return self._cost_factor * expected_cost(self._costs, output.scores, codes, wrong)
-
-    def explain_error(self, X: Any = None) -> Floats:
-        """Contribution of each indicator to the estimated error, or cost, of each row; below 0 it lowers it."""
-        effects = super().explain_error(X)
-        if self.loss is None:
-            return effects
-        if X is None:
-            scores, predictions = self.held_out_.scores, self.held_out_.prediction
-        else:
-            output = self._describe(X, ("predict",))
-            scores, predictions = output.scores, output.answers["predict"]
-        codes = np.searchsorted(self.classes_, predictions)
-        right, wrong = (
-            expected_cost(self._costs, scores, codes, np.full(len(codes), chance))
-            for chance in (0.0, 1.0)
-        )
-        return effects * (self._cost_factor * (wrong - right))[:, None]
-
     def _auto_indicators(self) -> list[Indicator]:
-        return classifier_indicators(self.estimator, self.random_state)
+        opinion = SecondOpinion(space="scaled", random_state=self.random_state)
+        if (
+            series_model(self.estimator) is not None
+        ):  # neighbours as it searches them (Buza et al. 2010)
+            return [
+                VoteConfidence(),
+                NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
+                NeighborDistance(n_neighbors=10, space="scaled"),
+                NeighborError(n_neighbors=10, space="scaled"),
+                TrustScore(space="scaled"),
+                opinion,
+            ]
+        return [
+            Confidence(),
+            LocalSensitivity(n_neighbors=10, space="scaled"),
+            NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
+            NeighborDistance(n_neighbors=10, space="scaled"),
+            opinion,
+        ]
 
     def _resolve_indicators(self) -> list[Indicator]:
         """Checked indicators, own confidence first, where the default error estimator expects it."""
@@ -265,72 +244,103 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 f"estimator={self.estimator!r} is no classifier: for a regressor there is IndividualErrorRegressor."
             )
         check_learner(self.error_estimator)
-        check_prior(self.prior)
+        prior = self.prior
+        if not (prior is None or isinstance(prior, ErrorPrior) or prior == "auto"):
+            raise ValueError(
+                f"prior={prior!r} is not known: it may be 'auto', an ErrorPrior or None."
+            )
         self.classes_ = known_classes(self.estimator, y)
-        if self.loss is not None:
-            self._costs = check_costs(self.loss, len(self.classes_))
+        self._costs = None if self.loss is None else check_costs(self.loss, len(self.classes_))
+        self._error_methods = () if self.loss is None else ("predict",)
         return y
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        rows, truth = held_out.rows, folds.y[held_out.rows]
-        predictions = held_out.answers["predict"]
-        wrong = (predictions != truth).astype(np.int64)
-        weight = None if folds.sample_weight is None else folds.sample_weight[rows]
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
+        held_out, truth, weight = cross.held_out, cross.truth, cross.weight
+        prediction = held_out.answers["predict"]
+        wrong = (prediction != truth).astype(np.int64)
+        self._learner = self._new_learner(cross.seed)
+        self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
         is_default = self.error_estimator is None
-        self.prior_ = prior_for(self.get_column_names(), self.prior if is_default else None)
-        self._error_probability = ErrorProbability(
-            self.error_estimator,
-            n_own=self._n_own(held_out),
-            random_state=folds.seed,
-            directions=self._directions(),
-            prior=self.prior_,
-        ).fit(self._table(held_out.columns), wrong, weight, folds.units(rows))
-        self.error_estimator_ = self._error_probability.fitted_
-        losses, error = wrong.astype(float), self._error_probability.held_out_
-        if self.loss is not None:
-            codes = np.searchsorted(self.classes_, predictions)
-            losses = self._costs[np.searchsorted(self.classes_, truth), codes]
-            costs = expected_cost(self._costs, held_out.scores, codes, error)
-            self._cost_factor = cost_factor(losses, costs, weight)
-            error = self._cost_factor * costs
-        self._remember_strangeness(folds, held_out)
+        self.error_estimator_ = self._learner if is_default else self._learner.fitted_
+        codes = np.searchsorted(self.classes_, truth)
+        losses, error = wrong.astype(float), self._learner.held_out_
+        if self._costs is not None:
+            losses = self._costs[codes, np.searchsorted(self.classes_, prediction)]
+            self._cost_factor = 1.0
+            error = self._in_costs(self._learner.held_out_, held_out.scores, prediction)
+            self._cost_factor = cost_factor(losses, error, weight)
+            error = self._cost_factor * error
+        self._keep_for_sets(cross, codes)
         return HeldOut(
-            **self._held_out_fields(folds, held_out),
-            prediction=predictions,
+            **known,
+            prediction=prediction,
             error=error,
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
             losses=losses,
-            wrong=self._error_probability.held_out_,
-            costs=None if self.loss is None else self._costs,
+            wrong=self._learner.held_out_,
+            costs=self._costs,
         )
 
-    def _directions(self) -> Ints:
-        """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if that is not known."""
+    def _new_learner(self, seed: int) -> Any:
+        """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""
+        self.prior_ = None
+        if self.error_estimator is not None:
+            return CalibratedLearner(self.error_estimator, seed)
+        self.prior_ = prior_for(self.get_column_names(), self.prior)
+        if self.prior_ is not None:
+            return PretrainedLogisticRegression(self.prior_, random_state=seed)
         learned = [self._panel.indicators[name] for name in self._learned]
-        return np.concatenate([indicator.column_directions() for indicator in learned])
+        directions = [indicator.column_directions() for indicator in learned]
+        n_own = len(directions[0]) if _is_own_confidence(learned[0]) else 0
+        return ShrunkLogisticRegression(
+            n_own=n_own, directions=np.concatenate(directions), random_state=seed
+        )
 
-    def _n_own(self, held_out: CrossFit) -> int:
-        """Number of leading columns that are the model's own confidence."""
-        first = self._learned[0]
-        if not _is_own_confidence(self._panel.indicators[first]):
-            return 0
-        return int(held_out.columns[first].shape[1])
+    def _fold_scores(self, model: Any, X: Any) -> Floats:
+        """Scores of rows by the model of a fold."""
+        index = NeighborhoodIndex(model, X, n_neighbors=0, n_trained=self._n_trained)
+        return np.concatenate(index.map(lambda near: near.scores, X, 0))
 
-    def _remember_strangeness(self, folds: CrossFitter, held_out: CrossFit) -> None:
-        """Store the scorer of each fold's model, and the nonconformity scores of the rows it did not see."""
-        codes = np.searchsorted(self.classes_, folds.y[held_out.rows])
-        strangeness = true_class_strangeness(held_out.scores, codes)
+    def _keep_for_sets(self, cross: CrossFit, codes: NDArray[Any]) -> None:
+        """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
+        held_out, self._n_trained = cross.held_out, cross.panel.indexes[0].n_trained
+        scores = nonconformity(held_out.scores)[np.arange(len(codes)), codes]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
             first = np.unique(held_out.rows, return_index=True)[1]
-            self._fold_scorers = [folds.scorer(folds.splits[0][0])]
-            self._held_out_strangeness = [strangeness[first]]
+            self._fold_models = [cross.model]
+            self._held_out_nonconformity = [scores[first]]
             return
-        self._fold_scorers = [folds.scorer(train) for train, _ in folds.splits]
-        self._held_out_strangeness = [
-            strangeness[held_out.splits == number] for number in range(len(folds.splits))
+        self._fold_models = [fold.model for fold in cross.folds]
+        self._held_out_nonconformity = [
+            scores[held_out.splits == number] for number in range(len(cross.folds))
         ]
+
+    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        wrong = self._wrong(output.columns)
+        prediction = output.answers["predict"]
+        return {
+            "prediction": prediction,
+            "error": self._in_costs(wrong, output.scores, prediction),
+            "wrong": wrong,
+            "classes": self.classes_,
+            "probabilities": output.answers.get("predict_proba"),
+        }
+
+    def _estimate(self, columns: dict[str, Floats], scores: Floats, prediction: Any) -> Floats:
+        return self._in_costs(self._wrong(columns), scores, prediction)
+
+    def _wrong(self, columns: dict[str, Floats]) -> Floats:
+        """Estimated probability that each prediction is wrong."""
+        return np.asarray(self._learner.predict_proba(self._table(columns))[:, 1])
+
+    def _in_costs(self, wrong: Floats, scores: Floats, prediction: NDArray[Any]) -> Floats:
+        """Expected cost of predictions that are wrong with these probabilities; without costs the probabilities."""
+        if self._costs is None:
+            return wrong
+        codes = np.searchsorted(self.classes_, prediction)
+        return self._cost_factor * expected_cost(self._costs, scores, codes, wrong)
 
 
 def _is_own_confidence(indicator: Indicator) -> bool:

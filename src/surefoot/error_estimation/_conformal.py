@@ -1,18 +1,15 @@
-"""Conformal prediction: intervals and sets from one fit per fold and the rows it did not see."""
+"""Conformal prediction: intervals and sets from nonconformity scores of held-out rows."""
 
 from collections.abc import Sequence
 from math import floor
 
 import numpy as np
 
+from surefoot._models import margin
 from surefoot._typing import Floats, Ints, Mask
-from surefoot.metrics import conformal_quantile
 
 # Bisection steps after which the range is as narrow as floats allow.
 HALVINGS = 60
-
-# Predictions of rows by one fit, and the scales of their errors.
-CenterAndScale = tuple[Floats, Floats]
 
 
 def check_supported(n_rows: int, confidence: float) -> None:
@@ -24,17 +21,14 @@ def check_supported(n_rows: int, confidence: float) -> None:
         )
 
 
-def deployed_intervals(own: CenterAndScale, held_out_scores: Floats, confidence: float) -> Floats:
-    """Intervals of shape (n_rows, 2) around the predictions of the deployed model, by the held-out scores of all folds.
+def conformal_quantile(scores: Floats, confidence: float) -> float:
+    """The ⌈confidence · (n + 1)⌉-th smallest score, which a new one exceeds with 1 − confidence; inf if n is too small.
 
-    CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its centers
-    differ by them again. That is why it covers more than it is asked to. Here the scores are laid around one
-    prediction. This covers as asked if the deployed model errs like those of the folds, for which there is
-    no guarantee with more than one fold; with a single one this is split conformal prediction.
+    >>> conformal_quantile(np.arange(1.0, 20.0), 0.9), conformal_quantile(np.arange(1.0, 6.0), 0.9)
+    (18.0, inf)
     """
-    center, scale = own
-    reach = scale * conformal_quantile(held_out_scores, confidence)
-    return np.column_stack([center - reach, center + reach])
+    rank = floor((1 - confidence) * (len(scores) + 1) + 1e-9)
+    return float(np.partition(scores, len(scores) - rank)[-rank]) if rank > 0 else np.inf
 
 
 def levelled_scores(sizes: Floats, scales: Floats, own: Floats) -> Floats:
@@ -48,7 +42,7 @@ def levelled_scores(sizes: Floats, scales: Floats, own: Floats) -> Floats:
 
 
 def cv_plus_intervals(
-    by_fold: Sequence[CenterAndScale], held_out_scores: Sequence[Floats], confidence: float
+    by_fold: Sequence[tuple[Floats, Floats]], held_out_scores: Sequence[Floats], confidence: float
 ) -> Floats:
     """CV+ intervals of shape (n_rows, 2) from one fit per fold (Barber, Candès, Ramdas and Tibshirani 2021).
 
@@ -94,22 +88,6 @@ def kth_largest(
     return high
 
 
-def cv_plus_sets(
-    strangeness: Sequence[Floats], held_out_strangeness: Sequence[Floats], confidence: float
-) -> Mask:
-    """Prediction sets by CV+: mask of classes, shape (n_rows, n_classes), from one fit per fold.
-
-    `strangeness[k]` holds the nonconformity scores of each row and class by fit k, shape (n_rows, n_classes), and
-    `held_out_strangeness[k]` those of the rows that it did not see, for their true class. With n held-out rows, a
-    class is left out if at most ⌊(1 − confidence)(n + 1)⌋ scores, its own counted, are at least as high as its own.
-    """
-    n_held_out = sum(len(scores) for scores in held_out_strangeness)
-    n_as_strange = np.ones(strangeness[0].shape)
-    for new, held_out in zip(strangeness, held_out_strangeness, strict=True):
-        n_as_strange += len(held_out) - np.searchsorted(np.sort(held_out), new, side="left")
-    return n_as_strange > floor((1 - confidence) * (n_held_out + 1) + 1e-9)
-
-
 def held_out_intervals(
     prediction: Floats, sizes: Floats, scale: Floats, splits: Ints, confidence: float
 ) -> Floats:
@@ -124,3 +102,26 @@ def held_out_intervals(
         reach = scale[here] * conformal_quantile((sizes / scale)[~here], confidence)
         intervals[here] = np.column_stack([prediction[here] - reach, prediction[here] + reach])
     return intervals
+
+
+def nonconformity(scores: Floats) -> Floats:
+    """Nonconformity score of each class: score of the best other class minus its own, (n_rows, n_classes)."""
+    n_classes = max(2, scores.shape[1])
+    every = [np.full(len(scores), c) for c in range(n_classes)]
+    return np.column_stack([-margin(scores, top) for top in every])
+
+
+def cv_plus_sets(
+    new_scores: Sequence[Floats], held_out_scores: Sequence[Floats], confidence: float
+) -> Mask:
+    """Prediction sets by CV+: mask of classes, shape (n_rows, n_classes), from one fit per fold.
+
+    `new_scores[k]` holds the nonconformity scores of each row and class by fit k, shape (n_rows, n_classes), and
+    `held_out_scores[k]` those of the rows that it did not see, for their true class. With n held-out rows, a
+    class is left out if at most ⌊(1 − confidence)(n + 1)⌋ scores, its own counted, are at least as high as its own.
+    """
+    n_held_out = sum(len(scores) for scores in held_out_scores)
+    n_as_high = np.ones(new_scores[0].shape)
+    for new, held_out in zip(new_scores, held_out_scores, strict=True):
+        n_as_high += len(held_out) - np.searchsorted(np.sort(held_out), new, side="left")
+    return n_as_high > floor((1 - confidence) * (n_held_out + 1) + 1e-9)

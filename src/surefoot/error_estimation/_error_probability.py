@@ -1,122 +1,472 @@
-"""Calibrated probability that a prediction is wrong, by any learner."""
+"""Probability that a prediction is wrong, learned from columns: starting from a prior or from own confidence."""
 
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_regressor
+from scipy.special import expit, logit, ndtr, ndtri
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import validate_data
 
-from surefoot._models import fit_model
+from surefoot._files import write_whole
+from surefoot._models import fit_model, smoothed_targets
+from surefoot._shrunk import fit_logistic, with_ones
 from surefoot._splits import learner_folds
-from surefoot._typing import Floats, Ints
-from surefoot.error_estimation._pretrained_logistic import PretrainedLogisticRegression
-from surefoot.error_estimation._prior import ErrorPrior
-from surefoot.error_estimation._shrunk_logistic import ShrunkLogisticRegression
+from surefoot._typing import Floats, Ints, Mask, Split
+
+# Prior that ships with surefoot.
+SHIPPED = Path(__file__).with_name("error_prior.json")
+
+# Places, evenly spaced in normal scores, at which the distribution of a column is kept.
+N_KNOTS = 400
+
+# Penalty of the intercept, towards its prior: almost none, since every row informs it.
+LEVEL = 1e-2
+
+# Penalty of the model's own columns, towards their prior weights: about as strong as one row.
+LIGHT = 1.0
+
+# Penalties of the other columns, relative to the number of rows, strongest first: the first one leaves only the
+# model's own confidence.
+PENALTIES = 10.0 ** np.arange(1, -6, -1)
+
+FOLDS = 5
 
 # Inverse of the penalty, which must have no effect on the two weights of a calibration.
 NEGLIGIBLE_PENALTY = 1e6
 
 
-class ErrorProbability:
-    """P(wrong) from columns: by the default learner, or by any other, recalibrated on its out-of-fold output.
+@dataclass(frozen=True, eq=False)
+class ErrorPrior:
+    """Prior of the weights of a logistic regression of errors: mean and covariance over many other tables.
 
-    The default learner starts from a `prior` for these columns, or without one from the first `n_own` columns.
-    The probability or decision value of another classifier, or the prediction of a regressor of 0 and 1,
-    is calibrated by a logistic regression on its out-of-fold values.
+    An error estimator starts from the mean, and departs from it as far as its own held-out rows support: its weights
+    are the posterior mode of a logistic regression whose weights are normal around `mean`. The prior that ships
+    (`ErrorPrior.shipped()`) was learned on tables of PMLB.
+
+    Attributes
+    ----------
+    version : int
+        Number of the columns' definition: a prior fits columns of the same names and meaning only.
+    columns : tuple of str
+        Names of the columns, as `get_column_names` returns them.
+    mean : ndarray of shape (n_weights,)
+        Mean weights of the columns, as normal scores of their ranks, and of one that is computed from them.
+    covariance : ndarray of shape (n_weights, n_weights)
+        Their covariance over tables and models.
+    tables : tuple of str
+        Names of the tables that it was learned on.
+    n_cases : int
+        Number of models on tables that it was learned on.
     """
 
-    def __init__(
-        self,
-        learner: Any,
-        *,
-        n_own: int,
-        random_state: Any,
-        directions: Any = None,
-        prior: ErrorPrior | None = None,
-    ) -> None:
-        self.learner = learner
-        self.n_own = n_own
-        self.random_state = random_state
-        self.directions = directions
+    version: int
+    columns: tuple[str, ...]
+    mean: Floats
+    covariance: Floats
+    tables: tuple[str, ...]
+    n_cases: int
+
+    @classmethod
+    def shipped(cls) -> Self:
+        """Prior that ships with surefoot."""
+        return cls.load(SHIPPED)
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Prior from a file that `save` wrote; a ValueError if it is none."""
+        try:
+            values = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls(
+                version=int(values["version"]),
+                columns=tuple(values["columns"]),
+                mean=np.array(values["mean"], dtype=np.float64),
+                covariance=np.array(values["covariance"], dtype=np.float64),
+                tables=tuple(values["tables"]),
+                n_cases=int(values["n_cases"]),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} holds no prior that `ErrorPrior.save` wrote.") from error
+
+    def save(self, path: Any) -> None:
+        """Write the prior as JSON: plain numbers and names."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {
+            name: np.round(value, 6).tolist() if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        }
+        write_whole(Path(path), (json.dumps(plain, indent=1) + "\n").encode())
+
+    def normal_scores(self, held_out: Any, rows: Any) -> Floats:
+        """Inputs of the regression: normal scores of the rows' columns, by their ranks among the held-out rows.
+
+        Parameters
+        ----------
+        held_out, rows : array-like of shape (n_rows, n_columns)
+            The prior's columns for the held-out rows and for the rows in question.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows, n_weights)
+            Scores of the columns, and of one that is computed from them.
+        """
+        scores = NormalScores(np.asarray(held_out, dtype=np.float64), self.columns)
+        return scores(np.asarray(rows, dtype=np.float64))
+
+    def estimate(self, columns: Any, wrong: Any, new_columns: Any) -> Floats:
+        """Estimated errors of new rows, starting from the prior and learned from held-out rows; lower is better.
+
+        Parameters
+        ----------
+        columns, new_columns : array-like of shape (n_rows, n_columns)
+            The prior's columns for the held-out rows and for the new rows.
+        wrong : array-like of shape (n_rows,)
+            Whether each held-out prediction was wrong (1) or not (0).
+
+        Returns
+        -------
+        error : ndarray of shape (n_rows,)
+            Probability that the prediction of each new row is wrong.
+        """
+        learner = PretrainedLogisticRegression(self, random_state=0).fit(columns, wrong)
+        return learner.predict_proba(new_columns)[:, 1]
+
+
+def prior_for(columns: Iterable[str], setting: Any) -> ErrorPrior | None:
+    """Prior for columns of these names: the given one, or for "auto" the one that ships if it has these columns."""
+    prior = ErrorPrior.shipped() if isinstance(setting, str) else setting
+    if prior is None or tuple(columns) == prior.columns:
+        return prior
+    if prior is setting:
+        raise ValueError("prior was learned on other columns than the indicators have.")
+    return None
+
+
+class NormalScores:
+    """Columns, and one that is computed from them, as normal scores of their ranks among held-out rows.
+
+    A score is the value that a standard normal variable has at the same rank. So columns of any unit and any shape, and
+    with any outliers, can be compared from table to table. The added column is the mean probability of another class
+    than the predicted one, over the model itself and its second opinions, whose log-odds are among the columns.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Columns of the held-out rows.
+    columns : sequence of str
+        Their names.
+    weight : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
+    """
+
+    def __init__(self, table: Floats, columns: Sequence[str], weight: Floats | None = None) -> None:
+        self.log_odds = [place for place, name in enumerate(columns) if name.endswith("log_odds")]
+        weight = np.ones(len(table)) if weight is None else weight
+        counts = weight > 0
+        described = self._described(table[counts])
+        self.scales = [_scale(column, weight[counts]) for column in described.T]
+
+    def __call__(self, table: Floats) -> Floats:
+        """Scores of rows; beyond the held-out rows they are those of the first or the last of them.
+
+        The score of a value between two known ones, however near, is the middle of theirs.
+        """
+        scores = []
+        for column, (values, known) in zip(self._described(table).T, self.scales, strict=True):
+            below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
+            above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)
+            scores.append((known[below] + known[above]) / 2)
+        return np.column_stack(scores)
+
+    def _described(self, table: Floats) -> NDArray[np.float32]:
+        """All columns in single precision, so that values which differ by rounding alone have the same rank."""
+        mean_doubt = expit(-table[:, self.log_odds]).mean(axis=1)
+        with np.errstate(over="ignore"):
+            return np.column_stack([table, mean_doubt]).astype(np.float32)
+
+
+def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.float32], Floats]:
+    """Values of a column, ascending, and their normal scores: of a tie the middle one."""
+    furthest = ndtri((len(column) + 0.5) / (len(column) + 1))
+    scores = np.linspace(-furthest, furthest, N_KNOTS)
+    order = np.argsort(column, kind="stable")
+    reached = np.cumsum(weight[order])
+    places = np.searchsorted(reached, ndtr(scores) * reached[-1])
+    knots = column[order][np.minimum(places, len(column) - 1)]
+    values, first, counts = np.unique(knots, return_index=True, return_counts=True)
+    return values, (scores[first] + scores[first + counts - 1]) / 2
+
+
+class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
+    """Base of logistic regressions that estimate the probability of an error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Right and wrong: 0 and 1.
+    held_out_ : ndarray of shape (n_rows,)
+        Out-of-fold probabilities of the training rows.
+    """
+
+    random_state: Any
+    held_out_: Floats
+
+    @abstractmethod
+    def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
+        """Fit the weights and `held_out_`; `rarest` is the number of weighted rows that are wrong, or right."""
+
+    @abstractmethod
+    def _log_odds(self, X: Floats) -> Floats:
+        """Log-odds of being wrong."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit on columns and on whether predictions were wrong (1) or not (0); rows of one group stay in one fold."""
+        X, y = validate_data(self, X, dtype=np.float64), np.asarray(y, dtype=np.int64)
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        self.classes_ = np.array([0, 1])
+        rarest = int(min(np.count_nonzero(weight[y == label]) for label in (0, 1)))
+        every = np.arange(len(y))
+        folds: list[Split] = [(every, every)]  # where there are too few errors to divide
+        if rarest > 1 and groups is not None and len(np.unique(groups)) > 1:
+            folds = list(GroupKFold(min(FOLDS, len(np.unique(groups)))).split(y, groups=groups))
+        elif rarest > 1:
+            n_folds = min(FOLDS, int(y.sum()), int(len(y) - y.sum()))
+            shuffled = StratifiedKFold(n_folds, shuffle=True, random_state=self.random_state)
+            folds = list(shuffled.split(y, y))
+        self._learn(X, y, weight, folds, rarest)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of being right and of being wrong."""
+        wrong = expit(self._log_odds(validate_data(self, X, reset=False, dtype=np.float64)))
+        return np.column_stack([1 - wrong, wrong])
+
+
+class PretrainedLogisticRegression(ErrorLogisticRegression):
+    """Logistic regression of errors that starts from a prior: its weights stay there until the rows differ.
+
+    Columns are taken as normal scores of their ranks. Before the rows are seen, their weights are normal, with the
+    prior's mean and covariance; fitted, they are the most probable ones given the rows too. Few errors hardly move
+    them, many move them freely.
+
+    Parameters
+    ----------
+    prior : ErrorPrior
+        Where to start from.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of `held_out_`.
+
+    Attributes
+    ----------
+    intercept_, coef_ : float, ndarray of shape (n_columns + 1,)
+        Weights of the normal scores in the log-odds of being wrong.
+    """
+
+    def __init__(self, prior: ErrorPrior, *, random_state: Any = None) -> None:
         self.prior = prior
+        self.random_state = random_state
+
+    def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
+        self._scores = NormalScores(X, self.prior.columns, weight)
+        # In these directions the prior has unit variance.
+        root = np.linalg.cholesky(self.prior.covariance)
+        rows = with_ones(self._scores(X) @ root)
+        # Log-odds of the share of errors, by the rule of succession.
+        level = float(logit((weight @ y + 1) / (weight.sum() + 2)))
+        start = np.concatenate([[level], np.linalg.solve(root, self.prior.mean)])
+        weights = _posterior_mode(rows, y, weight, start)
+        self.intercept_, self.coef_ = float(weights[0]), root @ weights[1:]
+        self.held_out_ = np.empty(len(y))
+        for train, test in folds:
+            weights = _posterior_mode(rows[train], y[train], weight[train], start)
+            self.held_out_[test] = expit(rows[test] @ weights)
+
+    def _log_odds(self, X: Floats) -> Floats:
+        return np.asarray(self.intercept_ + self._scores(X) @ self.coef_)
+
+
+def _posterior_mode(rows: Floats, y: Ints, weight: Floats, start: Floats) -> Floats:
+    """Most probable intercept and weights, in directions in which the prior has unit variance."""
+    penalty = np.ones(len(start))
+    penalty[0] = LEVEL
+    return fit_logistic(rows, smoothed_targets(y, weight), weight, penalty, start, start)
+
+
+class ShrunkLogisticRegression(ErrorLogisticRegression):
+    """Logistic regression of errors that is shrunk towards the model's own confidence.
+
+    Columns are standardised. The first `n_own` columns, the model's own confidence, are hardly penalised; the others
+    have a ridge penalty, chosen by cross-validated log loss. With the strongest penalty the model's own confidence
+    alone ranks the rows. The prior takes the first own column as the log-odds of being right, so that without data the
+    model's confidence is returned. With fewer than two wrong or two right rows only the intercept is learned.
+
+    Parameters
+    ----------
+    n_own : int, default=0
+        Number of leading columns that are the model's own confidence, log-odds of the predicted class first.
+    directions : array-like of shape (n_columns,), default=None
+        Whether a higher value makes a mistake more (1) or less likely (-1), 0 if either may be. Weights of the other
+        columns that have another sign are shrunk towards 0 unless many errors support them.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds.
+
+    Attributes
+    ----------
+    intercept_, coef_ : float, ndarray of shape (n_columns,)
+        Weights of the standardised columns in the log-odds of being wrong.
+    penalty_ : float
+        The penalty chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> own, other = np.random.default_rng(0).normal(size=(2, 400))
+    >>> wrong = (own + other < 0).astype(int)
+    >>> meta = ShrunkLogisticRegression(n_own=1, random_state=0).fit(np.c_[own, other], wrong)
+    >>> meta.predict_proba([[2.0, 2.0], [2.0, -3.0]])[:, 1].round(2)
+    array([0., 1.])
+    """
+
+    def __init__(self, *, n_own: int = 0, directions: Any = None, random_state: Any = None) -> None:
+        self.n_own = n_own
+        self.directions = directions
+        self.random_state = random_state
+
+    def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
+        self._scaler = StandardScaler().set_output(transform="default").fit(X, sample_weight=weight)
+        rows = with_ones(self._scaler.transform(X))
+        self._seen = rows[:, 1:].min(axis=0), rows[:, 1:].max(axis=0)
+        prior, signs = np.zeros((2, rows.shape[1]))
+        if self.n_own:
+            prior[:2] = -self._scaler.mean_[0], -self._scaler.scale_[0]
+        if self.directions is not None:
+            signs[1 + self.n_own :] = self.directions[self.n_own :]
+        # Neither the columns' weights nor their penalty can be learned from a single error.
+        is_free = np.arange(rows.shape[1]) <= (self.n_own if rarest > 1 else 0)
+        log_odds = np.empty((len(y), len(PENALTIES)))
+        for train, test in folds:
+            path = _path(rows[train], y[train], weight[train], prior, signs, is_free)
+            log_odds[test] = rows[test] @ path.T
+        losses = weight @ (np.logaddexp(0, log_odds) - y[:, None] * log_odds)
+        best = int(np.argmin(losses)) if rarest > 1 else 0
+        self.penalty_ = float(PENALTIES[best])
+        self.held_out_ = expit(log_odds[:, best])
+        weights = _path(rows, y, weight, prior, signs, is_free)[best]
+        self.intercept_, self.coef_ = float(weights[0]), weights[1:]
+
+    def _log_odds(self, X: Floats) -> Floats:
+        """Log-odds of rows clipped to the range of the training rows, so that almost constant columns have no effect.
+
+        The model's own columns are not clipped where it is less confident than the most confident training row:
+        low confidence must have its full effect.
+        """
+        rows = self._scaler.transform(X)
+        clipped = np.clip(rows, *self._seen)
+        if self.n_own:
+            unsure = rows[:, 0] < self._seen[1][0]
+            clipped[unsure, : self.n_own] = rows[unsure, : self.n_own]
+        return np.asarray(self.intercept_ + clipped @ self.coef_)
+
+
+def _path(
+    rows: Floats, y: Ints, weight: Floats, prior: Floats, signs: Floats, is_free: Mask
+) -> Floats:
+    """Weights for each penalty of the columns that are not free; each fit starts from the previous one."""
+    target, path = smoothed_targets(y, weight), [prior]
+    for strength in PENALTIES:
+        penalty = np.where(is_free, LIGHT, strength * weight.sum())
+        penalty[0] = LEVEL
+        path.append(fit_logistic(rows, target, weight, penalty, prior, path[-1], signs=signs))
+    return np.array(path[1:])
+
+
+class CalibratedLearner:
+    """Any other learner of errors, recalibrated by a logistic regression on its out-of-fold outputs.
+
+    Parameters
+    ----------
+    learner : classifier or regressor
+        Learns from the columns whether a prediction is wrong (1) or not (0).
+    random_state : int
+        Seed of the folds.
+
+    Attributes
+    ----------
+    fitted_ : classifier or regressor
+        The fitted learner; None if all predictions are right, or all wrong.
+    held_out_ : ndarray of shape (n_rows,)
+        Calibrated out-of-fold probabilities of the training rows.
+    """
+
+    def __init__(self, learner: Any, random_state: Any) -> None:
+        self.learner = learner
+        self.random_state = random_state
 
     def fit(self, table: Floats, wrong: Ints, weight: Any, groups: Any) -> Self:
         """Fit on out-of-fold columns and on whether each prediction was wrong (1) or not (0)."""
-        self.calibrator_ = None
-        if self.learner is None:
-            self.fitted_: Any = self._default_learner().fit(table, wrong, weight, groups)
-            self.held_out_ = self.fitted_.held_out_
-            return self
-        counted = wrong if weight is None else wrong[weight > 0]
-        if counted.min() == counted.max():
-            return self._fit_constant(counted, len(wrong))
-        self.fitted_ = fit_model(self.learner, table, wrong, weight)
-        scores = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
-        self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
-            scores[:, None], wrong, sample_weight=weight
-        )
-        self.held_out_ = self.calibrator_.predict_proba(scores[:, None])[:, 1]
-        return self
-
-    def _default_learner(self) -> Any:
-        """Logistic regression that starts from the prior, or without one from the model's own confidence."""
-        if self.prior is None:
-            return ShrunkLogisticRegression(
-                n_own=self.n_own, directions=self.directions, random_state=self.random_state
-            )
-        return PretrainedLogisticRegression(self.prior, random_state=self.random_state)
-
-    def _fit_constant(self, wrong: Ints, n_rows: int) -> Self:
-        """Set one probability for all rows, by the rule of succession: all predictions are right, or all wrong."""
         self.fitted_ = None
-        self.held_out_ = np.full(n_rows, (wrong.sum() + 1) / (len(wrong) + 2))
+        counted = wrong if weight is None else wrong[weight > 0]
+        if (
+            counted.min() == counted.max()
+        ):  # one probability for all rows, by the rule of succession
+            self.held_out_ = np.full(len(wrong), (counted.sum() + 1) / (len(counted) + 2))
+            return self
+        self.fitted_ = fit_model(self.learner, table, wrong, weight)
+        outputs = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
+        self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
+            outputs[:, None], wrong, sample_weight=weight
+        )
+        self.held_out_ = self.calibrator_.predict_proba(outputs[:, None])[:, 1]
         return self
 
-    def predict(self, table: Floats) -> Floats:
-        """Probability that each prediction is wrong."""
+    def predict_proba(self, table: Floats) -> Floats:
+        """Probabilities of being right and of being wrong."""
         if self.fitted_ is None:
-            return np.full(len(table), self.held_out_[0])
-        if self.calibrator_ is None:
-            return np.asarray(self.fitted_.predict_proba(table)[:, 1])
-        scores = answer(self.fitted_, table)
-        return np.asarray(self.calibrator_.predict_proba(scores[:, None])[:, 1])
+            wrong = np.full(len(table), self.held_out_[0])
+            return np.column_stack([1 - wrong, wrong])
+        outputs = learner_output(self.fitted_, table)
+        return np.asarray(self.calibrator_.predict_proba(outputs[:, None]))
 
 
 def check_learner(learner: Any) -> None:
     """Raise one sentence unless this is None, a classifier or a regressor."""
-    is_model = hasattr(learner, "fit") and hasattr(learner, "__sklearn_tags__")
-    fits = is_model and not isinstance(
-        learner, type
-    )  # scikit-learn 1.8 cannot tell the kind of a class
+    # scikit-learn 1.8 cannot tell the kind of a class.
+    is_model = hasattr(learner, "fit") and not isinstance(learner, type)
+    fits = is_model and hasattr(learner, "__sklearn_tags__")
     if learner is not None and not (fits and (is_classifier(learner) or is_regressor(learner))):
         raise TypeError(
             f"error_estimator={learner!r} is no model: it may be a classifier or regressor."
         )
 
 
-def answer(learner: Any, table: Floats) -> Floats:
+def learner_output(learner: Any, table: Floats) -> Floats:
     """P(target = 1) or decision value of a classifier, or prediction of a regressor."""
     if is_regressor(learner):
         return np.asarray(learner.predict(table), dtype=np.float64)
     if hasattr(learner, "predict_proba"):
-        classes = list(learner.classes_)
-        probabilities = learner.predict_proba(table)
-        is_known = 1 in classes
-        return np.asarray(probabilities[:, classes.index(1)] if is_known else np.zeros(len(table)))
+        known = np.asarray(learner.classes_) == 1
+        return np.asarray(learner.predict_proba(table)[:, known].sum(axis=1))
     return np.asarray(learner.decision_function(table), dtype=np.float64)
 
 
 def out_of_fold(
     learner: Any, table: Floats, target: NDArray[Any], weight: Any, groups: Any, random_state: Any
 ) -> Floats:
-    """Out-of-fold values of `answer` for each row."""
-    answers = np.empty(len(target))
+    """Out-of-fold values of `learner_output` for each row."""
+    outputs = np.empty(len(target))
     for train, test in learner_folds(len(target), groups, random_state):
         train_weight = None if weight is None else weight[train]
         if is_classifier(learner) and target[train].min() == target[train].max():
-            answers[test] = target[train[0]]
+            outputs[test] = target[train[0]]
         else:
             fitted = fit_model(clone(learner), table[train], target[train], train_weight)
-            answers[test] = answer(fitted, table[test])
-    return answers
+            outputs[test] = learner_output(fitted, table[test])
+    return outputs

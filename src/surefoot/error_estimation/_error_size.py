@@ -1,6 +1,8 @@
-"""Learners of out-of-fold residuals: a correction, and the size of the error after it."""
+"""Residuals and sizes of a regressor's errors, learned from held-out rows: a correction, then a scale from a prior."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -11,10 +13,9 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._models import fit_model
+from surefoot._models import fit_model, share_of_columns
 from surefoot._typing import Floats, Ints
-from surefoot.error_estimation._error_probability import answer, out_of_fold
-from surefoot.error_estimation._shrunk_size import ShrunkSize
+from surefoot.error_estimation._error_probability import out_of_fold
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
@@ -25,29 +26,31 @@ LARGEST_TARGET = 1e38
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
 
+# Powers of the ratio that trees estimate, of which the best is chosen; and the least ratio.
+POWERS = np.linspace(0, 1, 5)
+LEAST_RATIO = 0.01
 
-class LineThenTrees(RegressorMixin, BaseEstimator):
-    """Regressor of residuals: ridge regression, then trees on its residuals; clipped to the training targets.
+# Version of the prior's columns and trees: a model that was fitted with another one must be fitted again.
+VERSION = 1
 
-    The linear part learns trends that the model missed, the trees everything else.
-    """
+# Columns of the default indicators that the prior uses: lengths in the unit of the target first.
+LENGTHS = (
+    "NeighborDisagreement__gap_10",
+    "NeighborDisagreement__gap_30",
+    "NeighborDisagreement__spread_10",
+    "NeighborDisagreement__spread_30",
+    "SecondOpinion__trees_gap",
+    "SecondOpinion__trees_spread",
+    "SecondOpinion__linear_gap",
+)
+DISTANCE = "NeighborDistance__log_distance_10"
+PREDICTION = "Row__prediction"
 
-    def __init__(self, *, random_state: Any = None) -> None:
-        self.random_state = random_state
+# Lengths below a tenth of the mean hardly differ, and those beyond a million times it do not either.
+SMALL_LENGTH, LARGE_LENGTH = 0.1, 1e6
 
-    def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
-        """Fit the linear part and the trees on columns and residuals."""
-        self.range_ = float(y.min()), float(y.max())
-        self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
-        self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
-        self.trees_ = ExtraTreesRegressor(
-            50, min_samples_leaf=5, max_features=0.5, random_state=self.random_state
-        ).fit(X, y - self.line_.predict(X), sample_weight)
-        return self
-
-    def predict(self, X: Floats) -> Floats:
-        """Sum of the predictions of the linear part and the trees."""
-        return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
+# Most standard deviations that a prediction differs from the mean prediction.
+MOST_PREDICTION = 4.0
 
 
 class ErrorSize:
@@ -93,17 +96,14 @@ class ErrorSize:
     ) -> Self:
         """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out.
 
-        `estimates` of the residuals, by learners and models that did not see the row, say how far to correct.
+        `estimates` of the residuals, by learners and models that did not see the row, determine how far to correct.
         Without them the learner is cross-fitted on the table, which corrects too far where there is little to
         correct: the rows that it learns from have columns by models that saw the targets of the others.
         """
-        learner = LineThenTrees(random_state=self.random_state)
-        if self.learner is not None:
-            learner = self.learner
+        learner = LineThenTrees(self.random_state) if self.learner is None else self.learner
         levelled = level_folds(residuals, splits)
         self.corrector_ = fit_model(learner, table, levelled, weight)
-        self.shrinkage_ = 0.0
-        remaining = residuals
+        self.shrinkage_, remaining = 0.0, residuals
         if self.corrected:
             if estimates is None:
                 estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
@@ -111,24 +111,16 @@ class ErrorSize:
             remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
-        self.sizer_ = self._fit_sizer(table, sizes, weight, units)
+        if self.learner is None:
+            sizer = ShrunkSize(self.names, 2 if self.squared else 1, self.random_state)
+            self.sizer_: Any = sizer.fit(table, sizes, weight, units)
+        else:
+            self.sizer_ = fit_model(self.learner, table, sizes, weight)
         return self
-
-    def _fit_sizer(self, table: Floats, sizes: Floats, weight: Any, units: Any) -> Any:
-        if self.learner is not None:
-            return fit_model(self.learner, table, sizes, weight)
-        power = 2 if self.squared else 1
-        return ShrunkSize(self.names, power, self.random_state).fit(table, sizes, weight, units)
-
-    @property
-    def prior_version(self) -> int | None:
-        """Version of the prior that sizes start from; None without a prior."""
-        prior = getattr(self.sizer_, "prior_", None) if self.learner is None else None
-        return None if prior is None else prior.version_
 
     def residual(self, table: Floats) -> Floats:
         """Estimated truth minus prediction."""
-        return answer(self.corrector_, table)
+        return np.asarray(self.corrector_.predict(table), dtype=np.float64)
 
     def correction(self, table: Floats) -> Floats:
         """Correction of the predictions: the estimated residual times `shrinkage_`."""
@@ -138,29 +130,181 @@ class ErrorSize:
 
     def error(self, table: Floats) -> Floats:
         """Estimated size of the error after correction; lower is better."""
-        return np.maximum(answer(self.sizer_, table), self.least_)
+        return np.maximum(np.asarray(self.sizer_.predict(table), dtype=np.float64), self.least_)
 
     def scale(self, table: Floats) -> Floats:
         """Estimated size of the error in the unit of the target."""
         return np.sqrt(self.error(table)) if self.squared else self.error(table)
 
-    def center_and_scale(self, prediction: Floats, table: Floats) -> tuple[Floats, Floats]:
-        """Corrected predictions, and the scale of their errors."""
-        return prediction + self.correction(table), self.scale(table)
+
+class LineThenTrees(RegressorMixin, BaseEstimator):
+    """Regressor of residuals: ridge regression, then trees on its residuals; clipped to the training targets.
+
+    The linear part learns trends that the model missed, the trees everything else.
+    """
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
+        """Fit the linear part and the trees on columns and residuals."""
+        self.range_ = float(y.min()), float(y.max())
+        self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
+        self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
+        self.trees_ = ExtraTreesRegressor(
+            50, min_samples_leaf=5, max_features=0.5, random_state=self.random_state
+        ).fit(X, y - self.line_.predict(X), sample_weight)
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """Sum of the predictions of the linear part and the trees."""
+        return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
 
 
-def check_targets(y: NDArray[Any]) -> Floats:
-    """Targets as numbers; raise an error if they are none, or too large for trees."""
-    try:
-        targets = y.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
-    if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
-        raise ValueError(
-            f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
-            "divide them."
+class ShrunkSize(RegressorMixin, BaseEstimator):
+    """Regressor of the size of errors, on a logarithmic scale: a prior estimate, which trees correct.
+
+    The estimate starts from the prior, times a constant that makes it right on the mean; without the columns of the
+    prior, from the mean size. Randomised trees learn the ratio of each size to that start. The ratio
+    enters with the power, between 0 and 1, that is best out of bag, or out of fold where rows are not independent. Best
+    means the highest likelihood of exponentially distributed sizes, log(estimate) + size / estimate.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the columns; if those of the prior are among them, it is used.
+    exponent : int
+        1 for absolute errors, 2 for squared ones.
+    random_state : int
+        Seed of the trees and folds.
+    """
+
+    def __init__(self, names: Sequence[str], exponent: int, random_state: Any) -> None:
+        self.names = names
+        self.exponent = exponent
+        self.random_state = random_state
+
+    def fit(self, X: Floats, y: Floats, sample_weight: Any = None, units: Any = None) -> Self:
+        """Fit on out-of-fold columns and sizes of errors; rows of one unit are not independent."""
+        mean_size = float(np.average(y ** (1 / self.exponent), weights=sample_weight))
+        self.prior_ = None
+        if {*LENGTHS, DISTANCE, PREDICTION} <= set(self.names) and mean_size > 0:
+            self.prior_ = SizePrior().fit(X, self.names, mean_size)
+        self.level_ = 0.0
+        ratios = y * np.exp(-self._start(X))
+        mean_ratio = max(float(np.average(ratios, weights=sample_weight)), 1e-300)
+        ratios = ratios / mean_ratio
+        trees = ExtraTreesRegressor(
+            100,
+            min_samples_leaf=10,
+            max_features=share_of_columns(X.shape[1]),
+            bootstrap=True,
+            oob_score=units is None,
+            random_state=self.random_state,
         )
-    return targets
+        self.trees_ = fit_model(trees, X, ratios, sample_weight)
+        if units is None:
+            held_out = self.trees_.oob_prediction_
+        else:
+            held_out = out_of_fold(trees, X, ratios, sample_weight, units, self.random_state)
+        logs = np.log(np.maximum(held_out, LEAST_RATIO))
+        losses = [
+            np.average(power * logs + ratios * np.exp(-power * logs), weights=sample_weight)
+            for power in POWERS
+        ]
+        self.power_ = float(POWERS[int(np.argmin(losses))])  # the smallest of equally good ones
+        remaining = np.average(ratios * np.exp(-self.power_ * logs), weights=sample_weight)
+        self.level_ = float(np.log(mean_ratio)) + float(np.log(max(remaining, 1e-300)))
+        return self
+
+    def predict(self, X: Floats) -> Floats:
+        """Estimated size of each error."""
+        logs = np.log(np.maximum(self.trees_.predict(X), LEAST_RATIO))
+        return np.exp(self._start(X) + self.power_ * logs)
+
+    def _start(self, X: Floats) -> Floats:
+        """Logarithm of the estimate that the trees start from."""
+        start = np.full(len(X), self.level_)
+        return start if self.prior_ is None else start + self.exponent * self.prior_.log_size(X)
+
+
+class SizePrior:
+    """Estimated size of errors from their mean alone, by trees that were learned on other tables.
+
+    Fitted on the out-of-fold columns of a table it holds what makes columns of different tables comparable: the mean
+    size of the errors, the mean distance of neighbours, mean and spread of the predictions.
+    """
+
+    def fit(self, table: Floats, names: Sequence[str], mean_size: float) -> Self:
+        """Store the scale of the columns; `mean_size` is the mean absolute error of the held-out rows."""
+        places = {name: place for place, name in enumerate(names)}
+        self.version_ = VERSION
+        self.lengths_ = [places[name] for name in LENGTHS]
+        self.distance_, self.prediction_ = places[DISTANCE], places[PREDICTION]
+        self.mean_size_ = mean_size
+        self.mean_distance_ = float(np.exp(table[:, self.distance_]).mean())
+        predictions = table[:, self.prediction_]
+        self.mean_prediction_, self.spread_ = float(predictions.mean()), float(predictions.std())
+        return self
+
+    def log_size(self, table: Floats) -> Floats:
+        """Logarithm of the estimated size of each error, relative to the mean size."""
+        if self.version_ != VERSION:
+            raise ValueError(
+                f"The model was fitted with version {self.version_} of the prior for sizes of errors, and this "
+                f"surefoot has version {VERSION}: fit the model again."
+            )
+        return sum_of_leaves(read_trees(), self.columns(table))
+
+    def columns(self, table: Floats) -> Floats:
+        """Columns that mean the same on every table: logarithms of lengths, distances, standardised predictions."""
+        distances = np.exp(table[:, self.distance_])
+        ahead = table[:, self.prediction_] - self.mean_prediction_
+        ahead = np.clip(ahead / max(self.spread_, 1e-300), -MOST_PREDICTION, MOST_PREDICTION)
+        return np.column_stack(
+            [
+                log_length(table[:, self.lengths_], self.mean_size_),
+                log_length(distances, self.mean_distance_),
+                ahead,
+                np.abs(ahead),
+            ]
+        )
+
+
+def log_length(lengths: Floats, mean: float) -> Floats:
+    """Logarithm of lengths over a mean, which levels off below a tenth of it: rows that occur twice have distance 0."""
+    with np.errstate(over="ignore"):
+        relative = np.minimum(np.abs(lengths) / max(mean, 1e-300), LARGE_LENGTH)
+    return np.log(np.hypot(relative, SMALL_LENGTH))
+
+
+@cache
+def read_trees() -> dict[str, NDArray[Any]]:
+    """Boosted trees of the prior that ships with surefoot, as plain arrays."""
+    with np.load(Path(__file__).with_name("size_prior.npz"), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def sum_of_leaves(trees: Mapping[str, NDArray[Any]], table: Floats) -> Floats:
+    """Sum over the trees, for each row, on the scale that they were boosted on (such as a logarithm).
+
+    The nodes of all trees are in one set of arrays, each tree from its entry of `roots`, and `depth` is the longest
+    path. A row whose value of column `feature` is at most `threshold` continues at node `left`, else at node `right`; a
+    missing value (NaN) goes left where `missing_left` is True. A leaf has the `feature` −1.
+    """
+    rows, total = np.arange(len(table)), np.full(len(table), float(trees["constant"]))
+    for root in trees["roots"]:
+        node = np.full(len(table), root)
+        for _ in range(int(trees["depth"])):
+            column = trees["feature"][node]
+            values = table[rows, np.maximum(column, 0)]
+            goes_left = np.where(
+                np.isnan(values), trees["missing_left"][node], values <= trees["threshold"][node]
+            )
+            onward = np.where(goes_left, trees["left"][node], trees["right"][node])
+            node = np.where(column < 0, node, onward)
+        total += trees["value"][node]
+    return total
 
 
 def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
@@ -181,7 +325,7 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
 
 
 def held_out_corrections(residuals: Floats, estimates: Floats, splits: Ints) -> Floats:
-    """Corrections of held-out predictions: estimated residuals, shrunk as the rows of the other splits advise."""
+    """Corrections of held-out predictions: estimated residuals, shrunk by the gain on the rows of the other splits."""
     corrections = np.zeros(len(estimates))
     for split in np.unique(splits):
         others = splits != split
@@ -201,3 +345,17 @@ def level_folds(residuals: Floats, splits: Ints) -> Floats:
     means = np.bincount(splits, residuals) / np.maximum(counts, 1)
     excess = np.where(counts >= LEAST_LEVELLED, means - residuals.mean(), 0.0)
     return residuals - excess[splits]
+
+
+def check_targets(y: NDArray[Any]) -> Floats:
+    """Targets as numbers; raise an error if they are none, or too large for trees."""
+    try:
+        targets = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("Unknown label type: y holds targets that are no numbers.") from error
+    if np.abs(targets).max(initial=0.0) >= LARGEST_TARGET:
+        raise ValueError(
+            f"y has targets of {np.abs(targets).max():.0e}, and trees take none above {LARGEST_TARGET:.0e}: "
+            "divide them."
+        )
+    return targets

@@ -1,12 +1,16 @@
-"""Result of `judge`: prediction, estimated error, stability and novelty of each row."""
+"""Result of `judge`: prediction, estimated error, stability and novelty of each row; and errors in costs."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.utils import check_array
 
 from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import UNITS, LossUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,7 @@ class Judgement:
         Estimated truth minus prediction of the model; None for a classifier.
     wrong : ndarray of shape (n_rows,), or None
         Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
-    trust : ndarray of bool of shape (n_rows,), or None
+    accepted : ndarray of bool of shape (n_rows,), or None
         Whether the row is answered under a promise (selective prediction); None without a promise.
 
     Examples
@@ -48,8 +52,8 @@ class Judgement:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from surefoot import IndividualErrorClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
-    >>> judgement = sure.judge(X[400:])
+    >>> model = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> judgement = model.judge(X[400:])
     >>> wrong = judgement.prediction != y[400:]
     >>> bool(judgement.error[wrong].mean() > 3 * judgement.error[~wrong].mean())
     True
@@ -70,14 +74,25 @@ class Judgement:
     interval: Floats | None = None
     residual: Floats | None = None
     wrong: Floats | None = None
-    trust: Mask | None = None
+    accepted: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.error)
 
-    def with_trust(self, trust: Mask) -> Self:
-        """Copy with the field `trust`: which rows are answered under a promise."""
-        return replace(self, trust=trust)
+    def take(self, rows: Any) -> Self:
+        """Judgement of some of the rows: positions, or a mask."""
+        parts: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, dict):
+                parts[each.name] = {name: column[rows] for name, column in value.items()}
+            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+                parts[each.name] = value[rows]
+        return replace(self, **parts)
+
+    def with_accepted(self, accepted: Mask) -> Self:
+        """Copy with the field `accepted`: which rows are answered under a promise."""
+        return replace(self, accepted=accepted)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Columns of `to_frame` by name, one array each."""
@@ -88,7 +103,7 @@ class Judgement:
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "trust"):
+        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
@@ -100,7 +115,7 @@ class Judgement:
         -------
         frame : pandas.DataFrame
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel and trust, in this order, without those
+            interval), residual, shift, spread, worst, flips, novel and accepted, in this order, without those
             that are None.
         """
         with needed_for("to_frame", "report"):
@@ -143,8 +158,49 @@ class HeldOut(Judgement):
     costs: Floats | None = None
 
     @property
+    def unit(self) -> LossUnit:
+        """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
+        if self.classes is None:
+            return UNITS["size"]
+        return UNITS["share" if self.costs is None else "cost"]
+
+    @property
     def loss_values(self) -> dict[Any, Floats] | None:
         """Values that the loss of a row can have, by its true class; None without a cost matrix."""
         if self.costs is None or self.classes is None:
             return None
         return dict(zip(self.classes.tolist(), self.costs, strict=True))
+
+
+def expected_cost(costs: Floats, scores: Floats, predicted: Ints, wrong: Floats) -> Floats:
+    """Expected cost of each prediction that is wrong with the probability `wrong`.
+
+    The probability of a mistake is divided among the other classes in proportion to the model's scores.
+    """
+    two_classes = scores.shape[1] == 1
+    probabilities = (
+        np.hstack([expit(-scores), expit(scores)]) if two_classes else softmax(scores, axis=1)
+    )
+    others = probabilities + 1e-12
+    others[np.arange(len(others)), predicted] = 0.0
+    others /= others.sum(axis=1, keepdims=True)
+    if_wrong = (others * costs[:, predicted].T).sum(axis=1)
+    return wrong * if_wrong + (1 - wrong) * costs[predicted, predicted]
+
+
+def cost_factor(costs: Floats, estimated: Floats, weight: Floats | None) -> float:
+    """Factor by which estimated costs are multiplied, so that their mean is the true one."""
+    weight = np.ones(len(costs)) if weight is None else weight
+    total, true_total = float(weight @ estimated), float(weight @ costs)
+    return true_total / total if total > 0 and true_total > 0 else 1.0
+
+
+def check_costs(loss: Any, n_classes: int) -> Floats:
+    """Cost matrix as floats; raises if it has the wrong shape or an entry below 0."""
+    costs = check_array(loss, dtype=np.float64, input_name="loss")
+    if costs.shape != (n_classes, n_classes) or (costs < 0).any():
+        raise ValueError(
+            f"loss must be {n_classes} × {n_classes} costs of zero or more, truth by prediction; "
+            f"it has shape {costs.shape} and a least entry of {costs.min():g}."
+        )
+    return np.asarray(costs)

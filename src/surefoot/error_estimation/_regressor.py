@@ -7,26 +7,25 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, CrossFitter, PanelOutput, check_rows
+from surefoot._crossfit import CrossFit, PanelOutput, check_rows, units_of
 from surefoot._typing import Floats
 from surefoot._validation import check_option, check_share
+from surefoot.error_estimation._base import IndividualErrorEstimator
 from surefoot.error_estimation._conformal import (
     check_supported,
+    conformal_quantile,
     cv_plus_intervals,
-    deployed_intervals,
     held_out_intervals,
     levelled_scores,
 )
-from surefoot.error_estimation._default_indicators import regressor_indicators
 from surefoot.error_estimation._error_size import (
     ErrorSize,
     check_targets,
     held_out_corrections,
 )
-from surefoot.error_estimation._fold_fit import FoldFit
-from surefoot.error_estimation._individual_error import IndividualErrorEstimator
+from surefoot.error_estimation._indicators import Row
 from surefoot.error_estimation._judgement import HeldOut
-from surefoot.indicators import Indicator
+from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
 
 # Confidence of the intervals that `held_out_` holds.
 HELD_OUT_CONFIDENCE = 0.9
@@ -151,8 +150,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """Prediction of each row by the model, plus the correction if `corrected=True`."""
         if not self.corrected:
             return super().predict(X)
-        prediction, table = self._prediction(self._describe(X))
-        return prediction + self._size.correction(table)
+        columns, scores, _ = self._describe(X)
+        return scores[:, 0] + self._size.correction(self._table(columns))
 
     def predict_residual(self, X: Any) -> Floats:
         """Estimated truth minus prediction of the uncorrected model.
@@ -166,23 +165,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         residuals : ndarray of shape (n_rows,)
             Estimated residuals, in the unit of the target; a correction is `shrinkage_` times these.
         """
-        output = self._describe(X)
-        return self._size.residual(self._table(output.columns))
-
-    def predict_error(self, X: Any) -> Floats:
-        """Estimated absolute or squared error of each prediction; lower is better.
-
-        Parameters
-        ----------
-        X : array-like, CSR or frame of shape (n_rows, n_columns)
-
-        Returns
-        -------
-        errors : ndarray of shape (n_rows,)
-            In the unit of the target, or its square.
-        """
-        output = self._describe(X)
-        return self._error(self._table(output.columns))
+        columns, *_ = self._describe(X)
+        return self._size.residual(self._table(columns))
 
     def predict_interval(
         self, X: Any, confidence: float = 0.9, *, guaranteed: bool = False
@@ -208,17 +192,29 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         check_supported(len(self.held_out_.rows), confidence)
         if not guaranteed:
             return self._interval(self._panel(X, self._learned), confidence)
-        by_fold = [
-            fold.size.center_and_scale(*self._prediction(fold.panel(X, self._learned)))
-            for fold in self._folds
-        ]
-        return cv_plus_intervals(by_fold, [fold.scores for fold in self._folds], confidence)
+        by_fold, held_out_scores = [], []
+        for panel, size, scores in self._folds:
+            by_fold.append(self._center_and_scale(size, panel(X, self._learned)))
+            held_out_scores.append(scores)
+        return cv_plus_intervals(by_fold, held_out_scores, confidence)
 
     def _interval(self, output: PanelOutput, confidence: float) -> Floats:
-        """Intervals of rows, by the fit that held-out scores are of; infinite with too few held-out rows."""
-        size = self._folds[0].size if self.n_splits_ == 1 else self._size
-        own = size.center_and_scale(*self._prediction(output))
-        return deployed_intervals(own, self._scores, confidence)
+        """Intervals around the predictions of the deployed model, by the held-out scores of all folds.
+
+        CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its
+        centers differ by them again, so it covers more than asked for. Here the scores are laid around one prediction,
+        which covers as asked if the deployed model errs like those of the folds: there is no guarantee for more than
+        one fold. With a single one this is split conformal prediction. Too few held-out rows give infinite intervals.
+        """
+        size = self._folds[0][1] if self.n_splits_ == 1 else self._size
+        center, scale = self._center_and_scale(size, output)
+        reach = scale * conformal_quantile(self._scores, confidence)
+        return np.column_stack([center - reach, center + reach])
+
+    def _center_and_scale(self, size: ErrorSize, output: PanelOutput) -> tuple[Floats, Floats]:
+        """Corrected predictions, and the scale of their errors."""
+        table = self._table(output.columns)
+        return output.scores[:, 0] + size.correction(table), size.scale(table)
 
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
         """Intervals of the held-out rows, in the order of `held_out_`, to measure their coverage.
@@ -262,27 +258,13 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     def _in_target_unit(self, sizes: Floats) -> Floats:
         return np.sqrt(sizes) if self.loss == "squared" else sizes
 
-    def _methods(self) -> tuple[str, ...]:
-        return ()
-
-    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
-        prediction, table = self._prediction(output)
-        return {
-            "prediction": prediction + self._size.correction(table),
-            "error": self._error(table),
-            "interval": self._interval(output, confidence),
-            "residual": self._size.residual(table),
-        }
-
-    def _error(self, table: Floats) -> Floats:
-        return self._size.error(table)
-
-    def _prediction(self, output: PanelOutput) -> tuple[Floats, Floats]:
-        """Predictions of a panel's model, and the input table of the error estimator."""
-        return output.scores[:, 0], self._table(output.columns)
-
     def _auto_indicators(self) -> list[Indicator]:
-        return regressor_indicators(self.random_state)
+        return [
+            Row(prediction=True, optional=True),
+            NeighborDisagreement(n_neighbors=(10, 30), space="scaled"),
+            NeighborDistance(n_neighbors=10, space="scaled"),
+            SecondOpinion(space="scaled", random_state=self.random_state),
+        ]
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         check_option(self.loss, "loss", ("absolute", "squared"))
@@ -296,29 +278,29 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             )
         return check_targets(y)
 
-    def _learn(self, folds: CrossFitter, held_out: CrossFit) -> HeldOut:
-        self._folds = []
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
+        held_out, truth = cross.held_out, cross.truth
+        self._folds, splits = [], held_out.splits
         prediction = held_out.scores[:, 0].copy()
         error, residual = np.empty((2, len(prediction)))
-        for number, (train, _) in enumerate(folds.splits):
-            where = np.flatnonzero(held_out.splits == number)
-            inner = folds.held_out(train, self._learned)
-            size = self._fit_size(folds, inner)
+        for number, fold in enumerate(cross.folds):
+            where = splits == number
+            size = self._fit_size(cross, fold.inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
             prediction[where] += size.correction(table)
             error[where], residual[where] = size.error(table), size.residual(table)
-            sizes = np.abs(folds.y[held_out.rows[where]] - prediction[where])
-            self._folds.append(FoldFit(folds.panel(train), size, sizes / size.scale(table)))
-        self._size = self._fit_size(folds, held_out, residual)
+            scores = np.abs(truth[where] - prediction[where]) / size.scale(table)
+            self._folds.append((fold.panel, size, scores))
+        self._size = self._fit_size(cross, held_out, residual)
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
-        self.prior_version_ = self._size.prior_version
-        sizes = np.abs(folds.y[held_out.rows] - prediction)
-        scale, splits = self._in_target_unit(error), held_out.splits
-        size = self._size if len(folds.splits) > 1 else self._folds[0].size
+        prior = getattr(self._size.sizer_, "prior_", None) if self.error_estimator is None else None
+        self.prior_version_ = None if prior is None else prior.version_
+        sizes, scale = np.abs(truth - prediction), self._in_target_unit(error)
+        size = self._folds[0][1] if len(self._folds) == 1 else self._size
         own = size.scale(self._table(held_out.columns))
         self._scores = levelled_scores(sizes, scale, own)
         return HeldOut(
-            **self._held_out_fields(folds, held_out),
+            **known,
             prediction=prediction,
             error=error,
             interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
@@ -327,7 +309,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         )
 
     def _fit_size(
-        self, folds: CrossFitter, held_out: CrossFit, estimates: Floats | None = None
+        self, cross: CrossFit, held_out: Any, estimates: Floats | None = None
     ) -> ErrorSize:
         """Estimator of residuals and sizes, fitted on out-of-fold columns."""
         rows = held_out.rows
@@ -336,12 +318,24 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             names=[str(name) for name in self.get_column_names()],
             corrected=self.corrected,
             squared=self.loss == "squared",
-            random_state=folds.seed,
+            random_state=cross.seed,
         ).fit(
             self._table(held_out.columns),
-            folds.y[rows] - held_out.scores[:, 0],
+            cross.y[rows] - held_out.scores[:, 0],
             held_out.splits,
-            None if folds.sample_weight is None else folds.sample_weight[rows],
-            folds.units(rows),
+            None if cross.sample_weight is None else cross.sample_weight[rows],
+            units_of(rows, cross.groups),
             estimates,
         )
+
+    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        table = self._table(output.columns)
+        return {
+            "prediction": output.scores[:, 0] + self._size.correction(table),
+            "error": self._size.error(table),
+            "interval": self._interval(output, confidence),
+            "residual": self._size.residual(table),
+        }
+
+    def _estimate(self, columns: dict[str, Floats], scores: Floats, prediction: Any) -> Floats:
+        return self._size.error(self._table(columns))

@@ -1,7 +1,7 @@
 """Indicators: numbers that tell how far one prediction can be trusted."""
 
 from surefoot.indicators._confidence import Confidence
-from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._indicator import Indicator, Part
 from surefoot.indicators._local_sensitivity import LocalSensitivity
 from surefoot.indicators._neighbor_disagreement import NeighborDisagreement
 from surefoot.indicators._neighbor_distance import NeighborDistance
@@ -18,6 +18,7 @@ __all__ = [
     "NeighborDisagreement",
     "NeighborDistance",
     "NeighborError",
+    "Part",
     "ResamplingSpread",
     "SecondOpinion",
     "TrustScore",

@@ -72,7 +72,7 @@ class Confidence(Indicator):
         entropy = entr(probabilities).sum(axis=1)
         predicted = top_class(scores)
         own = probabilities[np.arange(len(predicted)), predicted]
-        least = neighborhood.index.response.least_probability
+        least = neighborhood.index.outputs.least_probability
         odds = logit(np.clip(own, least, 1 - least))
         most = probabilities.max(axis=1)
         return np.column_stack([odds, margin(scores, predicted), entropy, most])
@@ -80,7 +80,7 @@ class Confidence(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Maximum probability, or the margin of a model without probabilities."""
         _refuse_regressors(neighborhood)
-        if hasattr(neighborhood.index.predictor, "predict_proba"):
+        if neighborhood.index.outputs.has_probabilities:
             return neighborhood.probabilities.max(axis=1)
         return margin(neighborhood.scores, top_class(neighborhood.scores))
 
@@ -89,7 +89,7 @@ class Confidence(Indicator):
         if not self.per_class:
             return np.array(["log_odds", "margin", "entropy", "max_probability"], dtype=object)
         check_is_fitted(self)
-        return class_column_names(["log_odds"], self.index_.predictor.classes_)
+        return class_column_names(["log_odds"], self.index_.outputs.classes)
 
 
 def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
@@ -99,7 +99,7 @@ def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
 
 
 def _refuse_regressors(neighborhood: Neighborhood) -> None:
-    if neighborhood.index.response.is_regression:
+    if neighborhood.index.outputs.is_regression:
         raise ValueError(
             "Confidence needs a classifier: a regressor states no confidence of its own."
         )
@@ -107,7 +107,7 @@ def _refuse_regressors(neighborhood: Neighborhood) -> None:
 
 def _probabilities(neighborhood: Neighborhood) -> Floats:
     """Class probabilities of the model, or its decision values turned into probabilities."""
-    if hasattr(neighborhood.index.predictor, "predict_proba"):
+    if neighborhood.index.outputs.has_probabilities:
         return neighborhood.probabilities
     scores = neighborhood.scores
     if scores.shape[1] > 1:

@@ -2,11 +2,14 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.validation import (
     check_is_fitted,
@@ -14,12 +17,40 @@ from sklearn.utils.validation import (
 )
 
 from surefoot._models import check_model, fit_model
+from surefoot._search import check_neighbor_metric, resolve_n_neighbors
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
+# Parameters of an indicator that its neighbourhood index needs, too.
 SETTINGS = ("space", "metric", "window", "response")
+
+# Smallest distance that weights are computed from, as a share of the row's mean distance.
+NEAREST = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows that an indicator is fitted on: those of the deployed model, or of a model that has not seen a fold.
+
+    Attributes
+    ----------
+    index : NeighborhoodIndex
+        The model of these rows.
+    rows, labels : table and ndarray, default=None
+        Rows in the neighbour space, and targets, to fit models of one's own on; None unless the indicator learns.
+    folds : ndarray of int, default=None
+        Fold that holds out each of these rows, -1 if none does; None if folds may share nothing.
+    fold : int, default=-1
+        Number of the fold that the model has not seen; -1 if it has seen all.
+    """
+
+    index: NeighborhoodIndex
+    rows: Any = None
+    labels: Any = None
+    folds: Any = None
+    fold: int = -1
 
 
 class Indicator(TransformerMixin, BaseEstimator, ABC):
@@ -51,6 +82,12 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Columns of the indicator, shape (n_rows, n_columns_out), for the rows of the neighbourhood."""
 
+    def columns_and_opinions(
+        self, neighborhood: Neighborhood
+    ) -> tuple[Floats, dict[str, NDArray[Any]]]:
+        """Columns, and predictions of other models by their name, if the indicator has such models."""
+        return self.columns(neighborhood), {}
+
     @abstractmethod
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """One number for each row of the neighbourhood; higher is more trustworthy."""
@@ -62,7 +99,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def column_directions(self) -> Ints:
         """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if either may be."""
         names = self.get_feature_names_out()
-        if getattr(self, "per_class", False) or self.index_.response.is_regression:
+        if getattr(self, "per_class", False) or self.index_.outputs.is_regression:
             return np.zeros(len(names), dtype=np.int64)
         return np.array([self._direction(re.sub(r"_\d+$", "", name)) for name in names])
 
@@ -130,9 +167,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             **self.index_settings(),
         )
         self.attach(index)
-        if self.learns:
-            self.learn(index.space.rows, index.labels)
-        return self
+        return self.learn(index.space.rows, index.labels) if self.learns else self
 
     def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats | None:
         """Out-of-fold scores of the rows; None unless a subclass needs them."""
@@ -149,6 +184,18 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         The rows may be more than those in which neighbours are searched.
         """
         return self
+
+    def fit_part(self, part: Part) -> Self:
+        """Fitted copy for one part of the rows."""
+        fitted = clone(self).attach(part.index)
+        return fitted.learn(part.rows, part.labels) if self.learns else fitted
+
+    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
+        """Fitted copy for each part of the rows, by default one after the other; all have the columns of the first."""
+        first = self.fit_part(parts[0])
+        alike = self.laid_out_like(first)
+        rest = Parallel(n_jobs=n_jobs)(delayed(alike.fit_part)(part) for part in parts[1:])
+        return [first, *rest]
 
     def transform(self, X: Any) -> Floats:
         """Columns of each row.
@@ -194,3 +241,56 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
             tags.input_tags = inner.input_tags
             tags.target_tags.required = inner.target_tags.required
         return tags
+
+
+class NeighborIndicator(Indicator, ABC):
+    """Base of indicators with columns for one or several numbers of neighbours."""
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_neighbors: int | str | Sequence[int | str] = 10,
+        space: Any = "auto",
+        metric: Any = "auto",
+        window: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_neighbors = n_neighbors
+        self.space = space
+        self.metric = metric
+        self.window = window
+        self.n_jobs = n_jobs
+
+    def check_parameters(self) -> None:
+        """Raise an error for a wrong parameter, before a model is fitted."""
+        if not self.given_counts():
+            raise ValueError("n_neighbors is empty: it may be a number, 'log', or several of them.")
+        self.needed_neighbors(2)
+        check_neighbor_metric(self.metric, self.window)
+
+    def given_counts(self) -> list[Any]:
+        """Values of the parameter `n_neighbors`, as a list: ints or "log"."""
+        is_single = isinstance(self.n_neighbors, str) or not np.iterable(self.n_neighbors)
+        return [self.n_neighbors] if is_single else list(self.n_neighbors)  # type: ignore[arg-type]
+
+    def counts(self, n_rows: int) -> list[int]:
+        """Numbers of neighbours for `n_rows` training rows."""
+        return [resolve_n_neighbors(count, n_rows) for count in self.given_counts()]
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows."""
+        return max(self.counts(n_rows))
+
+    def count_names(self, names: Sequence[str]) -> NDArray[np.object_]:
+        """Column names: each of `names` with each number of neighbours."""
+        columns = [f"{name}_{count}" for count in self.given_counts() for name in names]
+        return np.array(columns, dtype=object)
+
+
+def nearness(distances: Floats) -> Floats:
+    """Weights of neighbours, proportional to one over the distance; they sum to 1 in each row."""
+    floor = NEAREST * distances.mean(axis=1, keepdims=True)
+    weights = 1 / np.maximum(distances, np.where(floor > 0, floor, 1.0))
+    return weights / weights.sum(axis=1, keepdims=True)

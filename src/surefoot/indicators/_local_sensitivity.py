@@ -156,7 +156,7 @@ class LocalSensitivity(Indicator):
         if self.per_class:
             change = around - neighborhood.scores[:, None, :]
             return np.hstack([change.mean(axis=1), change.std(axis=1)])
-        if neighborhood.index.response.is_regression:
+        if neighborhood.index.outputs.is_regression:
             return describe_change(around[:, :, 0] - neighborhood.scores)
         top = top_class(neighborhood.scores)
         change = margin(around, top) - margin(neighborhood.scores, top)[:, None]
@@ -166,7 +166,7 @@ class LocalSensitivity(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean lead in the cell divided by its spread; for a regressor minus the root mean squared change."""
         around = self._sample_scores(neighborhood)
-        if neighborhood.index.response.is_regression:
+        if neighborhood.index.outputs.is_regression:
             trust = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
         else:
             leads = margin(around, top_class(neighborhood.scores))
@@ -176,9 +176,9 @@ class LocalSensitivity(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        response = self.index_.response
+        response = self.index_.outputs
         if self.per_class and not response.is_regression:
-            return class_column_names(["shift", "spread"], self.index_.predictor.classes_)
+            return class_column_names(["shift", "spread"], self.index_.outputs.classes)
         if self.per_class:
             return np.array(["shift", "spread"], dtype=object)
         names = ["shift", "spread", "worst"] + ["flips"] * (not response.is_regression)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import top_class
 from surefoot._typing import Floats
-from surefoot.indicators._neighbor_indicator import NeighborIndicator, nearness
+from surefoot.indicators._indicator import NeighborIndicator, nearness
 from surefoot.neighborhoods import Neighborhood
 
 
@@ -64,7 +64,7 @@ class NeighborDisagreement(NeighborIndicator):
         for count in self.counts(neighborhood.index.n_reference):
             labels = neighborhood.labels[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
-            if neighborhood.index.response.is_regression:
+            if neighborhood.index.outputs.is_regression:
                 gap = (weights * labels).sum(axis=1) - neighborhood.scores[:, 0]
                 columns += [gap, labels.std(axis=1)]
             else:
@@ -76,18 +76,18 @@ class NeighborDisagreement(NeighborIndicator):
         """Minus the weighted disagreement, or minus the absolute gap, for the largest number of neighbours."""
         columns = self.columns(neighborhood)
         most = int(np.argmax(self.counts(neighborhood.index.n_reference)))
-        if neighborhood.index.response.is_regression:
+        if neighborhood.index.outputs.is_regression:
             return -np.abs(columns[:, 2 * most])
         return -columns[:, 2 * most + 1]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.response.is_regression:
+        if self.index_.outputs.is_regression:
             return self.count_names(["gap", "spread"])
         return self.count_names(["disagreement", "weighted_disagreement"])
 
 
 def predicted_labels(neighborhood: Neighborhood) -> NDArray[Any]:
     """Label that the model predicts for each row."""
-    return np.asarray(neighborhood.index.predictor.classes_)[top_class(neighborhood.scores)]
+    return np.asarray(neighborhood.index.outputs.classes)[top_class(neighborhood.scores)]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._typing import Floats
-from surefoot.indicators._neighbor_indicator import NeighborIndicator
+from surefoot.indicators._indicator import NeighborIndicator
 from surefoot.neighborhoods import Neighborhood
 
 # Added to distances before their logarithm is taken, so that it is finite at distance 0.

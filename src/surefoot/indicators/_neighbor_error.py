@@ -14,7 +14,7 @@ from surefoot._models import fit_model, top_class
 from surefoot._splits import resolve_cv
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Split
-from surefoot.indicators._neighbor_indicator import NeighborIndicator, nearness
+from surefoot.indicators._indicator import NeighborIndicator, nearness
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
@@ -117,7 +117,7 @@ class NeighborError(NeighborIndicator):
         for count in self.counts(neighborhood.index.n_reference):
             near = errors[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
-            if neighborhood.index.response.is_regression:
+            if neighborhood.index.outputs.is_regression:
                 columns += [(weights * near).sum(axis=1), (weights * np.abs(near)).sum(axis=1)]
             else:
                 columns += [near.mean(axis=1), (weights * near).sum(axis=1)]
@@ -131,7 +131,7 @@ class NeighborError(NeighborIndicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if self.index_.response.is_regression:
+        if self.index_.outputs.is_regression:
             return self.count_names(["residual", "absolute_residual"])
         return self.count_names(["error", "weighted_error"])
 
@@ -144,10 +144,10 @@ def held_out_errors(neighborhood: Neighborhood) -> Floats:
         raise ValueError(
             f"The neighbours have no {missing}: NeighborError needs them to know their errors."
         )
-    if neighborhood.index.response.is_regression:
+    if neighborhood.index.outputs.is_regression:
         errors = index.labels - index.held_out_scores[:, 0]
     else:
-        predictions = np.asarray(index.predictor.classes_)[top_class(index.held_out_scores)]
+        predictions = np.asarray(index.outputs.classes)[top_class(index.held_out_scores)]
         wrong = predictions != index.labels
         errors = np.where(np.isnan(index.held_out_scores[:, 0]), np.nan, wrong)
     known = ~np.isnan(errors)

@@ -191,7 +191,7 @@ class ResamplingSpread(Indicator):
         if not is_classifier(self.index_.predictor):
             return np.array(["spread"], dtype=object)
         if self.per_class:
-            return class_column_names(["spread"], self.index_.predictor.classes_)
+            return class_column_names(["spread"], self.index_.outputs.classes)
         return np.array(["spread", "flips"], dtype=object)
 
     def _outputs(self, neighborhood: Neighborhood) -> Floats:

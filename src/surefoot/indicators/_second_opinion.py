@@ -1,10 +1,13 @@
 """Agreement of other, quickly fitted models with a prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from copy import copy
+from itertools import combinations
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import logit
@@ -17,12 +20,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._boosted_trees import BoostedTrees
 from surefoot._models import share_of_columns
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._boosted_trees import BoostedTrees
+from surefoot.indicators._indicator import Indicator, Part
 from surefoot.indicators._neighbor_disagreement import predicted_labels
-from surefoot.indicators._shared_trees import SharedTrees
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
@@ -128,22 +130,11 @@ class SecondOpinion(Indicator):
         """1, so that the index has a neighbour space."""
         return 1
 
-    def learn(
-        self,
-        rows: Any,
-        labels: NDArray[Any] | None,
-        *,
-        folds: Ints | None = None,
-        trees: tuple[Any, NeighborhoodIndex] | None = None,
-    ) -> Self:
-        """Fit the other models on rows in the neighbour space and their targets.
-
-        With `folds`, the default trees of a classifier are fitted so that folds can share them (`take_shared`). `trees`
-        are fitted ones to use in place of the default trees, and the index in whose space they were fitted.
-        """
+    def learn(self, rows: Any, labels: NDArray[Any] | None, trees: Any = None) -> Self:
+        """Fit the other models on rows in the neighbour space and their targets; `trees` are fitted already."""
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
-        is_regression = self.index_.response.is_regression
+        is_regression = self.index_.outputs.is_regression
         opinions = self.opinions
         if opinions is None:
             opinions = default_opinions(
@@ -151,29 +142,39 @@ class SecondOpinion(Indicator):
             )
         elif not is_regression:
             _check_probabilities(opinions)
-        fitted = {}
-        default_trees = opinions[0][1] if self.opinions is None else None
-        if trees is not None:
-            fitted["trees"], self._index_of_trees = trees
-        elif folds is not None and isinstance(default_trees, ExtraTreesClassifier):
-            seed = default_trees.random_state
-            self._shared = SharedTrees(rows, labels, folds, self.n_trees, seed)
-            fitted["trees"] = self._shared.for_new_rows()
+        fitted = {} if trees is None else {"trees": trees}
         self.opinions_ = [
             (name, fitted[name] if name in fitted else clone(model).fit(rows, labels))
             for name, model in opinions
         ]
         return self
 
-    def take_shared(self) -> SharedTrees | None:
-        """Trees that folds can share, which are then no longer kept here; None if there are none."""
-        return self.__dict__.pop("_shared", None)
+    def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
+        """Fitted copy for each part. Folds of a classifier share the default trees, where they may."""
+        first, *rest = parts
+        is_default = self.opinions is None and first.folds is not None
+        if not is_default or len(np.unique(first.labels)) < 2:
+            return super().fit_parts(parts, n_jobs)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        shared = SharedTrees(first.rows, first.labels, first.folds, self.n_trees, seed)
+        deployed = clone(self).attach(first.index)
+        deployed.learn(first.rows, first.labels, shared.for_new_rows())
+        tasks = (delayed(self._fit_fold)(part, shared.without(part.fold), first) for part in rest)
+        return [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
+
+    def _fit_fold(self, part: Part, trees: Any, deployed: Part) -> Self:
+        """Fitted copy for a fold, with trees that have not seen it but were fitted in the deployed space."""
+        fitted = clone(self).attach(part.index)
+        fitted._index_of_trees = deployed.index  # noqa: SLF001 - a copy of this
+        return fitted.learn(part.rows, part.labels, trees)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
-        return self.ask(neighborhood)[0]
+        return self.columns_and_opinions(neighborhood)[0]
 
-    def ask(self, neighborhood: Neighborhood) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    def columns_and_opinions(
+        self, neighborhood: Neighborhood
+    ) -> tuple[Floats, dict[str, NDArray[Any]]]:
         """Columns, and the prediction of each other model by name: of a classifier its most probable class."""
         columns: list[Floats] = []
         predictions: dict[str, NDArray[Any]] = {}
@@ -181,7 +182,7 @@ class SecondOpinion(Indicator):
             rows = neighborhood.rows
             if name == "trees" and self._index_of_trees is not None:
                 rows = self._index_of_trees.coordinates(neighborhood.table)
-            if neighborhood.index.response.is_regression:
+            if neighborhood.index.outputs.is_regression:
                 predictions[name] = opinion.predict(rows)
                 columns.append(predictions[name] - neighborhood.scores[:, 0])
                 if members := _members(opinion):
@@ -197,7 +198,7 @@ class SecondOpinion(Indicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)
-        if not neighborhood.index.response.is_regression:
+        if not neighborhood.index.outputs.is_regression:
             return columns.mean(axis=1)
         gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
         return -np.abs(columns[:, gaps]).mean(axis=1)
@@ -205,7 +206,7 @@ class SecondOpinion(Indicator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         check_is_fitted(self)
-        if not self.index_.response.is_regression:
+        if not self.index_.outputs.is_regression:
             return np.array([f"{name}_log_odds" for name, _ in self.opinions_], dtype=object)
         kinds = [(n, ["gap", "spread"] if _members(m) else ["gap"]) for n, m in self.opinions_]
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
@@ -264,5 +265,65 @@ def _log_odds_of_prediction(
     place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
     probability = probabilities[np.arange(len(predicted)), place]
     probability = np.where(known[place] == predicted, probability, 0.0)
-    least = neighborhood.index.response.least_probability
+    least = neighborhood.index.outputs.least_probability
     return np.asarray(logit(np.clip(probability, least, 1 - least)))
+
+
+# Most groups that folds are put into: with more, most trees would have seen any given fold.
+MOST_GROUPS = 5
+
+
+class SharedTrees:
+    """Extremely randomised trees of which some have not seen the rows of a fold, whichever fold it is.
+
+    The folds are put into at most five groups, and each tree learns from the rows of some of them: from three of five,
+    of which there are ten choices. Rows of a fold are described by the trees that have not seen its group.
+
+    Parameters
+    ----------
+    rows, labels : array or CSR of shape (n_rows, n_columns), and ndarray of shape (n_rows,)
+        Rows to learn from.
+    folds : ndarray of shape (n_rows,)
+        Number of the fold that holds a row out; -1 for a row that all trees may see.
+    n_trees : int
+        Most trees that describe a row, new or held out; about twice as many are fitted.
+    random_state : int
+        Seed of the trees.
+    """
+
+    def __init__(
+        self, rows: Any, labels: NDArray[Any], folds: Ints, n_trees: int, random_state: int
+    ) -> None:
+        n_groups = int(min(folds.max() + 1, MOST_GROUPS))
+        self.choices = list(combinations(range(n_groups), (n_groups + 1) // 2))
+        # A share n_unseen / n_groups of the choices leaves a group out. New rows meet that share of each choice's
+        # trees, so that as many trees vote on them as on held-out rows: with more, all may agree more strongly.
+        n_unseen = n_groups // 2
+        times = max(1, n_trees // (len(self.choices) * n_unseen))
+        self.n_new, self.n_each = times * n_unseen, times * n_groups
+        self.forest = ExtraTreesClassifier(random_state=random_state, warm_start=True)
+        groups = np.where(folds < 0, -1, folds % MOST_GROUPS)
+        for number, choice in enumerate(self.choices, start=1):
+            # A row of weight 0 is not seen, but the trees know of its class.
+            seen = np.isin(groups, [-1, *choice]).astype(np.float64)
+            self.forest.set_params(n_estimators=number * self.n_each)
+            self.forest.fit(rows, labels, sample_weight=seen)
+
+    def for_new_rows(self) -> ExtraTreesClassifier:
+        """Forest of equally many trees of each choice."""
+        return self._forest(range(len(self.choices)), self.n_new)
+
+    def without(self, fold: int) -> ExtraTreesClassifier:
+        """Forest of the trees that have not seen a fold."""
+        group = fold % MOST_GROUPS
+        unseen = [i for i, choice in enumerate(self.choices) if group not in choice]
+        return self._forest(unseen, self.n_each)
+
+    def _forest(self, numbers: Collection[int], n_each: int) -> ExtraTreesClassifier:
+        """Forest of the first trees of some choices."""
+        starts = [number * self.n_each for number in numbers]
+        forest = copy(self.forest)
+        forest.estimators_ = [
+            tree for start in starts for tree in self.forest.estimators_[start : start + n_each]
+        ]
+        return forest.set_params(n_estimators=len(forest.estimators_), warm_start=False)

@@ -78,14 +78,14 @@ class TrustScore(Indicator):
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`, and index the rows of each class."""
         super().attach(index)
-        if index.response.is_regression:
+        if index.outputs.is_regression:
             raise ValueError(
                 "TrustScore needs a classifier: a regressor has no classes to be near."
             )
         if index.labels is None:
             raise ValueError("TrustScore needs labels: fit was called without y.")
         self._searches = [
-            (label, index.search_among(rows, 1))
+            (label, index.search.among(rows))
             for label in np.unique(index.labels)
             if (rows := index.space.rows[index.labels == label]).shape[0]
         ]
@@ -109,7 +109,7 @@ class TrustScore(Indicator):
         """Distances to the nearest row of the predicted class and of any other; NaN where there is none."""
         own, other = np.full((2, len(predicted)), np.nan)
         for label, search in self._searches:
-            distance = search.kneighbors(rows)[0][:, 0]
+            distance = search.kneighbors(rows, 1)[0][:, 0]
             is_predicted = predicted == label
             own = np.where(is_predicted, distance, own)
             other = np.where(is_predicted, other, np.fmin(other, distance))

@@ -107,7 +107,7 @@ class VoteDisagreement(Indicator):
         if not is_classifier(self.index_.predictor):
             return np.array(["spread"], dtype=object)
         if self.per_class:
-            return class_column_names(["votes"], self.index_.predictor.classes_)
+            return class_column_names(["votes"], self.index_.outputs.classes)
         return np.array(["disagreement", "vote_entropy"], dtype=object)
 
     def _answers(self, neighborhood: Neighborhood) -> Floats:
@@ -117,7 +117,7 @@ class VoteDisagreement(Indicator):
     def _shares(self, neighborhood: Neighborhood) -> Floats:
         """Share of the votes for each class, shape (n_rows, n_classes)."""
         codes = self._answers(neighborhood)
-        n_classes = len(self.index_.predictor.classes_)
+        n_classes = len(self.index_.outputs.classes)
         return (codes[:, :, None] == np.arange(n_classes)).mean(axis=1)
 
     def _agreeing(self, neighborhood: Neighborhood, shares: Floats) -> Floats:

@@ -20,7 +20,7 @@ from surefoot import __version__
 from surefoot._files import write_whole
 from surefoot._sure import Sure, check_sure
 from surefoot._words import listed, reason
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.integrations._mlflow_signature import can_be_restored, make_signature, restored_types
 from surefoot.model_files import ModelFileError, load_model, save_model
@@ -37,7 +37,7 @@ class JudgingModel:
     sure : IndividualErrorClassifier or IndividualErrorRegressor
         Judges the rows.
     promise : Promise
-        Says which of them are trusted.
+        Says which of them are accepted.
     types : mapping of str to str
         Columns whose type MLflow does not keep, and the name of their type in pandas.
     """
@@ -48,7 +48,7 @@ class JudgingModel:
         self.types = types
 
     def predict(self, model_input: Any) -> pd.DataFrame:
-        """Table of the judgement of each row, with `trust`."""
+        """Table of the judgement of each row, with `accepted`."""
         return self.promise.apply(self.sure.judge(self._as_fitted(model_input))).to_frame()
 
     def get_raw_model(self) -> Sure:
@@ -129,16 +129,17 @@ def chosen_promise(
     max_risk: float | Mapping[Any, float] | None,
     confidence: float,
 ) -> Promise:
-    """Promise that was given, or one from the held-out rows; a warning if it trusts no row."""
+    """Promise that was given, or one from the held-out rows; a warning if it accepts no row."""
     if promise is not None and max_risk is not None:
         raise ValueError("Pass promise or max_risk, not both.")
     if promise is None:
-        promise = promise_for(sure.held_out_, max_risk, confidence)
+        promise = Promise.from_held_out(sure.held_out_, max_risk, confidence)
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
+        limits = sure.held_out_.unit.describe_limits(promise.max_risk, promise.class_risks)
         warnings.warn(
-            f"No row will be trusted: the held-out rows cannot promise {promise.in_words} with a confidence of "
+            f"No row will be trusted: the held-out rows cannot promise {limits['short']} with a confidence of "
             f"{promise.confidence:g}.",
             stacklevel=4,
         )
@@ -174,7 +175,7 @@ def as_plain(promise: Promise) -> dict[str, Any]:
             list(pair) for pair in zip(classes, promise.class_risks.values(), strict=True)
         ],
         "confidence": float(promise.confidence),
-        "limit": float(promise.limit) if promise.kept else None,
+        "limit": float(promise.threshold) if promise.kept else None,
         "coverage": float(promise.coverage),
         "n_rows": int(promise.n_rows),
     }

@@ -36,9 +36,9 @@ def save_model(
     path : str or Path
         Folder to make; if it exists, it must be empty.
     promise : Promise, default=None
-        Which rows are trusted. By default it is made of `sure.held_out_`, `max_risk` and `confidence`.
+        Which rows are accepted. By default it is made of `sure.held_out_`, `max_risk` and `confidence`.
     max_risk : float or dict of class to float, default=None
-        Mean loss of the trusted rows that is not to be exceeded. None chooses a round one, as `promise_for` does.
+        Mean loss of the accepted rows that is not to be exceeded. None chooses a round one.
     confidence : float, default=0.95
         Probability with which it is not exceeded.
     signature : mlflow.models.ModelSignature, default=None
@@ -65,7 +65,7 @@ def save_model(
     >>> frame = mlflow.pyfunc.load_model(folder).predict(X[1::2])
     >>> list(frame)[:5]
     ['prediction', 'probability_0', 'probability_1', 'probability_2', 'estimated_error']
-    >>> bool(frame["trust"].mean() > 0.5)
+    >>> bool(frame["accepted"].mean() > 0.5)
     True
     """
     _flavor().save(

@@ -3,6 +3,6 @@
 from surefoot._optional import needed_for
 
 with needed_for("surefoot.labeling", "label"):
-    from surefoot.labeling._serve import LabelingPage, serve
+    from surefoot.labeling._serve import serve
 
-__all__ = ["LabelingPage", "serve"]
+__all__ = ["serve"]

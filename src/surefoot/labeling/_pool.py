@@ -1,18 +1,17 @@
-"""Table whose rows are to be labelled: what the model learns from, what a person sees, what is known already."""
+"""Table whose rows are to be labelled: the model's inputs, the cells that a person sees, the labels it has already."""
 
 import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from surefoot._table_files import GAPS, is_score_column
+from surefoot._tables import MISSING_CELLS, is_audit_file, is_score_column
 from surefoot._words import listed, plural
-from surefoot.labeling._audit_file import ANSWERED_IN_ORDER, AuditFile
 from surefoot.labeling._queue import Question
 
 # Most classes that a person can choose between, and most characters of the name of one.
@@ -23,6 +22,8 @@ LONGEST_CLASS = 200
 SCORES = ("prediction", "estimated_error")
 
 NOT_ANSWERED = "The model that scored this table would not answer this row."
+
+ASKED_IN_ORDER = "Drawn for an audit: all its rows are asked about, in the order of the draws."
 
 N_BINS = 20
 MOST_CATEGORIES = 30
@@ -48,8 +49,10 @@ class Pool:
         Classes to choose from at the start.
     first : list of Question
         Rows to ask about first, as the model that scored the table would not answer them, or all rows of an audit.
-    audit : AuditFile or None
-        What the rows were drawn for, if by `surefoot audit`.
+    audited_rows : list of int or None
+        Position of each row in the audited table, if the rows were drawn by `surefoot audit`.
+    audit : str
+        Code of that audit.
     """
 
     name: str
@@ -58,19 +61,17 @@ class Pool:
     inputs: list[str]
     labels: dict[int, str]
     classes: list[str]
-    first: list[Question] = field(default_factory=list)
-    audit: AuditFile | None = None
-
-    def __len__(self) -> int:
-        return len(self.cells)
+    first: list[Question]
+    audited_rows: list[int] | None = None
+    audit: str = ""
 
     @property
     def open_rows(self) -> list[int]:
         """Rows without a label in the table."""
-        return [row for row in range(len(self)) if row not in self.labels]
+        return [row for row in range(len(self.cells)) if row not in self.labels]
 
     def model_input(self) -> pd.DataFrame:
-        """Columns that the model learns from; infinite numbers, which models refuse, are gaps."""
+        """Columns that the model learns from; infinite numbers, which models refuse, count as missing."""
         X = self.cells[self.inputs]
         infinite = [
             name for name in X.columns if X[name].dtype.kind == "f" and np.isinf(X[name]).any()
@@ -83,7 +84,7 @@ class Pool:
         digest = hashlib.sha256(json.dumps(facts).encode())
         for name in self.cells.columns:
             column = self.cells[name]
-            values = texts_of(column) if column.dtype.kind == "O" else column
+            values = as_strings(column) if column.dtype.kind == "O" else column
             digest.update(pd.util.hash_pandas_object(values, index=False).to_numpy().tobytes())
         return digest.hexdigest()
 
@@ -92,13 +93,18 @@ def make_pool(
     table: pd.DataFrame,
     target: str,
     *,
-    classes: Sequence[str] | None = None,
-    inputs: Sequence[str] | None = None,
-    name: str = "pool",
-    may_grow: bool = False,
-    audit: AuditFile | None = None,
+    classes: Sequence[str] | None,
+    inputs: Sequence[str] | None,
+    name: str,
+    may_grow: bool,
 ) -> Pool:
     """Pool from a table; a ValueError in one sentence if there is nothing to ask about it."""
+    audited_rows, audit = None, ""
+    if is_audit_file(table.columns):
+        audit, answers = _check_audit(table, target, name)
+        classes = answers if classes is None else classes
+        table = _each_row_once(table, target)
+        audited_rows = table["row"].tolist()
     if len(table) == 0:
         raise ValueError(f"{name} has no rows to label.")
     if not table.columns.is_unique:
@@ -108,24 +114,56 @@ def make_pool(
     known = _check_classes(target, labels, classes, may_grow=may_grow, name=name)
     if len(labels) == len(table):
         raise ValueError(f"Every row of {name} has a label already: there is nothing to ask.")
-    hidden = {target} | _score_columns(table)
-    cells = table[[column for column in table.columns if column not in hidden]].reset_index(
-        drop=True
-    )
+    hidden = {target}
+    if set(SCORES) <= set(table.columns):  # columns that would show the model's guess
+        hidden |= {column for column in table.columns if is_score_column(str(column))}
+    cells = table[[column for column in table.columns if column not in hidden]]
+    cells = cells.reset_index(drop=True)
     if cells.shape[1] == 0:
         raise ValueError(f"{name} has no column besides {target!r} that a person could look at.")
     learned = list(cells.columns) if inputs is None else [each for each in inputs if each in cells]
     if not learned:
         raise ValueError(f"{name} has no column that a model could learn from.")
-    if audit is not None:
+    if audited_rows is None:
+        first = _not_accepted(table, labels)
+    else:
         open_rows = [row for row in range(len(cells)) if row not in labels]
-        first = [Question(row, "audit", ANSWERED_IN_ORDER) for row in open_rows]
-        return Pool(name, target, cells, learned, labels, known, first, audit)
-    return Pool(name, target, cells, learned, labels, known, _not_answered(table, labels))
+        first = [Question(row, "audit", ASKED_IN_ORDER) for row in open_rows]
+    return Pool(name, target, cells, learned, labels, known, first, audited_rows, audit)
+
+
+def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list[str]]:
+    """Code and classes of a file of `surefoot audit`; a ValueError if it is no whole file."""
+    positions, lists = table["row"], table["answers"].dropna().unique()
+    codes = table["audit"].dropna().unique()
+    if positions.dtype.kind not in "iu" or (positions < 0).any() or len(codes) != 1:
+        raise ValueError(
+            f"{name} is no whole file of surefoot audit: the columns 'row' and 'audit' are changed."
+        )
+    if len(lists) == 0:
+        raise ValueError(
+            f"{name} is an audit of numbers: fill in {target!r} in a spreadsheet, as people can be asked for classes "
+            "only."
+        )
+    try:
+        return str(codes[0]), [str(label) for label in json.loads(lists[0])]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} is no whole file of surefoot audit: the column 'answers' is changed."
+        ) from error
+
+
+def _each_row_once(table: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Rows of an audit, each once, with an answer that any of its lines has, and the columns that a person may see."""
+    once = table[~table["row"].duplicated()].reset_index(drop=True)
+    if target in table.columns:
+        answers = table.groupby("row")[target].first()
+        once[target] = answers.reindex(once["row"]).to_numpy()
+    return once.drop(columns=["draw", "audit", "answers"])
 
 
 def _known_labels(table: pd.DataFrame, target: str) -> dict[int, str]:
-    """Label of each row that has one in the table, as text; 1.0 among gaps is 1."""
+    """Label of each row that has one in the table, as a string; 1.0 among missing values is 1."""
     if target not in table.columns:
         return {}
     column = table[target].reset_index(drop=True)
@@ -170,42 +208,33 @@ def check_class(label: Any) -> str:
     """Name of a class; a ValueError in one sentence if it cannot be one."""
     if not isinstance(label, str) or not label.strip() or not label.isprintable():
         raise ValueError(
-            "The name of a class must be a text with no line breaks or other controls."
+            "The name of a class must be a string with no line breaks or other controls."
         )
-    if label.strip() in GAPS:
+    if label.strip() in MISSING_CELLS:
         raise ValueError(
-            f"{label!r} cannot be a class: where a table is read, it stands for a gap."
+            f"{label!r} cannot be a class: where a table is read, it stands for a missing value."
         )
     if len(label) > LONGEST_CLASS:
         raise ValueError(f"The name of a class must have at most {LONGEST_CLASS} characters.")
     return label
 
 
-def _score_columns(table: pd.DataFrame) -> set[str]:
-    """Columns that `surefoot score` has written; they would tell a person the model's guess."""
-    if not set(SCORES) <= set(table.columns):
-        return set()
-    return {name for name in table.columns if is_score_column(str(name))}
-
-
-def _not_answered(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
-    """Rows that `surefoot score` did not trust, those with the highest estimated error first."""
-    if not {*SCORES, "trust"} <= set(table.columns):
+def _not_accepted(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
+    """Rows that `surefoot score` did not accept, those with the highest estimated error first."""
+    if not {*SCORES, "accepted"} <= set(table.columns):
         return []
     errors = table["estimated_error"].to_numpy(dtype=float)
-    trusted = table["trust"].astype(str).str.lower().eq("true").to_numpy()
+    accepted = table["accepted"].astype(str).str.lower().eq("true").to_numpy()
     return [
         Question(int(row), "model", NOT_ANSWERED, float(errors[row]))
         for row in np.argsort(-errors, kind="stable")
-        if not trusted[row] and row not in labels
+        if not accepted[row] and row not in labels
     ]
 
 
 def as_json(value: Any) -> Any:
-    """Cell as JSON: null for a gap, a number, a truth value, or text."""
-    if isinstance(value, (str, bool)):
-        return as_text(value) if isinstance(value, str) else value
-    if isinstance(value, np.generic):
+    """Cell as JSON: null for a missing value, a number, a boolean, or a string."""
+    if isinstance(value, np.generic) and not isinstance(value, str):
         value = value.item()
     if isinstance(value, float):
         return None if math.isnan(value) else value if math.isfinite(value) else str(value)
@@ -215,17 +244,17 @@ def as_json(value: Any) -> Any:
         return None
     if isinstance(value, pd.Timestamp) and value == value.normalize():
         return str(value.date())
-    return as_text(value)
+    return as_string(value)
 
 
-def as_text(value: Any) -> str:
-    """Text that can be sent: half of a surrogate pair becomes a question mark."""
+def as_string(value: Any) -> str:
+    """String that can be sent: half of a surrogate pair becomes a question mark."""
     return str(value).encode("utf-8", "replace").decode()
 
 
-def texts_of(column: pd.Series) -> pd.Series:
-    """Cells as texts, whatever they are."""
-    return column if isinstance(column.dtype, pd.StringDtype) else column.map(as_text)
+def as_strings(column: pd.Series) -> pd.Series:
+    """Cells as strings, whatever they are."""
+    return column if isinstance(column.dtype, pd.StringDtype) else column.map(as_string)
 
 
 def describe_columns(cells: pd.DataFrame) -> list[dict[str, Any]]:
@@ -235,16 +264,17 @@ def describe_columns(cells: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _describe(column: pd.Series) -> dict[str, Any]:
     known = column.dropna()
+    kind, histogram, top = "text", None, None
     if column.dtype.kind in "iuf" and len(known):
-        return {"kind": "number", "histogram": _histogram(known.to_numpy(float)), "top": None}
-    if column.dtype.kind == "M":
-        return {"kind": "date", "histogram": None, "top": None}
-    texts = texts_of(known)
-    counts = texts.value_counts()
-    if len(counts) <= min(MOST_CATEGORIES, max(2, len(texts) // 2)):
-        top = [[str(value), int(count)] for value, count in counts.head(10).items()]
-        return {"kind": "category", "histogram": None, "top": top}
-    return {"kind": "text", "histogram": None, "top": None}
+        kind, histogram = "number", _histogram(known.to_numpy(float))
+    elif column.dtype.kind == "M":
+        kind = "date"
+    else:
+        counts = as_strings(known).value_counts()
+        if len(counts) <= min(MOST_CATEGORIES, max(2, len(known) // 2)):
+            top = [[str(value), int(count)] for value, count in counts.head(10).items()]
+            kind = "category"
+    return {"kind": kind, "histogram": histogram, "top": top}
 
 
 def _histogram(values: Any) -> dict[str, list[float]] | None:

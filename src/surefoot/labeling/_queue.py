@@ -64,8 +64,7 @@ class Queue:
         *,
         with_random: bool = True,
     ) -> None:
-        self.store, self.seconds, self.seed = store, seconds, seed
-        self.with_random = with_random
+        self.store, self.seconds, self.seed, self.with_random = store, seconds, seed, with_random
         self.order = [int(row) for row in open_rows]
         random.Random(seed).shuffle(self.order)  # noqa: S311 - no secret
         self.ranking: Sequence[Question] = ()
@@ -102,8 +101,7 @@ class Queue:
 
     def n_left(self) -> int:
         """Number of rows that nobody has answered."""
-        answered = self.store.rows("SELECT count(*) FROM current")[0][0]
-        return len(self.order) - int(answered)
+        return len(self.order) - int(self.store.rows("SELECT count(*) FROM current")[0][0])
 
     def random_rows(self) -> list[int]:
         """Rows of the random order up to the last one dealt: a fair sample of the pool."""
@@ -130,8 +128,7 @@ class Queue:
 
     def _ranked(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
         """First row of the ranking that is free for the person."""
-        conditions = f"{FREE} AND {NOT_SKIPPED}".format(row=":row")
-        query = f"SELECT 1 WHERE {conditions}"
+        query = f"SELECT 1 WHERE {FREE} AND {NOT_SKIPPED}".format(row=":row")
         for question in self.ranking:
             if database.execute(query, {"row": question.row, **who}).fetchone():
                 return question
@@ -139,9 +136,8 @@ class Queue:
 
     def _draw(self, database: sqlite3.Connection, who: dict[str, object]) -> Question | None:
         """First row of the random order that is free for the person."""
-        conditions = f"{FREE} AND {NOT_SKIPPED}".format(row="open_places.row")
-        query = f"SELECT row, place FROM open_places WHERE {conditions} ORDER BY place LIMIT 1"
-        drawn = database.execute(query, who).fetchone()
+        query = f"SELECT row, place FROM open_places WHERE {FREE} AND {NOT_SKIPPED} ORDER BY place LIMIT 1"
+        drawn = database.execute(query.format(row="open_places.row"), who).fetchone()
         if drawn is None:
             return None
         row, place = drawn

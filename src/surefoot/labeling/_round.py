@@ -1,24 +1,25 @@
-"""One round of learning: fit the model to the labels so far, and choose what to ask next."""
+"""One round of learning: fit the model to the labels so far, choose what to ask next, and give the reasons."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binomtest
+from scipy.stats.contingency import crosstab, expected_freq
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.frozen import FrozenEstimator
 
 from surefoot._optional import needed_for
+from surefoot._stopping import StoppingRule
 from surefoot._typing import Ints
-from surefoot.active_learning import DEFAULT_STRATEGY, StoppingRule, query
+from surefoot.abstention import Promise
+from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.labeling._pool import as_strings
 from surefoot.labeling._queue import Question
-from surefoot.labeling._telling import telling_columns
-from surefoot.labeling._why import is_close, why_asked
-from surefoot.labeling._work import Details, Request, Round
+from surefoot.labeling._trainer import Details, Round
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Rows without a label that the strategy chooses among, drawn anew each round: judging all of a large pool takes long.
@@ -36,43 +37,91 @@ LEAST_LABELS = 5
 
 START = "The first rows are spread over the table, so that every class is seen soon."
 
+# Lead of the first class over the second, in probability, below which two classes are close.
+CLOSE = 0.25
 
-def run_round(X: pd.DataFrame, estimator: Any, request: Request) -> Round:
-    """Fit the model to the labels so far, choose the next questions, and measure how good the model is."""
-    request = replace(request, strategy=request.strategy or DEFAULT_STRATEGY)
-    y = np.asarray(request.labels)
-    unknown = np.setdiff1d(np.arange(len(X)), np.union1d(request.rows, request.closed_rows))
-    X_known = X.iloc[request.rows]
-    if len(np.unique(y)) < 2:  # nothing to learn yet
-        first = _choose(X, X_known, y, None, request, unknown)
-        return Round([Question(int(row), "start", START) for row in first])
-    chosen_model = default_model() if estimator is None else estimator
-    model, sure = fit_model(chosen_model, X_known, y, request.random_state)
-    chosen = _choose(X, X_known, y, model, request, unknown)
-    shown = np.union1d(chosen, np.intersect1d(request.rows_ahead, unknown))
-    looked = _look_at(X.iloc[shown], X_known, y, model, sure)
-    details = {
-        int(row): each._replace(neighbors=request.rows[each.neighbors].tolist())
-        for row, each in zip(shown, looked, strict=True)
-    }
-    questions = [
-        Question(int(row), str(request.strategy), details[int(row)].why, details[int(row)].error)
-        for row in chosen
-    ]
+# Share of the samples around a row that get another class, from which on the answer changes nearby.
+MANY_FLIPS = 0.1
+
+# Bins of a column of numbers, and most frequent categories of a column of strings.
+N_BINS = 5
+
+# Rows that the user's model judges at a time.
+CHUNK = 10_000
+
+
+def run_round(
+    X: pd.DataFrame,
+    estimator: Any,
+    *,
+    rows: Ints,
+    labels: NDArray[Any],
+    random_rows: Ints,
+    rows_ahead: Ints,
+    closed_rows: Ints,
+    strategy: Any,
+    random_state: int,
+    stopping: Any,
+    predictions: list[str] | None,
+) -> Round:
+    """Fit the model to the labels so far, choose the next questions, and measure how good the model is.
+
+    Parameters
+    ----------
+    X : DataFrame
+        All rows of the pool.
+    estimator : classifier or None
+        Model to teach; None for the default.
+    rows, labels : ndarrays
+        Labelled rows and their labels.
+    random_rows : ndarray
+        Rows that were drawn at random, which alone measure accuracy.
+    rows_ahead : ndarray
+        Rows that people have before them, and rows that will be drawn at random next.
+    closed_rows : ndarray
+        Rows that are not asked about: answered otherwise than by a label.
+    strategy : str
+        Strategy of `surefoot.active_learning.query`.
+    random_state : int
+        Seed of this round.
+    stopping : dict or None
+        State of the stopping rule after the round before.
+    predictions : list of str or None
+        Predictions of the watched rows in the round before.
+    """
+    X_known, model, error_estimator = X.iloc[rows], None, None
+    if len(np.unique(labels)) >= 2:
+        chosen_model = default_model() if estimator is None else estimator
+        model, error_estimator = fit_model(chosen_model, X_known, labels, random_state)
+    unknown = np.setdiff1d(np.arange(len(X)), np.union1d(rows, closed_rows))
+    chosen = _sample(unknown, MOST_CANDIDATES, np.random.default_rng(random_state))
+    if len(chosen) > 0:
+        has_labels, n_wanted = len(rows) > 0, min(N_QUESTIONS, len(chosen))
+        known = {"X": X_known, "y": labels} if has_labels else {}
+        options = {**known, "random_state": random_state}
+        chosen = chosen[query(strategy, model, X.iloc[chosen], n_wanted, **options)]
+    if model is None:  # nothing to learn yet
+        return Round([Question(int(row), "start", START) for row in chosen])
+    shown = np.union1d(chosen, np.intersect1d(rows_ahead, unknown))
+    looked = look_at(X.iloc[shown], X_known, rows, labels, model, error_estimator)
+    details = dict(zip(shown.tolist(), looked, strict=True))
     watched = _sample(np.arange(len(X)), MOST_WATCHED, np.random.default_rng(0))
-    predictions = [str(label) for label in model.predict(X.iloc[watched])]
-    rule = StoppingRule(state=request.stopping)
-    rule.look(predictions, n_labels=len(y), labelled=np.isin(watched, request.rows))
+    after = [str(label) for label in model.predict(X.iloc[watched])]
+    rule = StoppingRule(state=stopping)
+    rule.look(after, n_labels=len(labels), labelled=np.isin(watched, rows))
     return Round(
-        questions=questions,
+        questions=[
+            Question(row, str(strategy), details[row].why, details[row].error)
+            for row in chosen.tolist()
+        ],
         details=details,
-        columns=telling_columns(X_known, y),
-        measured=measure(y, request, sure),
-        changed=_share_changed(request.predictions, predictions),
+        columns=telling_columns(X_known, labels),
+        measured=measure(np.isin(rows, random_rows), error_estimator),
+        changed=None if predictions is None else float(np.mean(np.not_equal(predictions, after))),
         may_stop=rule.should_stop,
         stop_reason=rule.reason,
         stopping=rule.state,
-        predictions=predictions,
+        predictions=after,
     )
 
 
@@ -91,26 +140,8 @@ def fit_model(
     counts = np.sort(np.unique_counts(y).counts)
     if counts[-2] < LEAST_LABELS:
         return clone(estimator).fit(X, y), None
-    sure = IndividualErrorClassifier(estimator, random_state=random_state).fit(X, y)
-    return sure.estimator_, sure
-
-
-def measure(
-    y: NDArray[Any], request: Request, sure: IndividualErrorClassifier | None
-) -> tuple[float, float, float, int] | None:
-    """Accuracy on the random rows, each predicted by a model that did not learn from it, with its 95 % interval.
-
-    A row whose class has too few labels to hold any out counts as wrong: no model without it would know the class.
-    """
-    is_random = np.isin(request.rows, request.random_rows)
-    if sure is None or not is_random.any():
-        return None
-    right = np.zeros(len(y), dtype=bool)
-    held_out = sure.held_out_
-    right[held_out.rows] = held_out.prediction == held_out.truth
-    n_random, n_right = int(is_random.sum()), int(right[is_random].sum())
-    low, high = binomtest(n_right, n_random).proportion_ci(0.95, method="wilson")
-    return n_right / n_random, float(low), float(high), n_random
+    error_estimator = IndividualErrorClassifier(estimator, random_state=random_state).fit(X, y)
+    return error_estimator.estimator_, error_estimator
 
 
 def _sample(rows: Ints, most: int, random: np.random.Generator) -> Ints:
@@ -118,94 +149,147 @@ def _sample(rows: Ints, most: int, random: np.random.Generator) -> Ints:
     return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
 
 
-def _choose(
+def look_at(
     X: pd.DataFrame,
     X_known: pd.DataFrame,
+    rows: Ints,
     y: NDArray[Any],
     model: Any,
-    request: Request,
-    unknown: Ints,
-) -> Ints:
-    """Rows to ask about next, the most useful first; without a model, rows that are spread over the table."""
-    candidates = _sample(unknown, MOST_CANDIDATES, np.random.default_rng(request.random_state))
-    if len(candidates) == 0:
-        return candidates
-    chosen = query(
-        request.strategy,
-        None if model is None else FrozenEstimator(model),
-        X.iloc[candidates],
-        min(N_QUESTIONS, len(candidates)),
-        X=X_known if len(y) else None,
-        y=y if len(y) else None,
-        random_state=request.random_state,
-    )
-    return candidates[chosen]
-
-
-def _look_at(
-    X: pd.DataFrame,
-    X_known: pd.DataFrame,
-    y: NDArray[Any],
-    model: Any,
-    sure: IndividualErrorClassifier | None,
+    error_estimator: IndividualErrorClassifier | None,
 ) -> list[Details]:
-    """Guess, estimated error, reasons for doubt and nearest labelled rows, by position, of each row."""
+    """Guess, estimated error, reasons for doubt and nearest labelled rows of each row."""
     if len(X) == 0:
         return []
     index = NeighborhoodIndex(model, X_known, n_neighbors=N_NEIGHBORS)
-    near = Neighborhood(index, X).indices
-    opinions = _opinions(model, sure, X)
-    return [
-        _details(_Opinion(*values), y, positions)
-        for values, positions in zip(zip(*opinions, strict=True), near, strict=True)
-    ]
-
-
-def _details(opinion: "_Opinion", y: NDArray[Any], positions: Ints) -> Details:
-    error = _number(opinion.error)
-    why = why_asked(
-        close=bool(opinion.close),
-        flips=float(opinion.flips),
-        novel=bool(opinion.novel),
-        neighbor_labels=y[positions],
-        error=error,
-    )
-    return Details(str(opinion.guess), _number(opinion.probability), error, why, positions)
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None or np.isnan(value) else float(value)
-
-
-class _Opinion(NamedTuple):
-    """What the model says of a row, and how far to trust it; NaN where it does not say."""
-
-    guess: Any
-    probability: Any
-    error: Any
-    close: Any
-    flips: Any
-    novel: Any
-
-
-def _opinions(
-    model: Any, sure: IndividualErrorClassifier | None, X: pd.DataFrame
-) -> list[NDArray[Any]]:
-    """Columns of the model's opinions, in the order of `_Opinion`."""
-    unknown, no = np.full(len(X), np.nan), np.zeros(len(X), dtype=bool)
-    if sure is not None:
-        judged = sure.judge(X)
-        flips = np.zeros(len(X)) if judged.flips is None else judged.flips
-        guess, shares = judged.prediction, judged.probabilities
-        error, novel = judged.error, judged.novel
+    flips, novel = np.zeros(len(X)), np.zeros(len(X), dtype=bool)
+    if error_estimator is not None:
+        judgement = error_estimator.judge(X)
+        guesses, shares = judgement.prediction, judgement.probabilities
+        errors, novel = judgement.error, judgement.novel
+        flips = flips if judgement.flips is None else judgement.flips
     else:
+        guesses, errors = model.predict(X), np.full(len(X), np.nan)
         shares = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-        guess, error, flips, novel = model.predict(X), unknown, np.zeros(len(X)), no
-    best = unknown if shares is None else shares.max(axis=1)
-    close = no if shares is None else is_close(shares)
-    return [guess, best, error, close, flips, novel]
+    leads = np.full((len(X), 2), np.nan) if shares is None else np.sort(shares, axis=1)[:, -2:]
+    details = []
+    for i, near in enumerate(Neighborhood(index, X).indices):
+        error = None if np.isnan(errors[i]) else float(errors[i])
+        why = why_asked(
+            close=bool(leads[i, 1] - leads[i, 0] < CLOSE),
+            flips=float(flips[i]),
+            novel=bool(novel[i]),
+            neighbor_labels=y[near],
+            error=error,
+        )
+        probability = None if np.isnan(leads[i, 1]) else float(leads[i, 1])
+        details.append(Details(str(guesses[i]), probability, error, why, rows[near].tolist()))
+    return details
 
 
-def _share_changed(before: Any, after: list[str]) -> float | None:
-    """Share of the predictions that differ; None if there were none before."""
-    return None if before is None else float(np.mean(np.asarray(before) != np.asarray(after)))
+def why_asked(
+    *,
+    close: bool,
+    flips: float,
+    novel: bool,
+    neighbor_labels: NDArray[Any],
+    error: float | None,
+) -> str:
+    """Sentence with the reasons for doubt about a row; it names no class.
+
+    >>> import numpy as np
+    >>> why_asked(close=True, flips=0.3, novel=False, neighbor_labels=np.array(["a", "a"]), error=0.4)
+    'Two classes are close here, and the answer changes nearby.'
+    """
+    reasons = []
+    if close:
+        reasons.append("two classes are close here")
+    if flips >= MANY_FLIPS:
+        reasons.append("the answer changes nearby")
+    if novel:
+        reasons.append("no labelled row is like this one")
+    if len(np.unique(neighbor_labels)) > 1:
+        reasons.append("the nearest labelled rows have different labels")
+    if not reasons and error is not None:
+        reasons.append(f"the model would be wrong on about {error:.0%} of such rows")
+    if not reasons:
+        reasons.append("it differs from the other rows that are asked about")
+    text = reasons[0] if len(reasons) == 1 else f"{', '.join(reasons[:-1])}, and {reasons[-1]}"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def telling_columns(X: pd.DataFrame, y: NDArray[Any]) -> list[str]:
+    """Names of the columns, those with the strongest association with the labels first; equal ones in their order."""
+    strengths = np.array([association(_codes(X[name]), y) for name in X.columns])
+    return [str(X.columns[i]) for i in np.argsort(-strengths, kind="stable")]
+
+
+def association(codes: Ints, classes: NDArray[Any]) -> float:
+    """Bias-corrected Cramér's V of two partitions (Bergsma 2013): 0 for none, 1 if one determines the other."""
+    counts = crosstab(codes, classes).count
+    if min(counts.shape) < 2:
+        return 0.0
+    (n_codes, n_classes), n_rows = counts.shape, len(codes)
+    expected = expected_freq(counts)
+    squared = ((counts - expected) ** 2 / expected).sum() / n_rows
+    corrected = max(0.0, squared - (n_codes - 1) * (n_classes - 1) / (n_rows - 1))
+    limits = [n - (n - 1) ** 2 / (n_rows - 1) for n in (n_codes, n_classes)]
+    return float(np.sqrt(corrected / max(min(limits) - 1, 1e-9)))
+
+
+def _codes(column: pd.Series) -> Ints:
+    """Bin of each number, or code of each frequent string; missing values are a bin of their own."""
+    if column.dtype.kind in "iuf":
+        values = column.to_numpy(dtype=float, na_value=np.nan, copy=True)
+        values[~np.isfinite(values)] = np.nan
+        known = values[~np.isnan(values)]
+        shares = np.linspace(0, 1, N_BINS + 1)[1:-1]
+        edges = np.unique(np.quantile(known, shares)) if len(known) else known
+        codes = np.searchsorted(edges, values, side="left")
+        return np.where(np.isnan(values), len(edges) + 1, codes)
+    strings = as_strings(column).where(column.notna(), "")
+    frequent = {string: i for i, string in enumerate(strings.value_counts().index[:N_BINS])}
+    return strings.map(frequent).fillna(N_BINS).to_numpy(dtype=np.int64)
+
+
+def measure(
+    is_random: NDArray[np.bool_], error_estimator: IndividualErrorClassifier | None
+) -> tuple[float, float, float, int] | None:
+    """Accuracy on the random rows, each predicted by a model that did not learn from it, with its 95 % interval.
+
+    A row whose class has too few labels to hold any out counts as wrong: no model without it would know the class.
+    """
+    if error_estimator is None or not is_random.any():
+        return None
+    right = np.zeros(len(is_random), dtype=bool)
+    held_out = error_estimator.held_out_
+    right[held_out.rows] = held_out.prediction == held_out.truth
+    n_random, n_right = int(is_random.sum()), int(right[is_random].sum())
+    low, high = binomtest(n_right, n_random).proportion_ci(0.95, method="wilson")
+    return n_right / n_random, float(low), float(high), n_random
+
+
+def rows_not_answered(
+    X: pd.DataFrame, error_estimator: IndividualErrorClassifier, open_rows: Sequence[int]
+) -> list[Question]:
+    """Questions about the rows that the user's model would not answer at its promised risk, the highest error first.
+
+    If no risk can be promised, no row would be answered.
+    """
+    promise = Promise.from_held_out(error_estimator.held_out_, None, 0.95)
+    rows = np.asarray(open_rows)
+    judged = [
+        promise.apply(error_estimator.judge(X.iloc[rows[start : start + CHUNK]]))
+        for start in range(0, len(rows), CHUNK)
+    ]
+    errors = np.concatenate([each.error for each in judged])
+    accepted = np.concatenate([np.asarray(each.accepted) for each in judged])
+    return [
+        Question(
+            int(rows[i]),
+            "model",
+            f"The model would not answer this row: it is wrong on about {errors[i]:.0%} of such rows.",
+            float(errors[i]),
+        )
+        for i in np.argsort(-errors, kind="stable")
+        if not accepted[i]
+    ]

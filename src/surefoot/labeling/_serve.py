@@ -4,8 +4,8 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,10 @@ import uvicorn
 
 from surefoot._words import reason
 from surefoot.labeling._access import Access, is_loopback
-from surefoot.labeling._audit_file import is_audit, take_audit
-from surefoot.labeling._errors import Refusal
-from surefoot.labeling._pool import as_text, make_pool
+from surefoot.labeling._pool import as_string, make_pool
 from surefoot.labeling._server import make_app
 from surefoot.labeling._session import Session
-from surefoot.labeling._store import Store
+from surefoot.labeling._store import Refusal, Store
 
 # Seconds for the server to begin, and for requests under way to end.
 START_SECONDS, STOP_SECONDS = 30, 5
@@ -52,7 +50,6 @@ class LabelingPage:
             timeout_graceful_shutdown=STOP_SECONDS,
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._run, name="surefoot label", daemon=True)
         self._ended = threading.Event()
         self._stopped = threading.Lock()
 
@@ -85,7 +82,7 @@ class LabelingPage:
 
     def _start(self) -> None:
         self._session.trainer.start()
-        self._thread.start()
+        threading.Thread(target=self._run, name="surefoot label", daemon=True).start()
         end = time.monotonic() + START_SECONDS
         while not self._server.started and not self._ended.is_set() and time.monotonic() < end:
             time.sleep(0.01)
@@ -126,7 +123,7 @@ def serve(
     allow_new_classes : bool, default=False
         Whether people may add classes on the page.
     strategy : str, default=None
-        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`; None takes its default.
+        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`; the default is "margin".
     estimator : classifier, default=None
         Model to teach: a clone is fitted to the labels again and again. A fitted `IndividualErrorClassifier` is asked
         first: people answer the rows that it would not. The default is a forest that takes any table.
@@ -170,90 +167,56 @@ def serve(
     >>> page.stop()
     >>> folder.cleanup()
     """
-    _check_host(host, allow_remote=allow_remote)
-    _check_seconds(lease_seconds)
-    _check_strategy(strategy)
-    model, sure = _models(estimator)
-    frame = pd.DataFrame(pool)
-    frame.columns = [as_text(column) for column in frame.columns]
-    audit = None
-    if is_audit(frame):
-        _check_audit(name, strategy, estimator, allow_new_classes=allow_new_classes)
-        frame, audit = take_audit(frame, target, name)
-        classes = audit.classes if classes is None else classes
-    if classes is None and sure is not None:
-        classes = [str(label) for label in sure.classes_]
-    rows = make_pool(
-        frame,
-        target,
-        classes=classes,
-        inputs=inputs,
-        name=name,
-        may_grow=allow_new_classes,
-        audit=audit,
-    )
-    settings = {
-        "estimator": model,
-        "sure": sure,
-        "strategy": strategy,
-        "allow_new_classes": allow_new_classes,
-        "lease_seconds": lease_seconds,
-        "out": None if out is None else Path(out),
-        "random_state": random_state,
-    }
-    with ExitStack() as undone, _in_one_sentence():
-        listener = undone.enter_context(_listen(host, port))
-        store = Store(Path(f"{name}.labels.db") if db is None else Path(db))
-        undone.callback(store.close)
-        page = LabelingPage(Session(rows, store, **settings), listener, host)
-        page._start()  # noqa: SLF001 - its own module
-        undone.pop_all()
-    return page
-
-
-@contextmanager
-def _in_one_sentence() -> Iterator[None]:
-    """Turn whatever forbids a start into a ValueError of one sentence."""
-    try:
-        yield
-    except Refusal as error:
-        raise ValueError(error.sentence) from error
-    except OSError as error:
-        raise ValueError(f"{error.filename} cannot be used: {reason(error)}.") from error
-
-
-def _check_seconds(lease_seconds: float) -> None:
-    if isinstance(lease_seconds, bool) or not 1 <= lease_seconds < float("inf"):
-        raise ValueError(
-            f"lease_seconds={lease_seconds!r} must be a number of seconds, at least 1."
-        )
-
-
-def _check_strategy(strategy: str | None) -> None:
-    if strategy is not None:  # the default needs no check, which is slow
-        from surefoot._validation import check_option  # noqa: PLC0415
-        from surefoot.active_learning import STRATEGIES  # noqa: PLC0415
-
-        check_option(strategy, "strategy", list(STRATEGIES))
-
-
-def _check_audit(
-    name: str, strategy: str | None, estimator: Any, *, allow_new_classes: bool
-) -> None:
-    """Raise a ValueError if something is asked for that would change which rows of an audit are asked about."""
-    if strategy is not None or estimator is not None or allow_new_classes:
-        raise ValueError(
-            f"{name} is a file of surefoot audit, whose rows are all asked about in their order and with its classes: "
-            "leave out the strategy, the model and new classes."
-        )
-
-
-def _check_host(host: str, *, allow_remote: bool) -> None:
     if not is_loopback(host) and not allow_remote:
         raise ValueError(
             f"host={host!r} would let other machines reach the page, over a connection that is not encrypted: pass "
             "allow_remote=True if that is meant."
         )
+    if isinstance(lease_seconds, bool) or not 1 <= lease_seconds < float("inf"):
+        raise ValueError(
+            f"lease_seconds={lease_seconds!r} must be a number of seconds, at least 1."
+        )
+    if strategy is not None:  # the default needs no check, which is slow
+        from surefoot.active_learning import query  # noqa: PLC0415
+
+        query(strategy, None, [[0.0]])
+    model, error_estimator = _models(estimator)
+    if classes is None and error_estimator is not None:
+        classes = [str(label) for label in error_estimator.classes_]
+    frame = pd.DataFrame(pool)
+    frame.columns = [as_string(column) for column in frame.columns]
+    rows = make_pool(
+        frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
+    )
+    if rows.audited_rows is not None and (strategy or estimator is not None or allow_new_classes):
+        raise ValueError(
+            f"{name} is a file of surefoot audit, whose rows are all asked about in their order and with its classes: "
+            "leave out the strategy, the model and new classes."
+        )
+    try:
+        with ExitStack() as undone:
+            listener = undone.enter_context(_listen(host, port))
+            store = Store(Path(f"{name}.labels.db") if db is None else Path(db))
+            undone.callback(store.close)
+            session = Session(
+                rows,
+                store,
+                estimator=model,
+                error_estimator=error_estimator,
+                strategy=strategy or "margin",
+                allow_new_classes=allow_new_classes,
+                lease_seconds=lease_seconds,
+                out=None if out is None else Path(out),
+                random_state=random_state,
+            )
+            page = LabelingPage(session, listener, host)
+            page._start()  # noqa: SLF001 - its own module
+            undone.pop_all()
+    except Refusal as error:
+        raise ValueError(error.sentence) from error
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be used: {reason(error)}.") from error
+    return page
 
 
 def _models(estimator: Any) -> tuple[Any, Any]:

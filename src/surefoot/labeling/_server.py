@@ -1,4 +1,4 @@
-"""The HTTP interface: it reads requests, calls the session, and writes answers, nothing else."""
+"""The HTTP interface: a route reads a request, calls the session, and writes the answer."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import Environment, FileSystemLoader
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from surefoot.labeling._errors import Refusal
 from surefoot.labeling._session import Session
+from surefoot.labeling._store import Refusal
 
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -67,6 +67,14 @@ class GivenClass(Body):
     key: StrictStr | None = None
 
 
+# What FastAPI and Starlette refuse by themselves.
+SENTENCES = {
+    400: "The body of the request cannot be read.",
+    404: "There is nothing at this address.",
+    405: "This method is not allowed here.",
+}
+
+
 def make_app(session: Session) -> FastAPI:
     """Application that serves the page of a session and its interface."""
     app = FastAPI(
@@ -76,14 +84,6 @@ def make_app(session: Session) -> FastAPI:
         openapi_url=None,
         redirect_slashes=False,
     )
-    _add_page(app, session)
-    _add_reading(app, session)
-    _add_writing(app, session)
-    _add_errors(app)
-    return app
-
-
-def _add_page(app: FastAPI, session: Session) -> None:
     templates = Environment(loader=FileSystemLoader(PAGE), autoescape=True)
     files = {path.name: path for path in PAGE.iterdir() if path.suffix in MEDIA_TYPES}
 
@@ -98,12 +98,16 @@ def _add_page(app: FastAPI, session: Session) -> None:
     @app.get("/page/{name}")
     def part(name: str) -> Response:
         if name not in files:  # a name is looked up, never made a path
-            raise Refusal(404, "There is nothing at this address.")
+            raise Refusal(404, SENTENCES[404])
         path = files[name]
         return Response(path.read_bytes(), media_type=MEDIA_TYPES[path.suffix])
 
+    _add_interface(app, session)
+    _add_errors(app)
+    return app
 
-def _add_reading(app: FastAPI, session: Session) -> None:
+
+def _add_interface(app: FastAPI, session: Session) -> None:
     @app.get("/api/task")
     def task() -> dict[str, Any]:
         return session.task()
@@ -129,14 +133,11 @@ def _add_reading(app: FastAPI, session: Session) -> None:
         disposition = {"Content-Disposition": 'attachment; filename="labels.csv"'}
         return Response(session.labels_csv(), media_type="text/csv", headers=disposition)
 
-
-def _add_writing(app: FastAPI, session: Session) -> None:
     @app.post("/api/answers")
     def answers(given: GivenAnswer) -> dict[str, Any]:
         if (given.label is None) is (given.kind == "label"):
             raise Refusal(422, "A label belongs to the kind 'label', and to no other.")
-        values = (given.key, given.row, given.lease, given.person, given.kind, given.label)
-        return {"saved": True, "n_labels": session.answer(*values)}
+        return {"saved": True, "n_labels": session.answer(**given.model_dump())}
 
     @app.post("/api/undo")
     def undo(given: GivenUndo) -> dict[str, Any]:
@@ -165,17 +166,11 @@ def _add_errors(app: FastAPI) -> None:
         return JSONResponse({"error": f"{where}: {words[0].lower()}{words[1:]}."}, 422)
 
     @app.exception_handler(400)
-    async def unreadable(_request: Request, _error: Exception) -> JSONResponse:
-        return JSONResponse({"error": "The body of the request cannot be read."}, 400)
-
     @app.exception_handler(404)
-    async def unknown(_request: Request, _error: Exception) -> JSONResponse:
-        return JSONResponse({"error": "There is nothing at this address."}, 404)
-
     @app.exception_handler(405)
-    async def not_allowed(_request: Request, error: Any) -> JSONResponse:
-        sentence = "This method is not allowed here."
-        return JSONResponse({"error": sentence}, 405, headers=error.headers)
+    async def not_possible(_request: Request, error: Any) -> JSONResponse:
+        status = error.status_code
+        return JSONResponse({"error": SENTENCES[status]}, status, headers=error.headers)
 
     @app.exception_handler(OSError)
     async def failed(_request: Request, error: OSError) -> JSONResponse:
@@ -184,7 +179,5 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def broken(_request: Request, error: Exception) -> JSONResponse:
-        name = type(error).__name__
-        return JSONResponse(
-            {"error": f"The server made a mistake ({name}), and saved nothing."}, 500
-        )
+        words = f"The server made a mistake ({type(error).__name__}), and saved nothing."
+        return JSONResponse({"error": words}, 500)

@@ -1,9 +1,10 @@
 """One pool being labelled: the answers, the queue and the model that learns, without HTTP."""
 
+import csv
 import io
 import json
 import threading
-from functools import partial
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,17 @@ import numpy as np
 import pandas as pd
 
 from surefoot._files import write_whole
-from surefoot.labeling._audit_file import ANSWERED_IN_ORDER, AuditFile
-from surefoot.labeling._errors import Refusal
-from surefoot.labeling._export import as_csv
-from surefoot.labeling._pool import MOST_CLASSES, Pool, as_json, check_class, describe_columns
-from surefoot.labeling._queue import Queue
-from surefoot.labeling._store import Lease, Store
-from surefoot.labeling._trainer import Trainer, Work
-from surefoot.labeling._work import Request, Round, ask_model, learn
+from surefoot.labeling._pool import (
+    ASKED_IN_ORDER,
+    MOST_CLASSES,
+    Pool,
+    as_json,
+    check_class,
+    describe_columns,
+)
+from surefoot.labeling._queue import Question, Queue
+from surefoot.labeling._store import Answer, Lease, Refusal, Store
+from surefoot.labeling._trainer import Round, Trainer, Work
 
 # The model learns again after so many new labels, as a share of those it has.
 NEW_SHARE = 0.05
@@ -31,9 +35,12 @@ LONGEST_NEIGHBOR_CELL = 300
 
 NOT_YET = "Go on: the model has not learned from the labels yet."
 
+# Columns of the file of labels.
+COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
+
 
 class Session:
-    """What people can ask of a pool that is being labelled.
+    """Pool that people label: their questions and answers, the progress, and the files that are written.
 
     Parameters
     ----------
@@ -43,10 +50,10 @@ class Session:
         Database of the pool.
     estimator : classifier or None
         Model to teach; None for the default.
-    sure : IndividualErrorClassifier or None
-        Fitted model whose unanswered rows come first.
-    strategy : str or None
-        Strategy of `surefoot.active_learning`; None for its default.
+    error_estimator : IndividualErrorClassifier or None
+        Fitted error estimator whose unanswered rows come first.
+    strategy : str
+        Strategy of `surefoot.active_learning.query`.
     allow_new_classes : bool
         Whether people may add classes.
     lease_seconds : float
@@ -63,8 +70,8 @@ class Session:
         store: Store,
         *,
         estimator: Any,
-        sure: Any,
-        strategy: str | None,
+        error_estimator: Any,
+        strategy: str,
         allow_new_classes: bool,
         lease_seconds: float,
         out: Path | None,
@@ -73,24 +80,25 @@ class Session:
         self.pool, self.store, self.out = pool, store, out
         self.strategy, self.allow_new_classes = strategy, allow_new_classes
         facts = check_database(pool, store, random_state)
-        check_file(out, store, pool.audit)
+        self._check_file()
         self.random_state = int(facts["random_state"])
+        self.is_audit = pool.audited_rows is not None
         store.add_classes(pool.classes)
         self.queue = Queue(
             store,
             pool.open_rows,
             self.random_state,
             lease_seconds,
-            with_random=pool.audit is None,
+            with_random=not self.is_audit,
         )
-        self.queue.ranking = pool.first
-        reason = NOT_YET if pool.audit is None else ANSWERED_IN_ORDER
+        self.queue.ranking = self.first = pool.first
+        reason = ASKED_IN_ORDER if self.is_audit else NOT_YET
         verdict = json.loads(facts.get("verdict", "{}")) or {"stop_reason": reason}
-        self.first, self.latest = pool.first, Round([], **verdict)
+        stopping = json.loads(facts.get("stopping", "null"))
+        self.latest = Round([], stopping=stopping, **verdict)
         self.failure: str | None = None
-        self._sure, self._seen, self._n_rounds = sure, -1, 0
+        self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
-        self._stopping = json.loads(facts.get("stopping", "null"))
         self._file = threading.Lock()
         self.columns = describe_columns(pool.cells)
         self._arrays = {name: pool.cells[name].array for name in pool.cells.columns}
@@ -105,20 +113,19 @@ class Session:
             self.store.close()
 
     def task(self) -> dict[str, Any]:
-        """What is to be done: target, classes, columns."""
+        """Task: target, classes, columns."""
         return {
             "title": self.pool.name,
             "target": self.pool.target,
             "classes": self.store.classes(),
             "allow_new_classes": self.allow_new_classes,
-            "n_rows": len(self.pool),
+            "n_rows": len(self.pool.cells),
             "columns": self.columns,
         }
 
     def next_items(self, person: str, count: int, *, guess: bool) -> dict[str, Any]:
         """Rows for a person to answer, and how many rows are left."""
-        leases = self.queue.deal(person, count)
-        items = [self._item(lease, guess=guess) for lease in leases]
+        items = [self._item(lease, guess=guess) for lease in self.queue.deal(person, count)]
         return {"items": items, "left": self.queue.n_left()}
 
     def answer(
@@ -168,17 +175,14 @@ class Session:
 
     def progress(self) -> dict[str, Any]:
         """How far the labelling has come, and how good the model is."""
-        answers = self.store.counts()
         latest, curve = self.latest, self.store.curve()
         accuracy = None
         if curve:
-            last = curve[-1]
-            accuracy = {"estimate": last["accuracy"]} | {
-                name: last[name] for name in ("low", "high", "n_random")
-            }
+            accuracy = {name: curve[-1][name] for name in ("low", "high", "n_random")}
+            accuracy["estimate"] = curve[-1]["accuracy"]
         return {
-            **answers,
-            "n_rows": len(self.pool),
+            **self.store.counts(),
+            "n_rows": len(self.pool.cells),
             "left": self.queue.n_left(),
             "accuracy": accuracy,
             "curve": curve,
@@ -188,14 +192,14 @@ class Session:
             "training": self.trainer.is_learning,
             "n_learned": self._n_learned,
             "failure": self.failure,
-            "audit": self.pool.audit is not None,
+            "audit": self.is_audit,
             "round": self._n_rounds,
         }
 
     def frame(self) -> pd.DataFrame:
         """Answers in force, with times."""
         return pd.read_csv(
-            io.StringIO(as_csv(self.store.answers(), self.pool.audit)),
+            io.StringIO(self._as_csv(self.store.answers())),
             dtype={"label": str, "person": str, "strategy": str},
             parse_dates=["time"],
             keep_default_na=False,
@@ -203,25 +207,59 @@ class Session:
         )
 
     def labels_csv(self) -> str:
-        """One line a labelled row."""
+        """Labels as CSV, one line a labelled row; all answers are written to their file too."""
         self.write_labels()
-        labels = [each for each in self.store.answers() if each.kind == "label"]
-        return as_csv(labels, self.pool.audit)
+        return self._as_csv([each for each in self.store.answers() if each.kind == "label"])
 
     def write_labels(self) -> None:
         """Write all answers in force to the file of labels, whole or not at all."""
         if self.out is not None:
             with self._file:
-                text = as_csv(self.store.answers(), self.pool.audit)
-                write_whole(self.out, text.encode())
+                write_whole(self.out, self._as_csv(self.store.answers()).encode())
+
+    def _as_csv(self, answers: list[Answer]) -> str:
+        """Answers as CSV, one line each; those of an audit have the row of the audited table, and the audit's code."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        audited = self.pool.audited_rows
+        writer.writerow(COLUMNS if audited is None else [*COLUMNS, "audit"])
+        for each in answers:
+            when = datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds")
+            error = "" if each.error is None else f"{each.error:.4f}"
+            line = [
+                each.label,
+                each.kind,
+                each.person,
+                when,
+                f"{each.seconds:.3f}",
+                each.strategy,
+                error,
+            ]
+            if audited is None:
+                writer.writerow([each.row, *line])
+            else:
+                writer.writerow([audited[each.row], *line, self.pool.audit])
+        return text.getvalue()
+
+    def _check_file(self) -> None:
+        """Refuse to replace a file that has anything else than answers of the database."""
+        if self.out is None or not self.out.exists():
+            return
+        known = set(self._as_csv(self.store.history()).splitlines())
+        with self.out.open("rb") as file:
+            if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
+                raise Refusal(
+                    409,
+                    f"{self.out} is there already, with lines that {self.store.path} does not have: move it away, or "
+                    "name another file.",
+                )
 
     def _item(self, lease: Lease, *, guess: bool = False) -> dict[str, Any]:
         """Row as a person sees it; the model's guess only if it was asked for."""
-        latest = self.latest
-        details = latest.details.get(lease.row)
-        near = [] if details is None else [int(row) for row in details.neighbors]
+        details = self.latest.details.get(lease.row)
+        near = [] if details is None else details.neighbors
         labels = {row: self.pool.labels[row] for row in near if row in self.pool.labels}
-        labels |= self.store.labels_of(near)
+        labels |= self.store.labels(near)
         cells = self._cells(lease.row)
         item: dict[str, Any] = {
             "row": lease.row,
@@ -230,11 +268,7 @@ class Session:
             "lease": lease.lease,
             "why": lease.why,
             "neighbors": [
-                {
-                    "row": row,
-                    "label": labels[row],
-                    "cells": self._cells(row, LONGEST_NEIGHBOR_CELL),
-                }
+                {"row": row, "label": labels[row], "cells": self._cells(row, shortened=True)}
                 for row in near
                 if row in labels
             ],
@@ -246,21 +280,22 @@ class Session:
             }
         return item
 
-    def _cells(self, row: int, longest: int | None = None) -> dict[str, Any]:
-        """Cells of a row, the most telling columns first; long texts may be shortened."""
+    def _cells(self, row: int, *, shortened: bool = False) -> dict[str, Any]:
+        """Cells of a row, the most telling columns first; long strings may be shortened."""
         names = dict.fromkeys([*(self.latest.columns or []), *self._arrays])
         cells = {name: as_json(self._arrays[name][row]) for name in names}
-        if longest is None:
-            return cells
-        return {name: _shortened(value, longest) for name, value in cells.items()}
+        for name, value in cells.items():
+            if shortened and isinstance(value, str) and len(value) > LONGEST_NEIGHBOR_CELL:
+                cells[name] = f"{value[:LONGEST_NEIGHBOR_CELL]}…"
+        return cells
 
     def _next_work(self) -> Work | None:
         """What the model learns next; None if there are too few new answers, or if they are for an audit."""
-        if self.pool.audit is not None:
+        if self.is_audit:
             return None
-        if self._sure is not None:
-            sure, self._sure = self._sure, None
-            return partial(ask_model, sure=sure, open_rows=self.pool.open_rows)
+        if self._error_estimator is not None:
+            error_estimator, self._error_estimator = self._error_estimator, None
+            return {"error_estimator": error_estimator, "open_rows": self.pool.open_rows}
         changes = self.store.n_changes()
         labels = {**self.pool.labels, **self.store.labels()}
         if self._seen >= 0 and changes - self._seen < max(1, NEW_SHARE * len(labels)):
@@ -269,31 +304,28 @@ class Session:
             row for (row,) in self.store.rows("SELECT row FROM current WHERE kind != 'label'")
         ]
         rows = np.array(sorted(labels), dtype=np.int64)
-        request = Request(
-            rows=rows,
-            labels=np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
-            random_rows=np.array(self.queue.random_rows(), dtype=np.int64),
-            rows_ahead=np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
-            closed_rows=np.array(closed, dtype=np.int64),
-            strategy=self.strategy,
-            random_state=self.random_state + changes,
-            stopping=self._stopping,
-            predictions=self.latest.predictions,
-        )
         self._seen, self._n_learning = changes, len(labels) - len(self.pool.labels)
-        return partial(learn, request=request)
+        return {
+            "rows": rows,
+            "labels": np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
+            "random_rows": np.array(self.queue.random_rows(), dtype=np.int64),
+            "rows_ahead": np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
+            "closed_rows": np.array(closed, dtype=np.int64),
+            "strategy": self.strategy,
+            "random_state": self.random_state + changes,
+            "stopping": self.latest.stopping,
+            "predictions": self.latest.predictions,
+        }
 
-    def _learned(self, result: Any) -> None:
-        """Take the result of a round, or the reason why there is none."""
+    def _learned(self, result: Round | list[Question] | str) -> None:
+        """Take the result of a round, the rows that the user's model would not answer, or the reason of a failure."""
         if isinstance(result, str):
             self.failure = result
-        elif isinstance(result, Round):
-            self._take(result)
-        else:
+            return
+        if isinstance(result, list):
             self.first = result
             self.queue.ranking = [*self.first, *self.latest.questions]
-
-    def _take(self, result: Round) -> None:
+            return
         self.failure, self.latest = None, result
         self.queue.errors = {
             row: each.error for row, each in result.details.items() if each.error is not None
@@ -301,7 +333,6 @@ class Session:
         self.queue.ranking = [*self.first, *result.questions]
         self._n_rounds += 1
         self._n_learned = self._n_learning
-        self._stopping = result.stopping
         if result.measured is not None:
             self.store.add_to_curve(self._n_learned, result.measured)
         verdict = {name: getattr(result, name) for name in ("changed", "may_stop", "stop_reason")}
@@ -324,21 +355,3 @@ def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str
             f"differ from those of {pool.name}, so name another file for the database.",
         )
     return facts
-
-
-def check_file(path: Path | None, store: Store, audit: AuditFile | None = None) -> None:
-    """Refuse to replace a file that has anything else than answers of the database."""
-    if path is None or not path.exists():
-        return
-    known = set(as_csv(store.history(), audit).splitlines())
-    with path.open("rb") as file:
-        if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
-            raise Refusal(
-                409,
-                f"{path} is there already, with lines that {store.path} does not have: move it away, or name another "
-                "file.",
-            )
-
-
-def _shortened(value: Any, longest: int) -> Any:
-    return f"{value[:longest]}…" if isinstance(value, str) and len(value) > longest else value

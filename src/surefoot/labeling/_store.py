@@ -9,11 +9,83 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from surefoot.labeling._errors import Refusal, busy_or_full
-from surefoot.labeling._schema import IN_MEMORY, SCHEMA, check_kind
-
 # Seconds that another program may keep the database to itself before a request is refused.
 PATIENCE = 5.0
+
+# Version of the tables, for programs that come after this one.
+VERSION = 1
+
+SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS classes (label TEXT PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS leases (
+    lease TEXT PRIMARY KEY, row INTEGER NOT NULL, person TEXT NOT NULL, dealt REAL NOT NULL, until REAL NOT NULL,
+    strategy TEXT NOT NULL, why TEXT NOT NULL, error REAL, place INTEGER, open INTEGER NOT NULL DEFAULT 1
+) STRICT;
+-- One open lease a row, whatever the program does.
+CREATE UNIQUE INDEX IF NOT EXISTS open_leases ON leases (row) WHERE open;
+CREATE INDEX IF NOT EXISTS leases_of_people ON leases (person) WHERE open;
+-- The history: nothing is ever deleted. An undone answer carries the key of its undo.
+CREATE TABLE IF NOT EXISTS answers (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, row INTEGER NOT NULL, person TEXT NOT NULL, kind TEXT NOT NULL,
+    label TEXT, time REAL NOT NULL, seconds REAL NOT NULL, lease TEXT NOT NULL, undone TEXT
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS undos ON answers (undone) WHERE undone IS NOT NULL;
+CREATE INDEX IF NOT EXISTS answers_to_rows ON answers (row) WHERE undone IS NULL;
+CREATE INDEX IF NOT EXISTS answers_of_people ON answers (person, id);
+CREATE INDEX IF NOT EXISTS leases_of_rows ON leases (row);
+CREATE INDEX IF NOT EXISTS places ON leases (place) WHERE place IS NOT NULL;
+-- The answer in force of each row: the last label or "unsure" that was not undone.
+CREATE TABLE IF NOT EXISTS current (
+    row INTEGER PRIMARY KEY, answer INTEGER NOT NULL REFERENCES answers (id), kind TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS kinds ON current (kind);
+CREATE TABLE IF NOT EXISTS curve (
+    n_labels INTEGER PRIMARY KEY, accuracy REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+    n_random INTEGER NOT NULL
+) STRICT;
+INSERT OR IGNORE INTO about VALUES ('version', '{VERSION}');
+COMMIT;
+"""
+
+# Rows without a label at the start, at their places in the random order, and those of them that nobody has answered.
+# They are in memory only: the order is the same after a restart.
+IN_MEMORY = """
+PRAGMA temp_store = MEMORY;
+CREATE TEMP TABLE places (row INTEGER PRIMARY KEY, place INTEGER NOT NULL);
+CREATE TEMP TABLE open_places (place INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+"""
+
+# HTTP status and reason of what SQLite cannot do.
+FAILURES = {
+    sqlite3.SQLITE_BUSY: (503, "another program keeps the database locked"),
+    sqlite3.SQLITE_LOCKED: (503, "another program keeps the database locked"),
+    sqlite3.SQLITE_FULL: (507, "the disk is full"),
+    # A limit on the size of the user's files is reported as this one.
+    sqlite3.SQLITE_IOERR: (507, "the disk is full, or does not work"),
+    sqlite3.SQLITE_NOTADB: (500, "it is damaged, or not a database of surefoot label"),
+    sqlite3.SQLITE_CORRUPT: (500, "it is damaged, or not a database of surefoot label"),
+}
+
+
+class Refusal(Exception):  # noqa: N818 - no error of the program
+    """Request that is not carried out: its HTTP status, and why in one sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence = status, sentence
+
+
+@contextmanager
+def refusing(path: Path, done: str) -> Iterator[None]:
+    """Turn an error of SQLite into a refusal that gives its cause; nothing has been saved then."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        status, why = FAILURES.get(code, (500, str(error)))
+        raise Refusal(status, f"{path} could not be {done}: {why}.") from error
 
 
 class Answer(NamedTuple):
@@ -45,14 +117,13 @@ class Store:
     ----------
     path : Path
         File of the database; made if it is not there.
-    clock : callable, default=time.time
-        Seconds since the epoch.
     """
 
-    def __init__(self, path: Path, clock: Any = time.time) -> None:
-        self.path, self.clock = path, clock
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.clock = time.time
         self._lock = threading.Lock()
-        with busy_or_full(path, "opened"):
+        with refusing(path, "opened"):
             self._connection = sqlite3.connect(
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
@@ -74,7 +145,7 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Transaction that is on disk when the block ends, or not there at all."""
-        with self._lock, busy_or_full(self.path, "written"):
+        with self._lock, refusing(self.path, "written"):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -86,7 +157,7 @@ class Store:
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """Rows that a query gives."""
-        with self._lock, busy_or_full(self.path, "read"):
+        with self._lock, refusing(self.path, "read"):
             return self._connection.execute(query, values).fetchall()
 
     def keep_order(self, rows: Sequence[int]) -> None:
@@ -136,11 +207,10 @@ class Store:
                     "SELECT time FROM answers WHERE person = ? ORDER BY id DESC LIMIT 1", (person,)
                 ).fetchone()
                 seconds = max(0.0, now - max(dealt, *(last or [0.0])))
-                values = (key, row, person, kind, label, now, seconds, lease)
                 database.execute(
                     "INSERT INTO answers (key, row, person, kind, label, time, seconds, lease)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    values,
+                    (key, row, person, kind, label, now, seconds, lease),
                 )
                 database.execute("UPDATE leases SET open = 0 WHERE row = ? AND open", (row,))
                 _set_current(database, row)
@@ -177,10 +247,9 @@ class Store:
         for label, person, number in self.rows(query):
             classes[label] = classes.get(label, 0) + number
             people[person] += number
-        unsure = self.rows("SELECT count(*) FROM current WHERE kind = 'unsure'")[0][0]
         return {
             "n_labels": sum(classes.values()),
-            "n_unsure": unsure,
+            "n_unsure": self.rows("SELECT count(*) FROM current WHERE kind = 'unsure'")[0][0],
             "classes": classes,
             "people": dict(people),
         }
@@ -189,40 +258,38 @@ class Store:
         """Number of answers and of undos so far: it grows with every change."""
         return int(self.rows("SELECT count(*) + count(undone) FROM answers")[0][0])
 
-    def labels_of(self, rows: Sequence[int]) -> dict[int, str]:
-        """Label of each of a few rows that has one."""
-        marks = ", ".join("?" * len(rows))
+    def labels(self, rows: Sequence[int] | None = None) -> dict[int, str]:
+        """Label of each labelled row, or of those among a few rows."""
         query = (
             "SELECT a.row, a.label FROM current c JOIN answers a ON a.id = c.answer"
-            f" WHERE c.kind = 'label' AND c.row IN ({marks})"
+            " WHERE c.kind = 'label'"
         )
-        return dict(self.rows(query, rows))
+        if rows is None:
+            return dict(self.rows(f"{query} ORDER BY a.row"))
+        return dict(self.rows(f"{query} AND c.row IN ({', '.join('?' * len(rows))})", rows))
 
     def answers(self) -> list[Answer]:
         """Answers in force, by row."""
-        query = _ANSWERS + " JOIN current c ON c.answer = a.id ORDER BY a.row"
-        return [Answer(*values) for values in self.rows(query)]
+        return self._answers("JOIN current c ON c.answer = a.id ORDER BY a.row")
 
     def history(self) -> list[Answer]:
         """All answers that were ever saved, in their order, also those that were changed or undone."""
-        return [Answer(*values) for values in self.rows(f"{_ANSWERS} ORDER BY a.id")]
+        return self._answers("ORDER BY a.id")
 
     def answers_of(self, person: str, count: int) -> list[Answer]:
         """Answers of a person that were not undone or changed, the newest first."""
-        query = (
-            _ANSWERS
-            + " WHERE a.id IN (SELECT max(id) FROM answers WHERE person = ? AND undone IS NULL"
+        newest = (
+            "WHERE a.id IN (SELECT max(id) FROM answers WHERE person = ? AND undone IS NULL"
             " GROUP BY row ORDER BY 1 DESC LIMIT ?) ORDER BY a.id DESC"
         )
-        return [Answer(*values) for values in self.rows(query, (person, count))]
+        return self._answers(newest, (person, count))
 
-    def labels(self) -> dict[int, str]:
-        """Label of each labelled row."""
+    def _answers(self, condition: str, values: Sequence[Any] = ()) -> list[Answer]:
         query = (
-            "SELECT a.row, a.label FROM current c JOIN answers a ON a.id = c.answer"
-            " WHERE c.kind = 'label' ORDER BY a.row"
+            "SELECT a.row, a.label, a.kind, a.person, a.time, a.seconds, l.strategy, l.error, a.lease"
+            f" FROM answers a JOIN leases l ON l.lease = a.lease {condition}"
         )
-        return dict(self.rows(query))
+        return [Answer(*values) for values in self.rows(query, values)]
 
     def add_to_curve(self, n_labels: int, measured: tuple[float, float, float, int]) -> None:
         """Add a point to the learning curve: accuracy, both ends of its interval, and its number of rows."""
@@ -236,12 +303,6 @@ class Store:
         names = ("n_labels", "accuracy", "low", "high", "n_random")
         query = "SELECT n_labels, accuracy, low, high, n_random FROM curve ORDER BY n_labels"
         return [dict(zip(names, values, strict=True)) for values in self.rows(query)]
-
-
-_ANSWERS = (
-    "SELECT a.row, a.label, a.kind, a.person, a.time, a.seconds, l.strategy, l.error, a.lease"
-    " FROM answers a JOIN leases l ON l.lease = a.lease"
-)
 
 
 def _is_known(
@@ -287,14 +348,30 @@ def _set_current(database: sqlite3.Connection, row: int) -> None:
     ).fetchone()
     database.execute("DELETE FROM current WHERE row = ?", (row,))
     if last is None:
-        query = "INSERT OR IGNORE INTO open_places SELECT place, row FROM places WHERE row = ?"
-        database.execute(query, (row,))
+        places = "INSERT OR IGNORE INTO open_places SELECT place, row FROM places WHERE row = ?"
     else:
         database.execute("INSERT INTO current VALUES (?, ?, ?)", (row, *last))
-        query = "DELETE FROM open_places WHERE place = (SELECT place FROM places WHERE row = ?)"
-        database.execute(query, (row,))
+        places = "DELETE FROM open_places WHERE place = (SELECT place FROM places WHERE row = ?)"
+    database.execute(places, (row,))
 
 
 def _count_labels(database: sqlite3.Connection) -> int:
-    count = database.execute("SELECT count(*) FROM current WHERE kind = 'label'").fetchone()
-    return int(count[0])
+    return int(database.execute("SELECT count(*) FROM current WHERE kind = 'label'").fetchone()[0])
+
+
+def check_kind(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file that is damaged, or that another program or a later version has made; it stays as it is."""
+    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    if not tables:
+        return
+    try:
+        facts = dict(database.execute("SELECT name, value FROM about").fetchall())
+        version = int(facts["version"])
+    except (sqlite3.OperationalError, KeyError, ValueError) as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
+            raise  # locked, or out of order
+        raise Refusal(409, f"{path} is not a database of surefoot label.") from error
+    if version > VERSION:
+        raise Refusal(409, f"{path} was written by a later version of surefoot: install that one.")
+    if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        raise Refusal(500, f"{path} is damaged: put a backup of it in its place.")

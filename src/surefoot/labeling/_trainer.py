@@ -5,32 +5,86 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from typing import Any
+from concurrent.futures import wait
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import pandas as pd
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
-from surefoot._processes import end_with
+from surefoot._parallel import end_with
 from surefoot._words import plural
+from surefoot.labeling._queue import Question
 
-Work = Callable[[pd.DataFrame, Any], Any]
+# Arguments of one of the two functions of `_round`, besides the rows of the pool and the model.
+Work = dict[str, Any]
 
 # How much the process that learns gives way to others (see nice(2)).
 NICENESS = 10
 
-# Seconds between two looks of the process at whether the server still lives, and of the server at whether to stop.
-WATCH_SECONDS, STEP_SECONDS = 1.0, 0.1
+# Seconds between two looks of the server at whether to stop, and after which a round that has not ended is given up.
+STEP_SECONDS, MOST_SECONDS = 0.1, 1800.0
 
-# Seconds after which a round that has not ended is given up.
-MOST_SECONDS = 1800.0
-
-# Characters of what a model says of its failure that are passed on.
+# Characters of a model's error message that are passed on.
 LONGEST_REASON = 300
 
 # What the process that learns keeps between two rounds.
 _MATERIAL: dict[str, Any] = {}
+
+
+class Details(NamedTuple):
+    """What is known of a row besides its cells: guess, estimated error, doubts, and nearest labelled rows."""
+
+    guess: str
+    probability: float | None
+    error: float | None
+    why: str
+    neighbors: list[int]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Result of a round of learning.
+
+    Attributes
+    ----------
+    questions : list of Question
+        Rows to ask about next, the most useful first.
+    details : dict of int to Details
+        Of each row that may be asked about next.
+    columns : list of str
+        Columns, the most telling first.
+    measured : tuple or None
+        Accuracy, both ends of its 95 % interval, and the number of random rows it was measured on.
+    changed : float or None
+        Share of predictions that changed since the round before.
+    may_stop : bool
+        Whether further labels would hardly help.
+    stop_reason : str
+        Why, or why not, in one sentence.
+    stopping : dict or None
+        State of the stopping rule.
+    predictions : list of str or None
+        Predictions of the watched rows.
+    """
+
+    questions: list[Question]
+    details: dict[int, Details] = field(default_factory=dict)
+    columns: list[str] | None = None
+    measured: tuple[float, float, float, int] | None = None
+    changed: float | None = None
+    may_stop: bool = False
+    stop_reason: str = "Go on: labels of two classes are needed before a model can learn."
+    stopping: Any = None
+    predictions: list[str] | None = None
+
+
+def do_work(X: pd.DataFrame, estimator: Any, work: Work) -> Round | list[Question]:
+    """Result of a round of learning, or questions about the rows that the user's own model would not answer."""
+    from surefoot.labeling._round import rows_not_answered, run_round  # noqa: PLC0415 - slow to import
+
+    return rows_not_answered(X, **work) if "open_rows" in work else run_round(X, estimator, **work)
 
 
 class Trainer:
@@ -43,9 +97,9 @@ class Trainer:
     estimator : classifier
         The model; it is cloned and fitted.
     ask : callable
-        Gives the next work, a function of `X` and `estimator`, or None if there is nothing new.
+        Returns the next work, or None if there is nothing new.
     tell : callable
-        Takes its result, or the sentence that says why there is none.
+        Takes its result, or the sentence with the reason why there is none.
     """
 
     def __init__(
@@ -59,7 +113,7 @@ class Trainer:
         self._ask, self._tell = ask, tell
         self._news, self._stopping = threading.Event(), threading.Event()
         self._executor: ProcessPoolExecutor | None = None
-        self._thread = threading.Thread(target=self._work, name="surefoot trainer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="surefoot trainer", daemon=True)
         self.is_learning = False
 
     def start(self) -> None:
@@ -78,12 +132,9 @@ class Trainer:
         if self._thread.is_alive():
             self._thread.join()
 
-    def _work(self) -> None:
-        while True:
-            self._news.wait()
+    def _run(self) -> None:
+        while self._news.wait() and not self._stopping.is_set():
             self._news.clear()
-            if self._stopping.is_set():
-                break
             try:
                 self._learn()
             except Exception as error:  # noqa: BLE001 - a full disk or a locked database passes: so the thread goes on
@@ -107,13 +158,23 @@ class Trainer:
     def _result(self, work: Work) -> Any:
         """Result of some work, or why there is none, in one sentence."""
         try:
-            return self._wait_for(self._process().submit(_do, work))
-        except _GivenUp:
-            self._end_process()
-            return (
-                f"The model had not learned from the labels after {plural(round(MOST_SECONDS / 60), 'minute')}, and "
-                "was stopped; labels are saved, and go on."
-            )
+            if self._executor is None:
+                self._executor = ProcessPoolExecutor(
+                    max_workers=1,
+                    timeout=None,
+                    initializer=_prepare,
+                    initargs=(*self._material, os.getpid()),
+                    env={"OMP_NUM_THREADS": "1"},
+                )
+            future, began = self._executor.submit(_do, work), time.monotonic()
+            while not wait([future], STEP_SECONDS).done:
+                if self._stopping.is_set() or time.monotonic() - began > MOST_SECONDS:
+                    self._end_process()
+                    return (
+                        f"The model had not learned from the labels after {plural(round(MOST_SECONDS / 60), 'minute')}"
+                        ", and was stopped; labels are saved, and go on."
+                    )
+            return future.result()
         except TerminatedWorkerError:
             self._end_process()
             return "The process that learns was ended, perhaps for want of memory; labels are saved, and go on."
@@ -122,38 +183,14 @@ class Trainer:
                 self._end_process()
             return f"The model could not learn from the labels so far: {_first_line(error)}."
 
-    def _wait_for(self, future: Future[Any]) -> Any:
-        """Result of a round; `_GivenUp` if it takes too long, or the page is stopped."""
-        began = time.monotonic()
-        while not wait([future], STEP_SECONDS).done:
-            if self._stopping.is_set() or time.monotonic() - began > MOST_SECONDS:
-                raise _GivenUp
-        return future.result()
-
-    def _process(self) -> ProcessPoolExecutor:
-        """Process that learns; another one if the last has ended."""
-        if self._executor is None:
-            self._executor = ProcessPoolExecutor(
-                max_workers=1,
-                timeout=None,
-                initializer=_prepare,
-                initargs=(*self._material, os.getpid()),
-                env={"OMP_NUM_THREADS": "1"},
-            )
-        return self._executor
-
     def _end_process(self) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=True, kill_workers=True)
             self._executor = None
 
 
-class _GivenUp(Exception):  # noqa: N818 - no error of the program
-    """Round that nobody waits for any more."""
-
-
 def _first_line(error: Exception) -> str:
-    """First line of what an error says, without a full stop."""
+    """First line of an error message, without a full stop."""
     words = (str(error).strip() or type(error).__name__).splitlines()[0]
     if len(words) > LONGEST_REASON:
         words = f"{words[:LONGEST_REASON]}…"
@@ -171,4 +208,4 @@ def _prepare(X: pd.DataFrame, estimator: Any, server: int) -> None:
 
 
 def _do(work: Work) -> Any:
-    return work(_MATERIAL["X"], _MATERIAL["estimator"])
+    return do_work(_MATERIAL["X"], _MATERIAL["estimator"], work)

@@ -1,7 +1,6 @@
 """Measures of estimated errors, probabilities and intervals, and tests of which classifier is better."""
 
 from surefoot.metrics._calibration import brier_decomposition, smooth_calibration_error
-from surefoot.metrics._conformal import conformal_quantile
 from surefoot.metrics._intervals import interval_coverage_score, interval_width, winkler_loss
 from surefoot.metrics._selective import (
     augrc_loss,
@@ -20,7 +19,6 @@ __all__ = [
     "augrc_loss",
     "aurc_loss",
     "brier_decomposition",
-    "conformal_quantile",
     "error_auroc_score",
     "excess_aurc_loss",
     "interval_coverage_score",

@@ -3,8 +3,8 @@
 from surefoot._search import log_n_neighbors
 from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
+from surefoot.neighborhoods._index import Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._kernel_knn import KernelKNeighborsClassifier
-from surefoot.neighborhoods._neighborhood import Neighborhood, NeighborhoodIndex
 from surefoot.neighborhoods._voronoi import voronoi_samples, voronoi_steps
 
 __all__ = [

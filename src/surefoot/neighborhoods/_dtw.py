@@ -1,7 +1,9 @@
 """Exact nearest time series under dynamic time warping; lower bounds spare most of the computation."""
 
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import partial
+from math import ceil
 from numbers import Integral
 from typing import Any, Literal, Self, overload
 
@@ -14,11 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._kernels import search, store_series
 from surefoot._search import (
     UNBOUNDED,
+    NeighborLists,
+    NeighborSearch,
     SeriesBatch,
     check_path_exists,
     check_same_channels,
     check_series,
-    known_part,
+    row_keys,
     window_radius,
 )
 from surefoot._typing import Floats, Ints
@@ -29,8 +33,11 @@ LARGEST_BATCH = 64
 SMALLEST_BATCH = 8
 SHARES_PER_THREAD = 16
 
+# Length of neighbour lists, as a multiple of what a part of the rows needs on the mean: few lists are then too short.
+SPARE = 1.4
 
-class DTWNeighbors(BaseEstimator):
+
+class DTWNeighbors(NeighborSearch, BaseEstimator):
     """Nearest training series of each series by DTW distance; nearest first, lower is nearer.
 
     The distance is the square root of the least sum of squared gaps over all warping paths,
@@ -105,13 +112,44 @@ class DTWNeighbors(BaseEstimator):
         self._stored = store_series(
             batch.values, batch.starts, batch.lengths, batch.n_channels, self._steps()
         )
-        self._known = known_part(X, self.radius_)
+        self._lists: NeighborLists | None = None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save, without lists that only save time while a table is cross-fitted."""
         state = super().__getstate__()
-        return {**state, "_known": None} if "_known" in state else state
+        return {**state, "_lists": None} if "_lists" in state else state
+
+    def among(self, rows: Any) -> "DTWNeighbors":
+        """Search of this kind among other series."""
+        return DTWNeighbors(self.n_neighbors, window=self.window, n_jobs=self.n_jobs).fit(rows)
+
+    def part(self, positions: Ints) -> "DTWNeighbors":
+        """Search among some of the series, which are not copied; it reads known lists where these reach."""
+        part, stored = copy(self), self._stored
+        part.__dict__.pop("feature_names_in_", None)  # of the table that the series came in
+        part.__dict__.update(
+            n_samples_fit_=len(positions),
+            _batch=self._batch.part(positions),
+            _stored=stored._replace(
+                starts=stored.starts[positions], lengths=stored.lengths[positions]
+            ),
+            _lists=None if self._lists is None else self._lists.part(positions),
+        )
+        return part
+
+    def prepare_parts(self, n_neighbors: int, n_rows: int) -> None:
+        """Search the nearest series of all series once, for searches of these among parts of about `n_rows`."""
+        if self._lists is not None or not hasattr(self, "n_features_in_"):
+            return
+        batch, n_points = self._batch, int(self._batch.lengths[0])
+        places = batch.starts[:, None] + np.arange(n_points)
+        rows = batch.values[places]
+        if batch.n_channels > 1 or len(set(row_keys(rows))) < len(rows):
+            return
+        length = min(len(rows), ceil(SPARE * n_neighbors * len(rows) / n_rows) + 1)
+        everything = self.part(np.arange(len(rows)))
+        self._lists = NeighborLists(rows, *everything.kneighbors(rows, length))
 
     def is_fitted_on(self, X: Any) -> bool:
         """Whether the training series are these, in this order; X is a 2-D array."""
@@ -165,7 +203,7 @@ class DTWNeighbors(BaseEstimator):
 
     def _recall(self, X: Any, queries: SeriesBatch, own: Ints, wanted: int) -> tuple[Floats, Ints]:
         """Distances and indices of the nearest series: from known lists, as far as they reach, else by a search."""
-        known = None if self._known is None else self._known.nearest(X, wanted)
+        known = None if self._lists is None else self._lists.nearest(X, wanted)
         if known is None:
             return self._search(queries, own, wanted)
         distances, indices, short = known

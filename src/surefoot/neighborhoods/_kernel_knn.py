@@ -108,6 +108,15 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         """Metric of the neighbour search that this kernel needs."""
         return "cosine" if self.kernel == "cosine" else "euclidean"
 
+    @property
+    def list_length(self) -> int:
+        """Neighbours that are needed to vote on a row and, if these are cached, on the samples around it."""
+        return self.n_neighbors_ * (2 if self.sample_neighbors == "cached" else 1)
+
+    def shared_search(self, rows: Any, metric: Any, window: Any = None) -> Any:
+        """Own search, if it is one among these rows by this metric; else None."""
+        return self.search_ if metric == self.metric and self.is_fitted_on(rows) else None
+
     def is_fitted_on(self, rows: Any) -> bool:
         """Whether these rows are the training rows, so that a search among them finds the voting neighbours."""
         if callable(self.kernel) or rows.shape != self._rows.shape:
@@ -147,7 +156,7 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
-    def cached_scores(self, distances: Floats, near: Ints) -> Floats:
+    def decision_function_of_lists(self, distances: Floats, near: Ints) -> Floats:
         """Values of `decision_function` for rows whose neighbours are given, nearest first."""
         distances, near = distances[:, : self.n_neighbors_], near[:, : self.n_neighbors_]
         similarity = self._similarity(distances)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
-from surefoot._models import MixedInput, ModelInput, NumericInput, default_vectorizer
+from surefoot._models import ModelInput
 from surefoot._tables import as_numbers
 from surefoot._typing import Floats
 
@@ -48,14 +48,12 @@ class NeighborSpace:
             self.transformer = clone(space).fit(X, y)
         elif like is not None and like.names == self.names:
             self.transformer, self.width, self.typical = like.transformer, like.width, like.typical
-        elif isinstance(model_input, MixedInput):
-            self.transformer = default_vectorizer(model_input).fit(model_input.rows)
+        elif (vectorizer := model_input.vectorizer()) is not None:
+            self.transformer = vectorizer.fit(model_input.rows)
         elif not issparse(model_input.rows):
             if space == "scaled":
                 self.width = column_widths(model_input.rows, self.names, like)
-            if (
-                isinstance(model_input, NumericInput) and model_input.takes_gaps
-            ):  # a gap in new rows is filled, for the search only
+            if model_input.takes_missing:  # imputed in new rows, for the search only
                 self.typical = np.median(model_input.rows, axis=0)
         self.rows = self._coordinates(X, model_input.rows)
         largest = float(abs(self.rows).max()) if self.rows.shape[1] else 0.0

@@ -1,19 +1,13 @@
 """Where the error comes from at each point: bias, variance and noise, one upon the other."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from surefoot._typing import Floats, Ints
-from surefoot.plots._colors import BLUE, GREY, INK, ORANGE
-from surefoot.plots._display import LegendDisplay
-from surefoot.resampling import BiasVarianceResult, bias_variance
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from surefoot._typing import Floats
+from surefoot.plots._display import BLUE, GREY, INK, ORANGE, Axes, LegendDisplay
+from surefoot.resampling import bias_variance
 
 
 class BiasVarianceDisplay(LegendDisplay):
@@ -24,7 +18,7 @@ class BiasVarianceDisplay(LegendDisplay):
 
     Parameters
     ----------
-    result : BiasVarianceResult
+    result : object
         Result of :func:`surefoot.resampling.bias_variance`.
     x : ndarray of shape (n_test,), default=None
         Position of each point; None puts the points in the order of their error.
@@ -55,12 +49,7 @@ class BiasVarianceDisplay(LegendDisplay):
     ['bias²', 'variance']
     """
 
-    areas_: dict[str, Any]
-    line_: Any
-
-    def __init__(
-        self, *, result: BiasVarianceResult, x: Floats | None = None, xlabel: str | None = None
-    ) -> None:
+    def __init__(self, *, result: Any, x: Floats | None = None, xlabel: str | None = None) -> None:
         self.result = result
         self.x = x
         self.xlabel = xlabel
@@ -68,7 +57,7 @@ class BiasVarianceDisplay(LegendDisplay):
     @classmethod
     def from_result(
         cls,
-        result: BiasVarianceResult,
+        result: Any,
         x: ArrayLike | None = None,
         *,
         xlabel: str | None = None,
@@ -79,7 +68,7 @@ class BiasVarianceDisplay(LegendDisplay):
 
         Parameters
         ----------
-        result : BiasVarianceResult
+        result : object
             Result of :func:`surefoot.resampling.bias_variance`.
         x : array-like of shape (n_test,), default=None
             Position of each point; None puts the points in the order of their error.
@@ -150,7 +139,28 @@ class BiasVarianceDisplay(LegendDisplay):
         result = self.result
         places = self.x if self.x is not None else np.argsort(np.argsort(result.error)) + 1.0
         order = np.argsort(places, kind="stable")
-        self._draw_areas(places[order], order)
+        base, below = np.zeros(len(order)), np.zeros(len(order))
+        self.areas_ = {}
+        terms = [
+            ("bias²", result.bias2, BLUE),
+            ("variance", result.net_variance, ORANGE),
+            ("noise", result.net_noise, GREY),
+        ]
+        for (
+            name,
+            values,
+            color,
+        ) in terms:  # positive parts upwards from zero, negative ones downwards
+            if np.abs(values).max() == 0:
+                continue
+            up, down = np.maximum(values[order], 0), np.minimum(values[order], 0)
+            style: dict[str, Any] = {"color": color, "linewidth": 0.0, "alpha": 0.85}
+            self.areas_[name] = self.ax_.fill_between(
+                places[order], base, base + up, label=f"{name}, mean {values.mean():.3g}", **style
+            )
+            if (down < 0).any():
+                self.ax_.fill_between(places[order], below, below + down, **style)
+            base, below = base + up, below + down
         self.line_ = self.ax_.plot(
             places[order],
             result.error[order],
@@ -161,23 +171,3 @@ class BiasVarianceDisplay(LegendDisplay):
         xlabel = self.xlabel or ("test points, by error" if self.x is None else None)
         self.ax_.set(xlabel=xlabel, ylabel=ylabel)
         self.ax_.margins(x=0)
-
-    def _draw_areas(self, x: NDArray[Any], order: Ints) -> None:
-        """Stack the terms at `x`: positive parts upwards from zero, negative ones downwards."""
-        base, below = np.zeros(len(x)), np.zeros(len(x))
-        self.areas_ = {}
-        terms = [
-            ("bias²", self.result.bias2, BLUE),
-            ("variance", self.result.net_variance, ORANGE),
-            ("noise", self.result.net_noise, GREY),
-        ]
-        for name, values, color in terms:
-            if np.abs(values).max() == 0:
-                continue
-            up, down = np.maximum(values[order], 0), np.minimum(values[order], 0)
-            style: dict[str, Any] = {"color": color, "linewidth": 0.0, "alpha": 0.85}
-            label = f"{name}, mean {values.mean():.3g}"
-            self.areas_[name] = self.ax_.fill_between(x, base, base + up, label=label, **style)
-            if (down < 0).any():
-                self.ax_.fill_between(x, below, below + down, **style)
-            base, below = base + up, below + down

@@ -1,18 +1,12 @@
 """Errors of a booster by round: training error, its bound, and test error."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._typing import Floats
-from surefoot.plots._colors import BLUE, GREY, VERMILION
-from surefoot.plots._display import LegendDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from surefoot.plots._display import BLUE, GREY, VERMILION, Axes, LegendDisplay
 
 
 class BoostingDisplay(LegendDisplay):
@@ -49,8 +43,6 @@ class BoostingDisplay(LegendDisplay):
     >>> bool((display.train_error <= display.bound).all())
     True
     """
-
-    lines_: list[Any]
 
     def __init__(
         self,
@@ -100,10 +92,9 @@ class BoostingDisplay(LegendDisplay):
             raise TypeError(
                 f"{type(estimator).__name__} has no staged_predict: estimator may be a fitted booster."
             )
-        test_error = None if X_test is None else staged_errors(estimator, X_test, y_test)
         return cls(
             train_error=staged_errors(estimator, X, y),
-            test_error=test_error,
+            test_error=None if X_test is None else staged_errors(estimator, X_test, y_test),
             bound=getattr(estimator, "training_error_bound_", None),
         ).plot(ax, legend=legend)
 

@@ -1,6 +1,4 @@
-"""What all displays share: their axes, their figure and their legend."""
-
-from __future__ import annotations
+"""Base of all displays: their axes, their figure, their legend and their colours."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
@@ -8,19 +6,27 @@ from typing import TYPE_CHECKING, Any, Self
 from surefoot._optional import needed_for
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414 - displays import it from here
+else:
+    Axes = Any  # only those who draw need matplotlib
+
+# Okabe and Ito's colours, which differ for every kind of colour vision.
+INK, GREY = "#1a1a1a", "#b5b5b5"
+BLUE, SKY, ORANGE, VERMILION = "#0072B2", "#56B4E9", "#E69F00", "#D55E00"
+GREEN, PINK = "#009E73", "#CC79A7"
 
 
 class Display:
     """Base of all displays: the axes to draw on, and the figure that contains them."""
 
-    ax_: Axes
-    figure_: Any
-
     def _set_axes(self, ax: Axes | None) -> None:
         """Set `ax_` and `figure_`, to those of a new figure if `ax` is None."""
-        self.ax_ = _new_axes() if ax is None else ax
-        self.figure_ = self.ax_.figure
+        if ax is None:
+            with needed_for("A display", "plots"):
+                import matplotlib.pyplot as plt  # noqa: PLC0415
+            ax = plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]
+        self.ax_ = ax
+        self.figure_: Any = ax.figure
 
 
 class LegendDisplay(Display, ABC):
@@ -53,10 +59,3 @@ class LegendDisplay(Display, ABC):
 
     def _draw_legend(self) -> None:
         self.ax_.legend(frameon=False)
-
-
-def _new_axes() -> Axes:
-    """Axes of a new figure; an ImportError says how to install matplotlib."""
-    with needed_for("A display", "plots"):
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-    return plt.subplots(figsize=(6.4, 6.4), layout="constrained")[1]

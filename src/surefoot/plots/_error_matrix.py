@@ -1,21 +1,14 @@
 """Which meta-model estimates the errors of which model well (Buza et al. 2010, figure 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_scalar
 
-from surefoot._typing import Ints
-from surefoot.plots._colors import GREY
-from surefoot.plots._display import Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from surefoot.plots._display import GREY, Axes, Display
 
 
 class ErrorMatrixDisplay(Display):
@@ -61,9 +54,6 @@ class ErrorMatrixDisplay(Display):
     >>> display.numbers_[1, 0].get_text()
     '9'
     """
-
-    image_: Any
-    numbers_: Any
 
     def __init__(
         self,
@@ -119,10 +109,8 @@ class ErrorMatrixDisplay(Display):
                 "shapes (models, meta-models, folds) and (models, folds)."
             )
         counts = (by_fold < baseline[:, None, :]).sum(axis=2)
-        n_folds = by_fold.shape[2]
-        return cls(counts, n_folds, row_names=row_names, column_names=column_names).plot(
-            ax, cmap=cmap
-        )
+        display = cls(counts, by_fold.shape[2], row_names=row_names, column_names=column_names)
+        return display.plot(ax, cmap=cmap)
 
     def plot(self, ax: Axes | None = None, *, cmap: Any = "Greys") -> Self:
         """Draw the cells and print the counts in them.
@@ -139,59 +127,47 @@ class ErrorMatrixDisplay(Display):
         display : ErrorMatrixDisplay
             The display itself.
         """
-        counts = _check_counts(self.counts, self.n_folds, self.row_names, self.column_names)
+        check_scalar(self.n_folds, "n_folds", Integral, min_val=1)
+        counts = check_array(self.counts, dtype=np.float64, input_name="counts")
+        if (counts != np.round(counts)).any() or counts.min() < 0 or counts.max() > self.n_folds:
+            raise ValueError(f"counts may be whole numbers from 0 to n_folds={self.n_folds}.")
+        n_rows, n_columns = len(self.row_names), len(self.column_names)
+        if counts.shape != (n_rows, n_columns):
+            raise ValueError(
+                f"counts has shape {counts.shape} for {n_rows} row_names and {n_columns} column_names: there may be "
+                "one name each."
+            )
         self._set_axes(ax)
         self.image_ = self.ax_.imshow(counts, cmap=cmap, vmin=0, vmax=self.n_folds, aspect="equal")
-        self._draw_names()
-        self._draw_numbers(counts)
-        texts = [*self.numbers_.ravel(), *self.ax_.get_xticklabels(), *self.ax_.get_yticklabels()]
-        _fit_text(self.ax_, texts, n_digits=len(str(self.n_folds)))
-        return self
-
-    def _draw_names(self) -> None:
-        n_rows, n_columns = len(self.row_names), len(self.column_names)
-        self.ax_.set_xticks(range(n_columns), self.column_names, rotation=45)
-        for name in self.ax_.get_xticklabels():
-            name.set(ha="right", rotation_mode="anchor")
-        self.ax_.set_yticks(range(n_rows), self.row_names)
-        self.ax_.tick_params(length=0)
-        self.ax_.set(xlabel="meta-model", ylabel="model")
-        self.ax_.set_title(
-            f"folds of {self.n_folds} better\nthan “always right”", fontsize="medium"
-        )
-        # Lines between the cells, so that two empty ones are two.
-        self.ax_.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
-        self.ax_.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
-        self.ax_.grid(which="minor", color=GREY, linewidth=0.6)
-        self.ax_.tick_params(which="minor", length=0)
-
-    def _draw_numbers(self, counts: Ints) -> None:
+        self._draw_names(n_rows, n_columns)
         self.numbers_ = np.empty(counts.shape, dtype=object)
         for (row, column), count in np.ndenumerate(counts):
             shade = self.image_.cmap(self.image_.norm(count))
             color = "black" if _luminance(shade) > 0.179 else "white"  # whichever differs more
             self.numbers_[row, column] = self.ax_.text(
-                column, row, str(count), ha="center", va="center", color=color
+                column, row, f"{count:.0f}", ha="center", va="center", color=color
             )
+        texts = [*self.numbers_.ravel(), *self.ax_.get_xticklabels(), *self.ax_.get_yticklabels()]
+        _fit_text(self.ax_, texts, n_digits=len(str(self.n_folds)))
+        return self
 
-
-def _check_counts(
-    counts: ArrayLike, n_folds: int, row_names: Sequence[str], column_names: Sequence[str]
-) -> Ints:
-    """Counts as whole numbers, one for each pair of names."""
-    check_scalar(n_folds, "n_folds", Integral, min_val=1)
-    table = check_array(counts, dtype=np.float64, input_name="counts")
-    if (table != np.round(table)).any() or table.min() < 0 or table.max() > n_folds:
-        raise ValueError(f"counts may be whole numbers from 0 to n_folds={n_folds}.")
-    if table.shape != (len(row_names), len(column_names)):
-        raise ValueError(
-            f"counts has shape {table.shape} for {len(row_names)} row_names and "
-            f"{len(column_names)} column_names: there may be one name each."
+    def _draw_names(self, n_rows: int, n_columns: int) -> None:
+        """Name the rows and columns, and draw lines between the cells."""
+        self.ax_.set_xticks(range(n_columns), self.column_names, rotation=45)
+        for name in self.ax_.get_xticklabels():
+            name.set(ha="right", rotation_mode="anchor")
+        self.ax_.set_yticks(range(n_rows), self.row_names)
+        self.ax_.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
+        self.ax_.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
+        self.ax_.grid(which="minor", color=GREY, linewidth=0.6)
+        self.ax_.tick_params(which="both", length=0)
+        self.ax_.set(xlabel="meta-model", ylabel="model")
+        self.ax_.set_title(
+            f"folds of {self.n_folds} better\nthan “always right”", fontsize="medium"
         )
-    return table.astype(np.int64)
 
 
-def _luminance(color: tuple[float, ...]) -> float:
+def _luminance(color: Any) -> float:
     """Relative luminance of an sRGB colour, as the web's contrast rules define it."""
     parts = np.array(color[:3])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)

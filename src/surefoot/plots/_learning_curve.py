@@ -1,18 +1,22 @@
 """Test accuracy by number of labels, for each query strategy."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from surefoot.active_learning import DEFAULT_STRATEGY, SimulationResult, simulate
-from surefoot.plots._colors import BLUE, GREEN, GREY, INK, ORANGE, PINK, SKY, VERMILION
-from surefoot.plots._display import LegendDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+from surefoot.active_learning import SimulationResult, simulate
+from surefoot.plots._display import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILION,
+    Axes,
+    LegendDisplay,
+)
 
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PINK, SKY)
 
@@ -53,9 +57,6 @@ class LearningCurveDisplay(LegendDisplay):
     ['random', 'confidence']
     """
 
-    lines_: dict[str, Any]
-    bands_: dict[str, Any]
-
     def __init__(self, *, result: SimulationResult, share: float = 0.95) -> None:
         self.result = result
         self.share = share
@@ -95,7 +96,7 @@ class LearningCurveDisplay(LegendDisplay):
         estimator: Any,
         X: Any,
         y: Any,
-        strategies: Any = ("random", DEFAULT_STRATEGY),
+        strategies: Any = ("random", "margin"),
         *,
         share: float = 0.95,
         ax: Axes | None = None,

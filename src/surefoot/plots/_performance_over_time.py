@@ -1,9 +1,7 @@
 """Estimated error of a model, period by period."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +11,11 @@ from surefoot._periods import as_times, check_every, period_starts
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
 from surefoot.monitoring import AuditResult, PerformanceEstimate, estimate_performance
-from surefoot.plots._colors import BLUE, INK, ORANGE, VERMILION
-from surefoot.plots._display import LegendDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from surefoot.plots._display import BLUE, INK, ORANGE, VERMILION, Axes, LegendDisplay
 
 
 class PerformanceOverTimeDisplay(LegendDisplay):
-    """Estimated error of a model by period, lower better, with the band of its interval; gaps where there is no figure.
+    """Estimated error of a model by period, lower better, with the band of its interval; NaN is not drawn.
 
     Use `from_estimates` or `from_estimator` to make a display; the parameters are stored as attributes.
 
@@ -30,7 +24,7 @@ class PerformanceOverTimeDisplay(LegendDisplay):
     starts : ndarray of datetime64 of shape (n_periods,)
         First day of each period, ascending.
     estimates : ndarray of shape (n_periods,)
-        Estimated error of the rows of each period; NaN where no figure can be given.
+        Estimated error of the rows of each period; NaN where it cannot be estimated.
     intervals : ndarray of shape (n_periods, 2)
         Lower and upper end of the interval of each estimate.
     reference : float, default=None
@@ -72,9 +66,6 @@ class PerformanceOverTimeDisplay(LegendDisplay):
     array([0.08, 0.09, 0.12])
     """
 
-    line_: Any
-    band_: Any
-
     def __init__(
         self,
         *,
@@ -114,7 +105,7 @@ class PerformanceOverTimeDisplay(LegendDisplay):
         estimates : sequence of PerformanceEstimate
             Results of :func:`surefoot.monitoring.estimate_performance`, all of the same metric.
         limit : float, default=None
-            Figure that must not be passed.
+            Error that must not be passed.
         audits : sequence of AuditResult or None, default=None
             What an audit measured in each period; None for a period without one.
         ax : matplotlib Axes, default=None
@@ -137,7 +128,14 @@ class PerformanceOverTimeDisplay(LegendDisplay):
             intervals=np.array([each.interval for each in estimates]),
             reference=estimates[0].baseline,
             limit=limit,
-            audits=None if audits is None else np.array([_audited(each) for each in audits]),
+            audits=None
+            if audits is None
+            else np.array(
+                [
+                    [np.nan] * 3 if each is None else [each.estimate, *each.interval]
+                    for each in audits
+                ]
+            ),
             error_name=f"estimated {estimates[0].metric.replace('_', ' ')}",
         ).plot(ax, legend=legend)
 
@@ -164,15 +162,15 @@ class PerformanceOverTimeDisplay(LegendDisplay):
         X : array-like or frame of shape (n_rows, n_columns)
             New rows.
         times : array-like of shape (n_rows,)
-            Their times: datetimes, or texts such as "2026-11-16". Rows without one are left out.
+            Their times: datetimes, or strings such as "2026-11-16". Rows without one are left out.
         every : {"day", "week", "month", "quarter", "year"}, default="week"
             Length of the periods. Weeks are those of ISO 8601.
         metric : str, default=None
-            Figure to estimate; by default "error", for a regressor "mean_absolute_error".
+            Measure to estimate; by default "error", for a regressor "mean_absolute_error".
         confidence : float, default=0.95
             Confidence of each interval.
         limit : float, default=None
-            Figure that must not be passed.
+            Error that must not be passed.
         ax : matplotlib Axes, default=None
             Axes to draw on; by default those of a new figure.
         legend : bool, default=True
@@ -207,42 +205,28 @@ class PerformanceOverTimeDisplay(LegendDisplay):
         self.line_ = ax.plot(
             starts, self.estimates, color=BLUE, marker="o", markersize=4, label="estimated"
         )[0]
-        self._draw_alone(low, high)
+        # A band has no width for a period without a neighbour.
+        has = np.isfinite(np.asarray(self.estimates, dtype=np.float64))
+        alone = has & ~np.r_[False, has[:-1]] & ~np.r_[has[1:], False]
+        ax.vlines(starts[alone], low[alone], high[alone], color=BLUE, alpha=0.4, linewidth=3)
         for level, color, dashes, name in (
             (self.reference, INK, (4, 2), "when it was fitted"),
             (self.limit, VERMILION, (1, 1), "limit"),
         ):
             if level is not None:
                 ax.axhline(level, color=color, dashes=dashes, linewidth=1.2, label=name)
-        self._draw_audits()
+        if self.audits is not None:
+            audited, low, high = np.asarray(self.audits, dtype=np.float64).T
+            ax.errorbar(
+                starts,
+                audited,
+                yerr=np.vstack([audited - low, high - audited]),
+                color=ORANGE,
+                fmt="s",
+                markersize=5,
+                capsize=3,
+                label="audited, with labels",
+            )
         ax.set(ylabel=self.error_name)
         ax.set_ylim(bottom=0)
         ax.tick_params(axis="x", rotation=30)
-
-    def _draw_alone(self, low: Floats, high: Floats) -> None:
-        """Draw the intervals of periods without a neighbour, for which a band has no width."""
-        has = np.isfinite(np.asarray(self.estimates, dtype=np.float64))
-        before, after = np.r_[False, has[:-1]], np.r_[has[1:], False]
-        alone = has & ~before & ~after
-        starts = np.asarray(self.starts)[alone]
-        self.ax_.vlines(starts, low[alone], high[alone], color=BLUE, alpha=0.4, linewidth=3)
-
-    def _draw_audits(self) -> None:
-        if self.audits is None:
-            return
-        estimates, low, high = np.asarray(self.audits, dtype=np.float64).T
-        self.ax_.errorbar(
-            np.asarray(self.starts),
-            estimates,
-            yerr=np.vstack([estimates - low, high - estimates]),
-            color=ORANGE,
-            fmt="s",
-            markersize=5,
-            capsize=3,
-            label="audited, with labels",
-        )
-
-
-def _audited(result: AuditResult | None) -> tuple[float, float, float]:
-    """Figure of an audit and the ends of its interval; NaN without one."""
-    return (np.nan, np.nan, np.nan) if result is None else (result.estimate, *result.interval)

@@ -1,19 +1,13 @@
 """Risk against coverage: the cost of answering more rows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from surefoot._typing import Floats
 from surefoot.metrics import augrc_loss, risk_coverage_curve
-from surefoot.plots._colors import BLUE, INK, VERMILION
-from surefoot.plots._display import LegendDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from surefoot.plots._display import BLUE, INK, VERMILION, Axes, LegendDisplay
 
 Curve = tuple[Floats, Floats, float]
 
@@ -63,8 +57,6 @@ class RiskCoverageDisplay(LegendDisplay):
     >>> risks.round(2)
     array([0.  , 0.33, 0.25, 0.4 ])
     """
-
-    lines_: list[Any]
 
     def __init__(
         self,
@@ -205,20 +197,34 @@ class RiskCoverageDisplay(LegendDisplay):
             (self.own, "own confidence", {"color": VERMILION, "linestyle": (0, (5, 2))}),
             (self.oracle, "best possible order", {"color": INK, "linestyle": (0, (1, 1.5))}),
         ]
+        drawn = [(curve, name, style) for curve, name, style in kinds if curve is not None]
         self.lines_ = [
             self.ax_.plot(*_line_points(curve), label=f"{curve[2]:.3g}  {name}", **style)[0]
-            for curve, name, style in kinds
-            if curve is not None
+            for curve, name, style in drawn
         ]
+        highest = max(float(np.max(risks)) for (_, risks, _), _, _ in drawn)
         self.ax_.set(xlim=(0.0, 1.0), xlabel="coverage (share answered)")
-        self.ax_.set(ylim=(0.0, self._highest() * 1.05 or 1.0), ylabel=self.risk_name)
+        self.ax_.set(ylim=(0.0, highest * 1.05 or 1.0), ylabel=self.risk_name)
 
     def _draw_legend(self) -> None:
-        _legend_off_curves(self.ax_)
+        """Draw a legend that covers no curve: below if a layout engine makes room there, else above the curves.
 
-    def _highest(self) -> float:
-        curves = [curve for curve in (self.estimated, self.own, self.oracle) if curve is not None]
-        return max(float(np.max(risks)) for _, risks, _ in curves)
+        Distances are in points or measured, because shares of the axes would not do in small ones.
+        """
+        from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415 - only who draws needs it
+
+        ax = self.ax_
+        root: Any = ax.get_figure(root=True)
+        style: dict[str, Any] = {"title": "AUGRC, lower is better", "alignment": "left"}
+        style |= {"fontsize": "small", "title_fontsize": "small", "frameon": False}
+        if root.get_layout_engine() is not None:
+            down = ScaledTranslation(0.0, -36 / 72, root.dpi_scale_trans)
+            style |= {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + down}
+            ax.legend(loc="upper center", borderaxespad=0.0, **style)
+            return
+        height = ax.legend(loc="upper left", **style).get_window_extent().height
+        share = min(0.7, 1.1 * height / ax.get_window_extent().height)
+        ax.set_ylim(top=ax.get_ylim()[1] / (1.0 - share))
 
 
 def _line_points(curve: Curve) -> tuple[Floats, Floats]:
@@ -227,23 +233,3 @@ def _line_points(curve: Curve) -> tuple[Floats, Floats]:
     at = np.union1d(coverages, np.linspace(0.0, 1.0, 201)[1:])
     lost = np.interp(at, np.append(0.0, coverages), np.append(0.0, coverages * risks))
     return np.append(0.0, at), np.append(risks[0], lost / at)
-
-
-def _legend_off_curves(ax: Axes) -> None:
-    """Draw a legend that covers no curve: below if a layout engine makes room there, else above the curves.
-
-    Distances are in points or measured, because shares of the axes would not do in small ones.
-    """
-    from matplotlib.transforms import ScaledTranslation  # noqa: PLC0415 - only who draws needs it
-
-    root: Any = ax.get_figure(root=True)
-    style: dict[str, Any] = {"title": "AUGRC, lower is better", "alignment": "left"}
-    style |= {"fontsize": "small", "title_fontsize": "small", "frameon": False}
-    if root.get_layout_engine() is not None:
-        down = ScaledTranslation(0.0, -36 / 72, root.dpi_scale_trans)
-        style |= {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": ax.transAxes + down}
-        ax.legend(loc="upper center", borderaxespad=0.0, **style)
-        return
-    height = ax.legend(loc="upper left", **style).get_window_extent().height
-    share = min(0.7, 1.1 * height / ax.get_window_extent().height)
-    ax.set_ylim(top=ax.get_ylim()[1] / (1.0 - share))

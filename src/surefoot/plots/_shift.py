@@ -1,15 +1,9 @@
 """Columns that differ between new rows and those that a model was fitted on."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from surefoot.monitoring import RowComparison, compare_rows
-from surefoot.plots._colors import GREY, VERMILION
-from surefoot.plots._display import LegendDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from surefoot.plots._display import GREY, VERMILION, Axes, LegendDisplay
 
 
 class ShiftDisplay(LegendDisplay):
@@ -44,14 +38,12 @@ class ShiftDisplay(LegendDisplay):
     >>> from surefoot import IndividualErrorClassifier
     >>> from surefoot.plots import ShiftDisplay
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
     >>> smaller = X[300:].assign(**{"mean area": X["mean area"][300:] / 2})
-    >>> display = ShiftDisplay.from_estimator(sure, smaller, max_columns=3)
+    >>> display = ShiftDisplay.from_estimator(error_estimator, smaller, max_columns=3)
     >>> display.ax_.get_yticklabels()[0].get_text()
     'mean area'
     """
-
-    bars_: Any
 
     def __init__(self, *, comparison: RowComparison, max_columns: int = 15) -> None:
         self.comparison = comparison
@@ -120,8 +112,8 @@ class ShiftDisplay(LegendDisplay):
         return cls.from_result(comparison, max_columns=max_columns, ax=ax, legend=legend)
 
     def _draw(self) -> None:
-        columns = sorted(self.comparison.columns, key=lambda column: -column.effect)
-        columns = columns[: self.max_columns]
+        by_effect = sorted(self.comparison.columns, key=lambda column: -column.effect)
+        columns = by_effect[: self.max_columns]
         self.bars_ = self.ax_.barh(
             range(len(columns)),
             [column.effect for column in columns],
@@ -132,8 +124,7 @@ class ShiftDisplay(LegendDisplay):
         self.ax_.set(xlabel="difference between the distributions, from 0 to 1")
 
     def _draw_legend(self) -> None:
-        names = {VERMILION: "moved", GREY: "no more than chance allows"}
-        title = f"new against old rows: AUC {self.comparison.auc:.2f}"
-        for color, name in names.items():
+        for color, name in ((VERMILION, "moved"), (GREY, "no more than chance allows")):
             self.ax_.bar([], [], color=color, label=name)
+        title = f"new against old rows: AUC {self.comparison.auc:.2f}"
         self.ax_.legend(title=title, frameon=False, loc="lower right")

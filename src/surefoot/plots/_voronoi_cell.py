@@ -1,21 +1,27 @@
 """A row's Voronoi cell and the samples in it, drawn in the plane (Bennett 2007, figure 1)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._typing import Floats, Mask
+from surefoot._models import margin, top_class
+from surefoot._search import resolve_n_neighbors
+from surefoot._tables import is_frame
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_option
 from surefoot.indicators import LocalSensitivity
-from surefoot.plots._cell_arrays import cell_of_indicator, cell_of_points
-from surefoot.plots._colors import BLUE, GREY, INK, ORANGE, SKY, VERMILION
-from surefoot.plots._display import Display
-from surefoot.plots._polygon import is_within, scaled_to, square_around
+from surefoot.neighborhoods import Neighborhood, voronoi_samples
+from surefoot.plots._display import BLUE, GREY, INK, ORANGE, SKY, VERMILION, Axes, Display
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+# What `voronoi_steps` takes for a distance of zero: the square is no number of full precision.
+ZERO_LENGTH = 2.0 * float(np.finfo(np.float64).tiny) ** 0.5
+
+# Corners closer than this, relative to the size of the cell, are one corner and its rounding.
+SAME_CORNER = 1e-12
 
 
 class VoronoiCellDisplay(Display):
@@ -89,12 +95,6 @@ class VoronoiCellDisplay(Display):
            [ 0. , -0.5]])
     """
 
-    polygon_: Any
-    segments_: Any
-    marks_: list[Any]
-    numbers_: list[Any]
-    colorbar_: Any
-
     def __init__(
         self,
         *,
@@ -152,8 +152,16 @@ class VoronoiCellDisplay(Display):
         display : VoronoiCellDisplay
             The display, drawn.
         """
-        arrays = cell_of_points(X, query, n_neighbors)
-        return cls(**arrays).plot(ax, legend=legend)
+        names = [str(name) for name in getattr(X, "columns", [])]
+        rows = check_array(X, dtype=np.float64, input_name="X")
+        point = check_array(_as_row(query), dtype=np.float64, input_name="query")
+        _check_plane(rows, "X")
+        _check_plane(point, "query")
+        n_near = resolve_n_neighbors(n_neighbors, len(rows))
+        near = np.argsort(lengths_of(rows - point), kind="stable")[:n_near]
+        xlabel, ylabel = names or (None, None)
+        arrays = _cell_arrays(point[0], rows, near)
+        return cls(**arrays, xlabel=xlabel, ylabel=ylabel).plot(ax, legend=legend)
 
     @classmethod
     def from_estimator(
@@ -195,8 +203,25 @@ class VoronoiCellDisplay(Display):
         display : VoronoiCellDisplay
             The display, drawn.
         """
-        arrays = cell_of_indicator(indicator, query, color_by)
-        return cls(**arrays).plot(ax, legend=legend, cmap=cmap)
+        check_option(color_by, "color_by", ["margin", "flips"])
+        _check_indicator(indicator)
+        row = _as_row(query)
+        if is_frame(row):  # an array has no names to check
+            validate_data(indicator, row, reset=False, skip_check_array=True)
+        neighborhood, space = Neighborhood(indicator.index_, row), indicator.index_.space
+        answers = _model_answers(neighborhood, indicator.n_neighbors_)
+        if color_by == "flips":
+            if answers["flips"] is None:
+                raise ValueError(
+                    "color_by='flips' needs a classifier; for a regressor it may be 'margin'."
+                )
+            answers = {"flips": answers["flips"]}
+        names = getattr(indicator, "feature_names_in_", None)
+        if names is not None and space.is_model_input and not indicator.index_.transformers:
+            answers |= {"xlabel": str(names[0]), "ylabel": str(names[1])}
+        near = neighborhood.indices[0, : indicator.n_neighbors_]
+        arrays = _cell_arrays(neighborhood.rows[0], space.rows, near)
+        return cls(**arrays, **answers).plot(ax, legend=legend, cmap=cmap)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, cmap: Any = "PuOr") -> Self:
         """Draw the cell, the neighbours and the samples.
@@ -216,10 +241,11 @@ class VoronoiCellDisplay(Display):
             The display itself.
         """
         self._set_axes(ax)
-        self._draw_points()
+        parts = [self.query[None, :], self.neighbors, self.samples, self.cell]
+        box = square_around(np.vstack(parts), 0.1) if self.box is None else self.box
+        self._draw_points(box)
         self._draw_ways()
         self._draw_samples(cmap)
-        box = self._shown_box()
         self.ax_.set(xlim=box[:, 0], ylim=box[:, 1], xlabel=self.xlabel, ylabel=self.ylabel)
         self.ax_.set_aspect("equal")
         if legend:
@@ -227,14 +253,7 @@ class VoronoiCellDisplay(Display):
             self.ax_.legend(loc="upper center", bbox_to_anchor=below, ncols=2, frameon=False)
         return self
 
-    def _shown_box(self) -> Floats:
-        """Lower left and upper right corner of the visible part."""
-        if self.box is not None:
-            return self.box
-        parts = [self.query[None, :], self.neighbors, self.samples, self.cell]
-        return square_around(np.vstack(parts), 0.1)
-
-    def _draw_points(self) -> None:
+    def _draw_points(self, box: Floats) -> None:
         """Draw the cell, the training rows and the query."""
         from matplotlib.patches import Polygon  # noqa: PLC0415 - only who draws needs matplotlib
 
@@ -249,7 +268,7 @@ class VoronoiCellDisplay(Display):
         )
         self.ax_.add_patch(self.polygon_)
         if self.others is not None and len(self.others) > 0:
-            shown = self.others[is_within(self.others, self._shown_box())]
+            shown = self.others[is_within(self.others, box)]
             self._scatter(shown, "other training rows", s=16, c=GREY, zorder=1.5)
         self._scatter(self.neighbors, "neighbours, nearest first", s=34, c=BLUE, zorder=4)
         star = {"marker": "*", "s": 230, "c": INK, "edgecolors": "white"}
@@ -274,7 +293,7 @@ class VoronoiCellDisplay(Display):
             self.ax_.annotate(
                 str(rank),
                 (neighbor[0], neighbor[1]),
-                xytext=scaled_to(neighbor - self.query, 10.0),
+                xytext=_ten_points_along(neighbor - self.query),
                 textcoords="offset points",
                 ha="center",
                 va="center",
@@ -290,16 +309,26 @@ class VoronoiCellDisplay(Display):
 
     def _draw_samples(self, cmap: Any) -> None:
         """Mark where the ways leave the cell: by a circle, or by a diamond where the class flips."""
-        style: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.9, "zorder": 5}
+        style: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.9, "s": 46, "zorder": 5}
+        kinds = [(np.ones(len(self.samples), dtype=bool), "o", ORANGE, "samples")]
+        if self.flips is not None:
+            kinds = [
+                (~self.flips, "o", SKY, "sample, same class as x"),
+                (self.flips, "D", VERMILION, "sample, another class"),
+            ]
         if self.values is not None:
             most = float(np.abs(self.values).max(initial=0.0)) or 1.0
             style |= {"cmap": cmap, "vmin": -most, "vmax": most}
-        self.marks_ = []
-        for kind, marker, color, label in self._kinds_of_samples():
-            colors = color if self.values is None else self.values[kind]
-            self.marks_.append(
-                self._scatter(self.samples[kind], label, s=46, marker=marker, c=colors, **style)
+        self.marks_ = [
+            self._scatter(
+                self.samples[kind],
+                label,
+                marker=marker,
+                c=color if self.values is None else self.values[kind],
+                **style,
             )
+            for kind, marker, color, label in kinds
+        ]
         self.colorbar_ = None
         if self.values is not None:
             beside = self.ax_.inset_axes((1.03, 0.0, 0.035, 1.0))
@@ -307,11 +336,155 @@ class VoronoiCellDisplay(Display):
                 self.marks_[0], cax=beside, label=self.value_name
             )
 
-    def _kinds_of_samples(self) -> list[tuple[Mask, str, str, str]]:
-        """Which samples, marker, colour and label of each kind of sample."""
-        if self.flips is None:
-            return [(np.ones(len(self.samples), dtype=bool), "o", ORANGE, "samples")]
-        return [
-            (~self.flips, "o", SKY, "sample, same class as x"),
-            (self.flips, "D", VERMILION, "sample, another class"),
-        ]
+
+def _cell_arrays(query: Floats, rows: Floats, near: Ints) -> dict[str, Any]:
+    """The query, its neighbours, samples, cell, the other rows and the visible box, by name."""
+    neighbors = rows[near]
+    box = _visible_box(query, neighbors, rows)
+    return {
+        "query": query,
+        "neighbors": neighbors,
+        "samples": voronoi_samples(query[None, :], neighbors[None, :, :])[0],
+        "cell": cell_polygon(query, rows, box),
+        "others": np.delete(rows, near, axis=0),
+        "box": box,
+    }
+
+
+def _visible_box(query: Floats, neighbors: Floats, rows: Floats) -> Floats:
+    """Square around the query, its neighbours, the corners of its cell and the rows that cut those.
+
+    Points further off than the neighbours' own extent are left out: a cell at the rim of the data
+    has no end.
+    """
+    points = np.vstack([query, neighbors])
+    wide = square_around(points, 1.0)
+    cell = cell_polygon(query, rows, wide)
+    rows = rows[is_within(rows, wide)]
+    towards = rows - query
+    half_way = (towards * towards).sum(axis=1) * (0.5 - 1e-9)
+    cutting = ((cell - query) @ towards.T).max(axis=0) >= half_way
+    return square_around(np.vstack([points, cell[is_within(cell, wide)], rows[cutting]]), 0.08)
+
+
+def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, Any]:
+    """Change of the model's output from the row to each of its samples: values, their name, and flips."""
+    index, scores = neighborhood.index, neighborhood.scores
+    around = neighborhood.sample_scores(n_neighbors)
+    if index.outputs.is_regression:
+        change = around[0, :, 0] - scores[0, 0]
+        return {"values": change, "value_name": "change of the prediction", "flips": None}
+    top = top_class(scores)
+    unit = "log-odds" if index.outputs.method == "predict_proba" else "decision function"
+    return {
+        "values": margin(around, top)[0],
+        "value_name": f"lead of class {index.outputs.classes[top[0]]} ({unit})",
+        "flips": top_class(around)[0] != top[0],
+    }
+
+
+def _check_indicator(indicator: Any) -> None:
+    """Raise one sentence unless the cells of the indicator can be drawn."""
+    if not isinstance(indicator, LocalSensitivity):
+        raise TypeError(
+            f"indicator={indicator!r} has no cells: it may be a fitted LocalSensitivity."
+        )
+    check_is_fitted(indicator, "index_")
+    index = indicator.index_
+    if not (isinstance(index.metric, str) and index.metric == "euclidean"):
+        raise ValueError(
+            f"indicator has metric={index.metric!r}, whose cells are not drawn: metric may be 'euclidean'."
+        )
+    if indicator.sampling != "voronoi":
+        raise ValueError(
+            f"indicator has sampling={indicator.sampling!r}, whose samples are not drawn: "
+            "sampling may be 'voronoi'."
+        )
+    _check_plane(index.space.rows, "indicator")
+
+
+def _check_plane(rows: Any, name: str) -> None:
+    """Raise one sentence unless the rows have two dense columns."""
+    if rows.shape[1] != 2 or issparse(rows):
+        kind = "sparse " if issparse(rows) else ""
+        raise ValueError(
+            f"{name} has {rows.shape[1]} {kind}column(s), which do not make a plane: "
+            "it may have 2 dense ones."
+        )
+
+
+def _as_row(query: Any) -> Any:
+    """Table with the query as its one row: frames stay frames, and a pandas row becomes one."""
+    if not is_frame(query):
+        is_series = hasattr(query, "to_frame")
+        query = query.to_frame().T if is_series else np.atleast_2d(np.asarray(query))
+    if query.shape[0] != 1:
+        raise ValueError(f"query has {query.shape[0]} rows: it may be one row only.")
+    return query
+
+
+def cell_polygon(query: Floats, rows: Floats, box: Floats) -> Floats:
+    """Corners, counter-clockwise, of the part of a box that is nearer to the query than to any row.
+
+    Rows cut the box nearest first; those that reach no corner of what is left are dropped at once.
+    A row that equals the query cuts nothing, as for `voronoi_steps`.
+    """
+    towards, lengths = rows - query, lengths_of(rows - query)
+    order = np.argsort(lengths, kind="stable")
+    order = order[lengths[order] > ZERO_LENGTH]
+    normals, offsets = towards[order] / lengths[order, None], lengths[order] / 2
+    (left, bottom), (right, top) = box - query
+    polygon = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+    while len(offsets) > 0:
+        polygon = clip_half_plane(polygon, normals[0], offsets[0])
+        cutting = (polygon @ normals.T).max(axis=0) > offsets
+        cutting[0] = False
+        normals, offsets = normals[cutting], offsets[cutting]
+    # Corners that differ from the one before by rounding are dropped, unless too few would be left.
+    sides = lengths_of(polygon - np.roll(polygon, 1, axis=0))
+    distinct = sides > SAME_CORNER * lengths_of(polygon).max()
+    return (polygon[distinct] if distinct.sum() >= 3 else polygon) + query
+
+
+def clip_half_plane(polygon: Floats, normal: Floats, offset: float) -> Floats:
+    """Part of a convex polygon around the origin where p·normal ≤ offset, a positive number."""
+    excess = polygon @ normal - offset
+    if (excess <= 0).all():
+        return polygon
+    if (excess > 0).all():  # the origin is inside: the polygon is thinner than its rounding
+        return polygon - excess[:, None] * normal
+    kept = []
+    ends = zip(polygon, np.roll(polygon, -1, axis=0), excess, np.roll(excess, -1), strict=True)
+    for start, end, before, after in ends:
+        if before <= 0:
+            kept.append(start)
+        if min(before, after) < 0 < max(before, after):
+            kept.append(start + (end - start) * (before / (before - after)))
+    return np.array(kept)
+
+
+def is_within(points: Floats, box: Floats) -> Mask:
+    """Whether each point lies in a box, and not just on its rim."""
+    rim = 1e-9 * (box[1] - box[0])
+    return np.asarray(((points > box[0] + rim) & (points < box[1] - rim)).all(axis=1))
+
+
+def square_around(points: Floats, pad: float) -> Floats:
+    """Corners of the square that holds the points, with a share of its side to spare all around."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    side = (high - low).max() or max(1.0, float(np.abs(low).max()))
+    half = side * (0.5 + pad)
+    return np.array([(low + high) / 2 - half, (low + high) / 2 + half])
+
+
+def lengths_of(vectors: Floats) -> Floats:
+    """Euclidean lengths of vectors in the plane."""
+    return np.hypot(vectors[:, 0], vectors[:, 1])
+
+
+def _ten_points_along(vector: Floats) -> tuple[float, float]:
+    """Vector of length 10 in the same direction; upwards, if it has none."""
+    length = float(np.hypot(*vector))
+    if length == 0.0:
+        return 0.0, 10.0
+    return float(vector[0] / length * 10.0), float(vector[1] / length * 10.0)

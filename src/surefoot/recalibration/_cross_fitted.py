@@ -72,7 +72,7 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         """Check the parameters before any model is fitted, and return the indicators to use."""
 
     @abstractmethod
-    def _learn(self, fitter: CrossFitter, held_out: CrossFit, rows: HeldOutRows) -> None:
+    def _learn(self, X: Any, cross: CrossFit, rows: HeldOutRows) -> None:
         """Learn from the scores and columns of held-out rows."""
 
     def _slope(self) -> float | None:
@@ -118,22 +118,18 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         fitter = CrossFitter(
             indicators,
             self.estimator,
-            X,
-            y,
             cv=cv,
-            groups=groups,
-            sample_weight=sample_weight,
             response=self._response,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        held_out = fitter.held_out()
-        rows = held_out.rows
+        cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+        rows = cross.held_out.rows
         targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
-        self.estimator_ = fitter.model(fitter.everything)
+        self.estimator_ = cross.model
         units = rows if groups is None else np.asarray(groups)[rows]
         weight = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
-        self._learn(fitter, held_out, HeldOutRows(targets, weight, units))
+        self._learn(X, cross, HeldOutRows(targets, weight, units))
         return self
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._crossfit import CrossFit, CrossFitter, check_rows
+from surefoot._crossfit import CrossFit, check_rows
 from surefoot._models import smoothed_targets
 from surefoot._search import canonical_metric, resolve_n_neighbors
 from surefoot._shrunk import best_departure
@@ -118,8 +118,8 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             canonical_metric(self.metric)
         return []
 
-    def _learn(self, fitter: CrossFitter, held_out: CrossFit, rows: HeldOutRows) -> None:
-        X, y = fitter.X, fitter.y
+    def _learn(self, X: Any, cross: CrossFit, rows: HeldOutRows) -> None:
+        held_out, y = cross.held_out, cross.y
         self._weight = rows.weight
         self._targets = np.column_stack([smoothed_targets(t, rows.weight) for t in rows.targets])
         scores = held_out.scores

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._crossfit import CrossFit, CrossFitter, with_fixed_seed
+from surefoot._crossfit import CrossFit, with_fixed_seed
 from surefoot._models import fit_model
 from surefoot._typing import Floats
 from surefoot._validation import check_option
@@ -105,8 +105,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
             )
         return [_signed(indicator, self.random_state) for indicator in as_list(self.indicators)]
 
-    def _learn(self, fitter: CrossFitter, held_out: CrossFit, rows: HeldOutRows) -> None:
-        tables = class_tables(held_out.scores, held_out.columns.values())
+    def _learn(self, X: Any, cross: CrossFit, rows: HeldOutRows) -> None:
+        tables = class_tables(cross.held_out.scores, cross.held_out.columns.values())
         self.is_unchanged_ = False
         if self.calibrator is None:
             fitted = rows.fit_steps(tables, slope=self._slope())
@@ -120,7 +120,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
                 fit_model(calibrator, table, target, weight)
                 for table, target in zip(tables, rows.targets, strict=True)
             ]
-        self._panel = fitter.panel(fitter.everything)
+        self._panel = cross.panel
 
     def _probabilities(self, X: Any) -> Floats:
         output = self._panel(X)

@@ -59,7 +59,7 @@ def describe_answering(assessment: Assessment) -> dict[str, Any]:
     # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
     grid = np.union1d(GRID, [promise.coverage for promise in assessment.promises if promise.kept])
     return {
-        "risk_name": assessment.unit.risk_name,
+        "risk_name": assessment.unit.of_answers,
         "total": assessment.unit.total,
         "coverage": grid.tolist(),
         "risk": {name: _curve(one, "risk", grid) for name, one in selections.items()},
@@ -88,7 +88,7 @@ def _as_dict(promise: Promise, assessment: Assessment) -> dict[str, Any]:
         "max_risk": promise.max_risk,
         "by_class": by_class,
         "coverage": promise.coverage,
-        "limit": promise.limit if promise.kept else None,
+        "limit": promise.threshold if promise.kept else None,
         **assessment.unit.describe_limits(promise.max_risk, promise.class_risks),
     }
 

@@ -17,11 +17,10 @@ from surefoot._splits import never_held_out, resolve_cv
 from surefoot._tables import as_table, count_rows, row_index
 from surefoot._typing import Floats, Ints, Mask, Split
 from surefoot._validation import check_number, check_share
-from surefoot._words import listed
-from surefoot.abstention import Promise, offer_promises, promise_for
+from surefoot._words import LossUnit, listed
+from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut, IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.recalibration import recalibrated_probabilities
-from surefoot.report._loss_units import UNITS, LossUnit
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -54,8 +53,7 @@ class Assessment:
     @property
     def unit(self) -> LossUnit:
         """Unit of losses and estimated errors: a share, a cost or a size."""
-        kind = "share" if self.held_out.costs is None else "cost"
-        return UNITS[kind if self.is_classifier else "size"]
+        return self.held_out.unit
 
     @property
     def held_out(self) -> HeldOut:
@@ -158,23 +156,18 @@ class Assessment:
     @cached_property
     def promise(self) -> Promise:
         """Promise of the risk that the user asked for, else of the automatic one; its `kept` may be False."""
-        return promise_for(self.held_out, self.max_risk, self.confidence)
+        return Promise.from_held_out(self.held_out, self.max_risk, self.confidence)
 
     @cached_property
     def promises(self) -> list[Promise]:
         """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
-        held_out, promise = self.held_out, self.promise
+        promise = self.promise
         is_offered = promise.kept or self.max_risk is not None
         is_plain = not promise.class_risks
-        also = [promise.max_risk] if is_offered and is_plain else []
-        offered = offer_promises(
-            held_out.error,
-            held_out.losses,
-            self.confidence,
-            groups=held_out.groups,
-            loss_values=held_out.loss_values,
-            also=[risk for risk in also if risk is not None],
+        also = (
+            [promise.max_risk] if is_offered and promise.max_risk is not None and is_plain else []
         )
+        offered = Promise.offer(self.held_out, self.confidence, also)
         return offered if is_plain else [*offered, promise]
 
     @property

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
 
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import number, percent
 from surefoot.report._assessment import Assessment
 from surefoot.report._class_curves import draw_curves
-from surefoot.report._figures import number, percent
 from surefoot.report._shares import share_interval
 from surefoot.report._turning import measure_turning
 
@@ -33,7 +33,9 @@ def describe_classes(assessment: Assessment) -> dict[str, Any] | None:
         for labels in (assessment.truth, assessment.held_out.prediction)
     )
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
-    answered = assessment.promise.answers(assessment.estimated) if assessment.promise.kept else None
+    answered = (
+        assessment.promise.accepted(assessment.estimated) if assessment.promise.kept else None
+    )
     scores = class_scores(assessment)
     items = [
         _describe_class(assessment, code, truth, predicted, answered, scores)

@@ -7,8 +7,9 @@ OF_EITHER = {
     "truth": "the true value of the target",
     "prediction": "the prediction of the model, made without having seen the row",
     "novel": "True if the row is further from the training rows than they are from each other (out-of-distribution)",
-    "trust": "True if the row is answered, False if a person should check it. Here the slider in “Answer or abstain” "
-    "decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such column",
+    "accepted": "True if the row is answered, False if a person should check it. Here the slider in “Answer or "
+    "abstain” decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such "
+    "column",
 }
 OF_CLASSES = {
     "probability_<class>": "the model's own probability of each class",
@@ -43,7 +44,7 @@ def explain_columns(
     names : iterable of str
         Columns of the table of all rows.
     on_page : iterable of str
-        Columns of the page's CSV: they have `trust` in any case, and no probabilities if there are very many.
+        Columns of the page's CSV: they have `accepted` in any case, and no probabilities if there are very many.
     is_classifier : bool
         Whether the model is a classifier.
     everywhere : str

@@ -5,8 +5,8 @@ from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 
+from surefoot._words import number
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 
 LONGEST_NAME = 60
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._typing import Floats, Mask
+from surefoot._words import number, percent
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.metrics import conformal_quantile, interval_width
+from surefoot.metrics import interval_width
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number, percent
 from surefoot.report._shares import wilson_interval
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -26,7 +26,7 @@ def describe_intervals(assessment: Assessment) -> dict[str, Any] | None:
     counts = np.array([mask.sum() for mask in inside.values()])
     low, high = wilson_interval(counts, len(assessment.rows), assessment.confidence)
     width = [_finite(interval_width(ends)) for ends in intervals.values()]
-    constant = [_finite(2 * conformal_quantile(assessment.losses, c)) for c in CONFIDENCES]
+    constant = [_constant_width(assessment.losses, c) for c in CONFIDENCES]
     return {
         "confidence": list(CONFIDENCES),
         "interval_confidence": assessment.confidence,
@@ -61,6 +61,12 @@ def _by_width(intervals: Floats, inside: Mask) -> list[dict[str, float | int | N
         }
         for part in parts
     ]
+
+
+def _constant_width(losses: Floats, confidence: float) -> float | None:
+    """Width of conformal intervals that are equally wide for all rows; None if they are infinite."""
+    rank = int(np.ceil(confidence * (len(losses) + 1) - 1e-9))
+    return 2 * float(np.sort(losses)[rank - 1]) if rank <= len(losses) else None
 
 
 def _finite(value: float) -> float | None:

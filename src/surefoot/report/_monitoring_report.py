@@ -1,7 +1,6 @@
 """Report on a model in use: whether it is still as good as when it was fitted."""
 
 import time
-from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +10,10 @@ from sklearn.utils import check_scalar
 from surefoot._optional import needed_for
 from surefoot._periods import as_times, check_every, period_name, period_starts
 from surefoot._tables import count_rows, take_rows
-from surefoot._typing import Ints
 from surefoot._validation import check_share
-from surefoot.abstention import Promise, promise_for
+from surefoot.abstention import Promise
 from surefoot.error_estimation import Judgement
 from surefoot.monitoring import RowComparison
-from surefoot.report._loss_units import UNITS
 from surefoot.report._report import model_name
 from surefoot.report._shares import loss_interval
 from surefoot.report._written_page import WrittenPage
@@ -46,7 +43,7 @@ class MonitoringReport(WrittenPage):
     every : {"day", "week", "month", "quarter", "year"}, default="week"
         Length of the periods. Weeks are those of ISO 8601, from Monday.
     promise : Promise, default=None
-        Says which rows are answered. The default is `promise_for(sure.held_out_)`.
+        Says which rows are answered. The default is `Promise.from_held_out(sure.held_out_)`.
     limit : float, default=None
         Error that must not be passed: there is an alarm where the lower end of an interval is above it. None compares
         with the error when the model was fitted.
@@ -87,7 +84,7 @@ class MonitoringReport(WrittenPage):
             check_scalar(limit, "limit", (int, float), min_val=0)
         self.sure = sure
         self.every = check_every(every)
-        self.promise = promise_for(sure.held_out_) if promise is None else promise
+        self.promise = Promise.from_held_out(sure.held_out_) if promise is None else promise
         self.limit = limit
         self.confidence = confidence
         self.audit = audit
@@ -136,7 +133,7 @@ class MonitoringReport(WrittenPage):
             places = np.flatnonzero(starts == start)
             rows, judged = X, judgement
             if len(places) < len(starts):
-                rows, judged = take_rows(X, places), judgement_of(judgement, places)
+                rows, judged = take_rows(X, places), judgement.take(places)
             self._period(start).add(rows, judged)
 
     def _period(self, start: Any) -> PeriodRows:
@@ -171,11 +168,16 @@ class MonitoringReport(WrittenPage):
         overall = self._all.describe(ALL_ROWS, None, self.confidence)
         reference, audit = self._reference(), describe_audit(self.audit, overall["n_rows"])
         verdict = give_watch_verdict(
-            described, overall, reference, self._unit, limit=self.limit, audit=audit
+            described,
+            overall,
+            reference,
+            self.sure.held_out_.unit.name,
+            limit=self.limit,
+            audit=audit,
         )
         return {
             "task": "classification" if is_classifier(self.sure) else "regression",
-            "unit": self._unit,
+            "unit": self.sure.held_out_.unit.name,
             "model": model_name(self.sure.estimator),
             "confidence": self.confidence,
             "limit": self.limit,
@@ -200,21 +202,15 @@ class MonitoringReport(WrittenPage):
         latest = compared(self._periods[max(self._periods)]) if len(periods) > 1 else None
         return describe_moved(compared(self._all), overall["n_rows"], periods, latest)
 
-    @property
-    def _unit(self) -> str:
-        if not is_classifier(self.sure):
-            return "size"
-        return "share" if self.sure.held_out_.costs is None else "cost"
-
     def _reference(self) -> dict[str, Any]:
         """Figures of the held-out rows: the error, the share that is answered, the share of novel rows."""
         held_out, promise = self.sure.held_out_, self.promise
         groups = held_out.groups
         codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
         low, high = loss_interval(
-            held_out.losses, codes, self.confidence, are_shares=self._unit == "share"
+            held_out.losses, codes, self.confidence, are_shares=held_out.unit.is_share
         )
-        limits = UNITS[self._unit].describe_limits(promise.max_risk, promise.class_risks)
+        limits = held_out.unit.describe_limits(promise.max_risk, promise.class_risks)
         return {
             "error": float(held_out.losses.mean()),
             "low": low,
@@ -249,17 +245,3 @@ class MonitoringReport(WrittenPage):
 def compared(period: PeriodRows) -> RowComparison | None:
     """Comparison of the rows of a period with the held-out rows; None if they are too few for it."""
     return period.rows.compare() if period.rows.n_rows >= LEAST_COMPARED else None
-
-
-def judgement_of(judgement: Judgement, places: Ints) -> Judgement:
-    """Judgement of some of the rows."""
-    taken: dict[str, Any] = {}
-    for each in fields(judgement):
-        value = getattr(judgement, each.name)
-        if value is None or each.name == "classes":
-            continue
-        if isinstance(value, dict):
-            taken[each.name] = {name: part[places] for name, part in value.items()}
-        else:
-            taken[each.name] = value[places]
-    return replace(judgement, **taken)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._typing import Floats
-from surefoot.abstention import risk_bounds
+from surefoot.abstention import Promise
 from surefoot.report._assessment import Assessment
 
 
@@ -15,13 +15,7 @@ def describe_positions(assessment: Assessment, coverages: Floats) -> dict[str, A
     bounds = np.full(len(coverages), np.inf)
     if assessment.is_classifier or not np.isin(assessment.losses, (0, 1)).all():
         # The bound of a share is no bound of a size, which may be larger than 1.
-        bounds = risk_bounds(
-            assessment.estimated,
-            assessment.losses,
-            coverages,
-            assessment.confidence,
-            groups=assessment.held_out.groups,
-        )
+        bounds = Promise.bounds(assessment.held_out, coverages, assessment.confidence)
     for promise in assessment.promises:
         # By groups, bounds are computed in steps, and a promise may lie between two of them.
         if promise.kept and promise.max_risk is not None:

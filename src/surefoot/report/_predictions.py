@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import number, percent
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number, percent
 from surefoot.report._intervals import contains_truth
 from surefoot.report._shares import jackknife_interval, mean_interval, share_interval
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._typing import Floats
+from surefoot._words import percent
 from surefoot.metrics import smooth_calibration_error
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import percent
 from surefoot.report._shares import wilson_interval
 
 LEAST_IN_A_BIN = 40

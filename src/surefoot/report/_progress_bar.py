@@ -1,6 +1,6 @@
 """Steps of a report, whose progress is shown."""
 
-from surefoot._progress import Plan, Show, bar
+from surefoot._parallel import Plan, Show, bar
 
 # Costs of steps relative to one fit of the model on a fold, measured on tables of 250 to 1,500 rows.
 COSTS = {"fit": 1.0, "search": 1.3, "describe": 0.8, "section": 5.0, "refit": 0.7}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from surefoot._words import number
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 from surefoot.report._holding_out import LATER
 
 SEEN_BY_NONE = (

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._words import plural
+from surefoot._words import number, plural
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 
 MOST_NAMED = 6
 

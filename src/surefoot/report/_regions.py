@@ -8,9 +8,9 @@ from sklearn.decomposition import PCA, TruncatedSVD
 
 from surefoot._tables import is_frame, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot.error_estimation import ErrorRegion, find_error_regions
+from surefoot._words import number, percent
+from surefoot.error_estimation import find_error_regions
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number, percent
 
 # With fewer rows, the half that finds rules and the half that tests them are too small.
 LEAST_ROWS = 40
@@ -36,7 +36,7 @@ def describe_regions(assessment: Assessment, shown: Ints, n_sampled: int) -> dic
     }
 
 
-def find_regions(assessment: Assessment) -> list[ErrorRegion]:
+def find_regions(assessment: Assessment) -> list[Any]:
     """Rules for high errors, tested on rows that were not used to find them; none without a table or with few rows."""
     if (
         len(assessment.rows) < LEAST_ROWS
@@ -115,9 +115,9 @@ def _about_axes(explained: Floats, is_sparse: bool) -> str:
     return f"{about} Rows that are close on the map may differ in what it does not show."
 
 
-def _sentence(regions: list[ErrorRegion], assessment: Assessment) -> str:
+def _sentence(regions: list[Any], assessment: Assessment) -> str:
     if assessment.losses.sum() == 0:
-        return f"{assessment.unit.none.format(number(len(assessment.rows)))}."
+        return f"{assessment.unit.nothing.format(number(len(assessment.rows)))}."
     if len(assessment.rows) < LEAST_ROWS:
         return f"{len(assessment.rows)} rows are too few to search for rules."
     if not is_readable(assessment.X):
@@ -125,7 +125,7 @@ def _sentence(regions: list[ErrorRegion], assessment: Assessment) -> str:
     if not regions:
         return "No short rule about its errors was confirmed on rows that were not used to find the rule."
     worst = regions[0]
-    how, show = assessment.unit.region, assessment.unit.show
+    how, show = assessment.unit.all_rows, assessment.unit.show
     return (
         f"It is worst where {worst.rule}: {how.format(show(worst.error))}, elsewhere {show(worst.other_error)}. "
         "The rules were found on one half of the rows; the figures are measured on the other half."

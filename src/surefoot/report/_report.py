@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from surefoot._optional import needed_for
-from surefoot._progress import Show, following, step_done
+from surefoot._parallel import Show, following, step_done
 from surefoot._tables import as_table, count_rows
 from surefoot._words import plural
 from surefoot.report._answer import describe_answering
@@ -165,7 +165,7 @@ class ReliabilityReport(WrittenPage):
         -------
         frame : pandas.DataFrame
             Columns row (its place in the table, or its label if a pandas index holds whole numbers), truth, those
-            of `Judgement.to_frame` (with low and high of a regressor's 90 % interval, and trust where a risk can be
+            of `Judgement.to_frame` (with low and high of a regressor's 90 % interval, and accepted where a risk can be
             promised), loss (the actual error of the prediction) and own_error (1 − the model's own probability). The
             page explains each of them, and its CSV has the same.
         """

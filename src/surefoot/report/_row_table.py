@@ -19,10 +19,10 @@ from surefoot._tables import (
     take_rows,
 )
 from surefoot._typing import Floats, Ints
+from surefoot._words import number
 from surefoot.error_estimation import Judgement
 from surefoot.report._assessment import Assessment
 from surefoot.report._columns import explain_columns
-from surefoot.report._figures import number
 
 # Most rows on the page: of a larger table, the least trustworthy ones and a sample of the others.
 MOST_DOUBTFUL = 500
@@ -36,7 +36,7 @@ MOST_REASONS = 3
 MOST_PROBABILITIES = 30
 
 # Columns of `row_table` that each item has, None where the table does not have them.
-OPTIONAL = ("own_error", "low", "high", "trust")
+OPTIONAL = ("own_error", "low", "high", "accepted")
 
 
 def choose_rows(assessment: Assessment) -> tuple[Ints, int]:
@@ -102,7 +102,7 @@ def describe_rows(
         }
         for i, place in enumerate(shown)
     ]
-    fields = [*table, *(["trust"] if "trust" not in table else [])]
+    fields = [*table, *(["accepted"] if "accepted" not in table else [])]
     everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
     return {
         "columns": names,

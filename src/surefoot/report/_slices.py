@@ -9,9 +9,8 @@ from scipy.stats import t as student
 
 from surefoot._tables import as_values, column_names, count_rows, missing_mask, take_column
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import listed
+from surefoot._words import listed, number
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 from surefoot.report._shares import mean_interval, share_interval
 
 # Quantile bins of a column of numbers with more values than MOST_VALUES, and most groups of any other column.
@@ -152,7 +151,7 @@ def _describe_group(
         **dict.fromkeys(("difference", "low", "high")),
     }
     if assessment.promise.kept:
-        answered = assessment.promise.answers(estimated[inside])
+        answered = assessment.promise.accepted(estimated[inside])
         group["coverage"] = _figure(answered, share_interval(answered, units[inside], confidence))
     if not inside.all():
         low, high = difference_interval(losses, inside, units, confidence, is_share=is_share)
@@ -224,5 +223,5 @@ def _sentence(assessment: Assessment, name: str, groups: list[dict[str, Any]]) -
     worst, show = clear[0], assessment.unit.show
     return (
         f"The widest gap that chance does not explain is that of {name} = {worst['label']}: "
-        f"{assessment.unit.region.format(show(worst['error']['value']))}, elsewhere {show(worst['other_error'])}."
+        f"{assessment.unit.all_rows.format(show(worst['error']['value']))}, elsewhere {show(worst['other_error'])}."
     )

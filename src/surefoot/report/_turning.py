@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from surefoot._typing import Floats
+from surefoot._words import number
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 from surefoot.report.improvements import Gain, amount, relative_gain
 
 

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._words import number, percent, quoted
 from surefoot.report._answer import Selection
 from surefoot.report._assessment import Assessment
-from surefoot.report._check_items import quoted
-from surefoot.report._figures import number, percent
 from surefoot.report._numbers import error_interval
 from surefoot.report._shares import mean_interval
 
@@ -103,9 +102,9 @@ def _headline(assessment: Assessment) -> str:
 
 def _about_checking(assessment: Assessment, caught: float, own: float | None) -> str:
     if assessment.losses.sum() == 0:
-        nothing = assessment.unit.none.format(number(len(assessment.losses)))
+        nothing = assessment.unit.nothing.format(number(len(assessment.losses)))
         return f"{nothing}: there is nothing to flag."
-    what = assessment.unit.its_total
+    what = assessment.unit.total.replace("all", "its").replace("the", "its")
     by = f" ({percent(CHECKED)} if the rows were chosen at random)"
     if own is not None:
         by = f" ({percent(own)} if the rows were chosen by the model's own confidence)"
@@ -174,7 +173,7 @@ def _how_good(assessment: Assessment) -> dict[str, str]:
     mean = float(assessment.losses.mean())
     return {
         "value": show(1 - mean if is_share else mean),
-        "label": "right" if is_share else assessment.unit.risk_name,
+        "label": "right" if is_share else assessment.unit.of_answers,
         "about": f"{show(low)} to {show(high)}, {percent(assessment.confidence)} confidence; {_baseline(assessment)}",
     }
 
@@ -223,7 +222,7 @@ def _how_well_it_knows(assessment: Assessment, caught: float, own: float | None)
     if assessment.losses.sum() == 0:
         return {
             "value": "–",
-            "label": f"of {assessment.unit.its_total} caught",
+            "label": f"of its {assessment.unit.total.split(' ', 1)[1]} caught",
             "about": "there is none",
         }
     return {

@@ -70,13 +70,11 @@ class HoldoutSplit(BaseCrossValidator):
         draw = check_random_state(self.random_state)
         if groups is not None:
             held_out = self._hold_out_groups(np.asarray(groups), n_held_out, draw)
-            yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
-            return
-        order = draw.permutation(n_rows)
-        if y is not None and type_of_target(y) in ("binary", "multiclass"):
-            order = order[spread_classes(np.asarray(y)[order])]
-        held_out = np.zeros(n_rows, dtype=bool)
-        held_out[order[:n_held_out]] = True
+        else:
+            order = draw.permutation(n_rows)
+            if y is not None and type_of_target(y) in ("binary", "multiclass"):
+                order = order[spread_classes(np.asarray(y)[order])]
+            held_out = np.isin(np.arange(n_rows), order[:n_held_out])
         yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     @staticmethod

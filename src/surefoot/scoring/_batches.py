@@ -3,44 +3,55 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
 from sklearn.base import is_classifier
 
 from surefoot._sure import Sure, check_sure
-from surefoot._table_streams import plain
-from surefoot._tables import count_rows, take_rows
+from surefoot._tables import (
+    as_fitted,
+    column_names,
+    count_rows,
+    is_frame,
+    model_columns,
+    plain,
+    take_rows,
+)
 from surefoot._words import listed
-from surefoot.abstention import Promise, promise_for
-from surefoot.scoring._rows import is_arrow, rows_for
+from surefoot.abstention import Promise
 
 # Rows that are judged at a time: the columns of all indicators exist for so many rows at most.
 CHUNK = 10_000
 
 
 def score_batches(
-    sure: Sure, batches: Iterable[Any], promise: Promise | None = None, *, keep: Any = None
+    error_estimator: Sure,
+    batches: Iterable[Any],
+    promise: Promise | None = None,
+    *,
+    keep: Any = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Scores of each batch of rows, as an Arrow record batch with `output_schema(sure)`; the order is kept.
+    """Scores of each batch of rows, as an Arrow record batch with the columns of `output_schema`; the order is kept.
 
     One batch is in memory at a time. What is computed for a row does not depend on the other rows of its batch.
 
     Parameters
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Fitted error estimator, which judges the rows.
     batches : iterable of pyarrow.RecordBatch, pyarrow.Table or frames
         Rows. Columns that the model does not know are not used. Columns of Arrow get the kind that they had in
-        `fit`; a frame is judged as it is.
+        `fit`, and their infinite numbers count as missing; a frame is judged as it is.
     promise : Promise, default=None
-        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
     keep : pyarrow.Schema, default=None
         Columns of the batches to copy, in front of the scores, with their types.
 
     Yields
     ------
     scores : pyarrow.RecordBatch
-        One row for each row of the batch; `output_schema` tells its columns.
+        One row for each row of the batch; `output_schema` has its columns.
 
     See Also
     --------
@@ -54,23 +65,23 @@ def score_batches(
     >>> from surefoot import IndividualErrorClassifier
     >>> from surefoot.scoring import score_batches
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
-    >>> for scores in score_batches(sure, [X[400:450], X[450:]]):
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> for scores in score_batches(error_estimator, [X[400:450], X[450:]]):
     ...     print(scores.num_rows, scores.schema.names[:4])
     50 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
     119 ['prediction', 'probability_0', 'probability_1', 'estimated_error']
     """
-    output_schema(sure, keep=keep)  # raises what is wrong before the first batch
-    promise = promise_for(sure.held_out_) if promise is None else promise
-    return (score_batch(sure, batch, promise, keep) for batch in batches)
+    output_schema(error_estimator, keep=keep)  # raises what is wrong before the first batch
+    promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
+    return (score_batch(error_estimator, batch, promise, keep)[0] for batch in batches)
 
 
-def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
+def output_schema(error_estimator: Sure, *, keep: Any = None) -> pa.Schema:
     """Names and types of the columns that `score_batches` returns; they depend on the model, not on the rows.
 
     Parameters
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Fitted error estimator.
     keep : pyarrow.Schema, default=None
         Columns of the batches that are copied, in front of the others.
@@ -78,9 +89,9 @@ def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
     Returns
     -------
     schema : pyarrow.Schema
-        The columns of `Judgement.to_frame()`, with `trust`: prediction (of the type of `classes_`),
+        The columns of `Judgement.to_frame()`, with `accepted`: prediction (of the type of `classes_`),
         probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, shift,
-        spread, worst, flips, novel and trust; without those that the model does not have.
+        spread, worst, flips, novel and accepted; without those that the model does not have.
 
     Examples
     --------
@@ -89,22 +100,22 @@ def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
     >>> from surefoot import IndividualErrorRegressor
     >>> from surefoot.scoring import output_schema
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> sure = IndividualErrorRegressor(Ridge(), cv=2, random_state=0).fit(X, y)
-    >>> output_schema(sure).names[:5]
+    >>> error_estimator = IndividualErrorRegressor(Ridge(), cv=2, random_state=0).fit(X, y)
+    >>> output_schema(error_estimator).names[:5]
     ['prediction', 'estimated_error', 'low', 'high', 'residual']
     """
-    check_sure(sure)
+    check_sure(error_estimator)
     number, flag = pa.float64(), pa.bool_()
-    if is_classifier(sure):
-        has_probabilities = hasattr(sure.estimator_, "predict_proba")
-        labels = sure.classes_ if has_probabilities else ()
-        fields: dict[str, Any] = {"prediction": label_type(sure.classes_)}
+    if is_classifier(error_estimator):
+        has_probabilities = hasattr(error_estimator.estimator_, "predict_proba")
+        labels = error_estimator.classes_ if has_probabilities else ()
+        fields: dict[str, Any] = {"prediction": label_type(error_estimator.classes_)}
         fields |= {f"probability_{label}": number for label in labels}
         names = ["estimated_error", "shift", "spread", "worst", "flips"]
     else:
         fields = {"prediction": number}
         names = ["estimated_error", "low", "high", "residual", "shift", "spread", "worst"]
-    fields |= dict.fromkeys(names, number) | {"novel": flag, "trust": flag}
+    fields |= dict.fromkeys(names, number) | {"novel": flag, "accepted": flag}
     kept = [] if keep is None else list(keep)
     if twice := [field.name for field in kept if field.name in fields]:
         raise ValueError(
@@ -114,30 +125,53 @@ def output_schema(sure: Sure, *, keep: Any = None) -> pa.Schema:
 
 
 def label_type(classes: Any) -> pa.DataType:
-    """Type of Arrow for the classes of a model: whole numbers, numbers, truth values, or texts for all others."""
+    """Type of Arrow for the classes of a model: whole numbers, numbers, booleans, or strings for all others."""
     try:
         kind = pa.array(np.asarray(classes).tolist()).type
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):  # of several types
         return pa.string()
-    plain_types = (pa.int64(), pa.float64(), pa.bool_())
-    return kind if kind in plain_types else pa.string()
+    return kind if kind in (pa.int64(), pa.float64(), pa.bool_()) else pa.string()
 
 
-def score_batch(sure: Sure, batch: Any, promise: Promise, keep: Any = None) -> pa.RecordBatch:
-    """Scores of one batch, behind the columns that are kept."""
-    n_rows = count_rows(batch)
-    rows = rows_for(sure, batch) if n_rows else None
+def score_batch(
+    error_estimator: Sure, batch: Any, promise: Promise, keep: Any = None
+) -> tuple[pa.RecordBatch, int]:
+    """Scores of one batch, behind the columns that are kept, and how many infinite numbers were judged as missing."""
+    n_rows, n_infinite, rows = count_rows(batch), 0, None
+    if n_rows:
+        rows, n_infinite = rows_for(error_estimator, batch)
     chunks = [
-        promise.apply(sure.judge(take_rows(rows, slice(start, start + CHUNK)))).to_arrays()
+        promise.apply(
+            error_estimator.judge(take_rows(rows, slice(start, start + CHUNK)))
+        ).to_arrays()
         for start in range(0, n_rows, CHUNK)
     ]
     kept = [kept_column(batch, field) for field in keep or ()]
-    judged = [joined(chunks, field) for field in output_schema(sure)]
-    return pa.RecordBatch.from_arrays([*kept, *judged], schema=output_schema(sure, keep=keep))
+    judged = [joined(chunks, field) for field in output_schema(error_estimator)]
+    schema = output_schema(error_estimator, keep=keep)
+    return pa.RecordBatch.from_arrays([*kept, *judged], schema=schema), n_infinite
+
+
+def rows_for(error_estimator: Sure, batch: Any) -> tuple[Any, int]:
+    """Rows of a batch as the model takes them, and how many infinite numbers became missing.
+
+    A frame keeps its types, and a batch of Arrow gets those of `fit`.
+    """
+    if isinstance(batch, (pa.RecordBatch, pa.Table)):
+        names = model_columns(error_estimator, batch.schema.names)
+        return as_fitted(batch, names, error_estimator.input_form_)
+    if not is_frame(batch):
+        raise TypeError(
+            f"A batch is a {type(batch).__name__}: it may be a batch of Arrow or a frame."
+        )
+    names = model_columns(error_estimator, column_names(batch))
+    if hasattr(batch, "iloc"):
+        return batch[names], 0
+    return nw.from_native(batch, eager_only=True).select(names).to_native(), 0
 
 
 def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
-    """Column of all chunks as an array of Arrow; texts for labels that are of several types."""
+    """Column of all chunks as an array of Arrow; strings for labels that are of several types."""
     parts = [chunk[field.name] for chunk in chunks]
     values = np.concatenate(parts) if parts else np.empty(0)
     if pa.types.is_string(field.type):
@@ -147,15 +181,10 @@ def joined(chunks: list[dict[str, Any]], field: pa.Field) -> pa.Array:
 
 def kept_column(batch: Any, field: pa.Field) -> pa.Array:
     """Column of a batch that is copied, with the type of `field`."""
-    if is_arrow(batch):
-        if field.name not in batch.schema.names:
-            raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
-        return plain(batch.column(field.name)).cast(field.type)
-    if field.name not in batch.columns:
+    names = batch.schema.names if hasattr(batch, "schema") else column_names(batch)
+    if field.name not in names:
         raise ValueError(f"The table lacks {field.name!r}, which is to be kept.")
-    values = batch[field.name]
-    return (
-        pa.array(values, field.type)
-        if hasattr(values, "iloc")
-        else values.to_arrow().cast(field.type)
-    )
+    column = batch[field.name]
+    if hasattr(column, "iloc"):
+        return pa.array(column, field.type)
+    return plain(column.to_arrow() if hasattr(column, "to_arrow") else column).cast(field.type)

@@ -9,12 +9,12 @@ from joblib import parallel_config
 
 from surefoot._optional import needed_for
 from surefoot._sure import Sure
-from surefoot.abstention import Promise, promise_for
+from surefoot._tables import model_columns
+from surefoot.abstention import Promise
 from surefoot.scoring._batches import output_schema, score_batches
-from surefoot.scoring._rows import model_columns
 
 
-def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
+def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) -> Any:
     """Scores of each row of a Dask frame, as a Dask frame with its index and divisions; nothing is computed yet.
 
     Each partition is judged where it is, by `score_batches`. The model is one object of the task graph:
@@ -22,17 +22,17 @@ def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
 
     Parameters
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Fitted error estimator, which judges the rows.
     ddf : dask.dataframe.DataFrame
         Rows. Columns that the model does not know are not read; the others get the kind that they had in `fit`.
     promise : Promise, default=None
-        Says which rows are trusted. The default is `promise_for(sure.held_out_)`.
+        Says which rows are accepted. The default is `Promise.from_held_out(error_estimator.held_out_)`.
 
     Returns
     -------
     scores : dask.dataframe.DataFrame
-        The columns of `output_schema(sure)`, in the partitions of `ddf`.
+        The columns of `output_schema(error_estimator)`, in the partitions of `ddf`.
 
     See Also
     --------
@@ -51,8 +51,8 @@ def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
     >>> from surefoot import IndividualErrorClassifier
     >>> from surefoot.scoring import score_dask
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
-    >>> scores = score_dask(sure, dd.from_pandas(X[400:], npartitions=3))
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> scores = score_dask(error_estimator, dd.from_pandas(X[400:], npartitions=3))
     >>> scores.divisions
     (400, 457, 513, 568)
     >>> scores.compute(scheduler="sync").iloc[:2, :3].round(2)
@@ -65,21 +65,23 @@ def score_dask(sure: Sure, ddf: Any, promise: Promise | None = None) -> Any:
         from dask import delayed  # noqa: PLC0415
         from dask.dataframe.dispatch import make_meta  # noqa: PLC0415
 
-    schema = output_schema(sure)
+    schema = output_schema(error_estimator)
     if not isinstance(ddf, dd.DataFrame):
         raise TypeError(f"ddf is a {type(ddf).__name__}: make a Dask frame of it (from_pandas).")
-    columns = model_columns(sure, list(ddf.columns))
+    columns = model_columns(error_estimator, list(ddf.columns))
     meta = schema.empty_table().to_pandas()
     meta.index = make_meta(ddf).index
-    promise = promise_for(sure.held_out_) if promise is None else promise
-    return ddf[columns].map_partitions(judge_partition, delayed(sure), promise, meta=meta)
+    promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
+    return ddf[columns].map_partitions(
+        judge_partition, delayed(error_estimator), promise, meta=meta
+    )
 
 
-def judge_partition(part: Any, sure: Sure, promise: Promise) -> Any:
+def judge_partition(part: Any, error_estimator: Sure, promise: Promise) -> Any:
     """Frame of the scores of a partition, with its index."""
     table = pa.Table.from_pandas(part, preserve_index=False, nthreads=1)
     with parallel_config("sequential"):
-        [scores] = score_batches(sure, [table], promise)
+        [scores] = score_batches(error_estimator, [table], promise)
     frame = scores.to_pandas()
     frame.index = part.index
     return frame

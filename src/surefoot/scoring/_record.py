@@ -9,8 +9,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from surefoot._files import write_whole
-from surefoot._table_files import TableFileError
+from surefoot._tables import TableFileError
 from surefoot._words import listed
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 
@@ -60,10 +63,15 @@ class Record:
         """Rows of all parts that are finished."""
         return sum(part["n_rows"] for part in self.parts)
 
-    def add(self, part: dict[str, Any]) -> None:
-        """Note a part that was written."""
-        self.parts.append(part)
-        self._append(part)
+    def add(self, scores: pa.Table, figures: dict[str, Any]) -> None:
+        """Write a part, and note it with its figures."""
+        path, content = self.folder / part_name(len(self.parts)), pa.BufferOutputStream()
+        pq.write_table(scores, content)
+        written = content.getvalue().to_pybytes()
+        write_whole(path, written)
+        digest = hashlib.sha256(written).hexdigest()
+        self.parts.append({"part": path.name, "sha256": digest, **figures})
+        self._append(self.parts[-1])
 
     def finish(self) -> None:
         """Note that there are no more parts."""
@@ -143,10 +151,10 @@ def is_whole(folder: Path, part: dict[str, Any], number: int) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == part.get("sha256")
 
 
-def fingerprint(sure: IndividualErrorClassifier | IndividualErrorRegressor) -> str:
+def fingerprint(error_estimator: IndividualErrorClassifier | IndividualErrorRegressor) -> str:
     """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
-    digest = hashlib.sha256(type(sure).__name__.encode())
-    held_out = sure.held_out_
+    digest = hashlib.sha256(type(error_estimator).__name__.encode())
+    held_out = error_estimator.held_out_
     arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
     for array in [*arrays, *held_out.columns.values()]:
         digest.update(repr((array.shape, array.dtype.kind)).encode())

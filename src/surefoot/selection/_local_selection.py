@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import ask_chosen, check_rows
+from surefoot._error_estimators import ErrorEstimatorEnsemble
 from surefoot._typing import Floats
-from surefoot.error_estimation import JudgedEnsemble
 from surefoot.selection._switch import learn_switch
 
 
@@ -17,7 +17,7 @@ def _all_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for _, model in self.estimators if model != "drop")
 
 
-class LocalSelection(JudgedEnsemble):
+class LocalSelection(ErrorEstimatorEnsemble):
     """Base of the classifier and the regressor: error estimators of all models, and the rule that chooses one."""
 
     def __init__(

@@ -1,14 +1,116 @@
-"""Classification of a series by the labels of its nearest series under DTW."""
+"""Classification of a series by the votes of its nearest series under dynamic time warping."""
 
+from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_scalar
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from surefoot._parallel import row_batches
 from surefoot._typing import Floats, Ints
-from surefoot.time_series._vote_classifier import SeriesVoteClassifier
-from surefoot.time_series._votes import Weights, check_weights, votes_by_size
+from surefoot._validation import check_class_labels, check_option
+from surefoot.neighborhoods import DTWNeighbors
+
+Weights = str | Callable[[Floats], Floats]
+
+
+class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that let the nearest training series vote.
+
+    A subclass has the parameters `weights`, `neighbors`, `window` and `n_jobs`, and what an index needs to use its own
+    neighbours: `list_length`, the number of neighbours that decide (0 if lists of them are not enough), and
+    `predict_proba_of_lists(distances, indices)`, the share of the votes for each class from lists of that length.
+    """
+
+    weights: Weights
+    neighbors: Any
+    window: float | None
+    n_jobs: int | None
+    list_length: Any
+
+    @property
+    def metric(self) -> str:
+        """Name of the distance, which indicators search neighbours by: "dtw", unless another search was given."""
+        own = self.neighbors is None or isinstance(self.neighbors, DTWNeighbors)
+        return "dtw" if own else type(self.neighbors).__name__
+
+    def shared_search(self, rows: Floats, metric: Any, window: Any) -> Any:
+        """Own search, if it is one among these rows, within this window, and lists are enough to vote; else None."""
+        search = self.neighbors_
+        fits = metric == "dtw" == self.metric and 0 < self.list_length <= len(rows)
+        if not fits or search.window != window or not search.is_fitted_on(rows):
+            return None
+        return search.part(np.arange(len(rows)))  # without names of columns
+
+    def _set_training_series(self, X: Any, y: Any) -> None:
+        """Set `classes_`, the labels' codes, and the search fitted to the series."""
+        if not callable(self.weights):
+            check_option(self.weights, "weights", ("uniform", "rank", "distance"))
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        labels = column_or_1d(y, warn=True)
+        check_array(labels, ensure_2d=False, dtype=None, input_name="y")
+        check_class_labels(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self._codes = codes.astype(np.int64)
+        if self.neighbors is None:
+            search = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
+        else:
+            search = clone(self.neighbors)
+        search.fit(X)
+        if search.n_samples_fit_ != len(codes):
+            raise ValueError(
+                f"X has {search.n_samples_fit_} series and y has {len(codes)} labels: "
+                "they must be as many."
+            )
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(search, name):
+                setattr(self, name, getattr(search, name))
+            else:
+                self.__dict__.pop(name, None)  # of an earlier fit
+        self.neighbors_ = search
+
+    @abstractmethod
+    def _vote(self, X: Any) -> Floats:
+        """Share of the votes for each class, of shape (n_series, n_classes)."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Share of the votes for each class; higher is more likely.
+
+        Parameters
+        ----------
+        X : array or list of series
+            Series to classify, in any form that `fit` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_series, n_classes)
+            Columns in the order of `classes_`; rows sum to 1.
+        """
+        check_is_fitted(self)
+        return self._vote(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the most votes; of several with equal votes, the first in `classes_`.
+
+        Parameters
+        ----------
+        X : array or list of series
+            Series to classify, in any form that `fit` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_series,)
+        """
+        votes = self.predict_proba(X)
+        return self.classes_[votes.argmax(axis=1)]
 
 
 class KNeighborsDTWClassifier(SeriesVoteClassifier):
@@ -81,19 +183,20 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
         self : KNeighborsDTWClassifier
         """
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-        check_weights(self.weights)
         self._set_training_series(X, y)
         return self
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `proba_of_lists` needs."""
+        """Neighbours that `predict_proba_of_lists` needs."""
         return self.n_neighbors
 
     def _vote(self, X: Any) -> Floats:
-        return self.proba_of_lists(*self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors))
+        return self.predict_proba_of_lists(
+            *self.neighbors_.kneighbors(X, n_neighbors=self.n_neighbors)
+        )
 
-    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         no_occurrences = np.zeros((0, len(self.classes_)))
         sizes = np.array([self.n_neighbors])
@@ -106,3 +209,107 @@ class KNeighborsDTWClassifier(SeriesVoteClassifier):
             sizes=sizes,
         )
         return votes[:, 0]
+
+
+def vote_weights(distances: Floats, weights: Weights) -> Floats:
+    """Weights of the neighbours' votes, of the shape of `distances`.
+
+    `"rank"` gives the r-th neighbour 1 / r; `"distance"` the inverse of its distance, where
+    neighbours at distance zero outvote all others, as in scikit-learn.
+    """
+    if callable(weights):
+        return _returned_weights(weights(distances), distances)
+    if weights == "uniform":
+        return np.ones_like(distances)
+    if weights == "rank":
+        return np.broadcast_to(1 / np.arange(1, distances.shape[1] + 1), distances.shape)
+    equal = distances == 0
+    inverse = 1 / np.where(equal, 1.0, distances)
+    return np.where(equal.any(axis=1, keepdims=True), equal, inverse)
+
+
+def _returned_weights(returned: Any, distances: Floats) -> Floats:
+    """Weights that a user's function returned for the distances, or one sentence."""
+    given = np.asarray(returned)
+    if given.shape != distances.shape or given.dtype.kind not in "fiub":
+        raise ValueError(
+            f"weights returned {given.dtype} of shape {given.shape} for distances of shape {distances.shape}: "
+            "it may return a number for each distance."
+        )
+    wrong = ~((given >= 0) & (given < np.inf))
+    if wrong.any():
+        raise ValueError(
+            f"weights returned {given[wrong][0]}: it may return finite numbers of at least 0."
+        )
+    return given.astype(np.float64)
+
+
+def class_occurrences(indices: Ints, codes: Ints, n_rows: int, n_classes: int) -> Floats:
+    """Counts of how often each row is a neighbour of a row of each class; an r-th neighbour counts 1 / r.
+
+    `indices` are the neighbours, among `n_rows` rows, of rows of classes `codes`.
+    """
+    counts = np.zeros((n_rows, n_classes))
+    rank_weights = np.broadcast_to(1 / np.arange(1, indices.shape[1] + 1), indices.shape)
+    np.add.at(counts, (indices, codes[:, None]), rank_weights)
+    return counts
+
+
+def ballots(
+    indices: Ints,
+    labels: Ints,
+    occurrences: Floats,
+    trust: float,
+    own_codes: Ints | None = None,
+) -> Floats:
+    """Share of each neighbour's vote that goes to each class, of shape (rows, neighbours, classes).
+
+    A neighbour votes for the classes of the rows that it is a neighbour of (hubness-aware
+    fuzzy nearest neighbours, Tomasev et al. 2014), and for its own label with weight `trust`;
+    with infinite trust only for its own label. If the rows are among those counted, `own_codes` has their
+    labels, and the counts that a row itself added are subtracted.
+    """
+    rows, places = np.ogrid[: len(indices), : indices.shape[1]]
+    if np.isinf(trust):
+        shares = np.zeros((*indices.shape, occurrences.shape[1]))
+        shares[rows, places, labels[indices]] = 1.0
+        return shares
+    shares = occurrences[indices]
+    if own_codes is not None:
+        shares[rows, places, own_codes[:, None]] -= 1 / (places + 1)
+        np.maximum(shares, 0.0, out=shares)  # rounding
+    shares[rows, places, labels[indices]] += trust
+    return shares / shares.sum(axis=2, keepdims=True)
+
+
+def running_votes(shares: Floats, weights: Floats, sizes: Ints) -> Floats:
+    """Shares of the votes among the first `sizes` neighbours, of shape (rows, sizes, classes); sum 1."""
+    votes = np.cumsum(shares * weights[:, :, None], axis=1)[:, sizes - 1]
+    total = votes.sum(axis=2, keepdims=True)
+    if (empty := np.argwhere(total == 0)).size:
+        raise ValueError(
+            f"weights returned 0 for the {sizes[empty[0, 1]]} nearest neighbours of a series: one of them must "
+            "be above 0."
+        )
+    return votes / total
+
+
+def votes_by_size(
+    lists: tuple[Floats, Ints],
+    labels: Ints,
+    occurrences: Floats,
+    *,
+    trust: float,
+    weights: Weights,
+    sizes: Ints,
+    own_codes: Ints | None = None,
+) -> Floats:
+    """Shares of the votes for every number of neighbours in `sizes`, computed in batches."""
+    distances, indices = lists[0][:, : sizes[-1]], lists[1][:, : sizes[-1]]
+    n_classes = occurrences.shape[1]
+    out = np.empty((len(indices), len(sizes), n_classes))
+    for rows in row_batches(len(indices), 3 * 8 * int(sizes[-1]) * n_classes):
+        own = None if own_codes is None else own_codes[rows]
+        shares = ballots(indices[rows], labels, occurrences, trust, own)
+        out[rows] = running_votes(shares, vote_weights(distances[rows], weights), sizes)
+    return out

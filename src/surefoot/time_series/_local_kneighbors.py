@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,19 +13,14 @@ from surefoot._search import complete_lists, drop_own
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_option
-from surefoot.time_series._individual_errors import (
-    Lists,
-    Voting,
-    check_enough,
-    held_out_errors,
-    least,
-    leave_one_out_errors,
-    mean_by_row,
-    shrunken_errors,
+from surefoot.time_series._kneighbors import (
+    SeriesVoteClassifier,
+    Weights,
+    class_occurrences,
+    votes_by_size,
 )
-from surefoot.time_series._local_parameters import check_sizes, check_trusts
-from surefoot.time_series._vote_classifier import SeriesVoteClassifier
-from surefoot.time_series._votes import Weights, check_weights, votes_by_size
+
+Lists = tuple[Floats, Ints]
 
 
 class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
@@ -142,70 +137,100 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         -------
         self : LocalKNeighborsDTWClassifier
         """
-        voting = self._check_parameters()
-        self._set_training_series(X, y)
-        n_rows = len(self._codes)
-        check_enough(n_rows - 1, voting.largest, f"beside each, with n_samples = {n_rows}")
-        lists = self._lists_of_training_series(voting)
-        rows, errors = self._held_out_errors(X, voting, lists)
-        check_enough(len(rows), self.error_neighbors, "with a known error (error_neighbors)")
-        self._set_errors(rows, errors, voting)
-        self._occurrences = voting.occurrences(lists, self._codes, *self._shape())
-        return self
-
-    def _check_parameters(self) -> Voting:
-        """Candidates to compare; raise an error for a wrong parameter."""
         check_scalar(self.error_neighbors, "error_neighbors", Integral, min_val=1)
         check_number(self.shrinkage, "shrinkage", min_val=0)
         check_option(self.tie_break, "tie_break", ("largest", "smallest"))
-        check_weights(self.weights)
         if self.cv != "loo" and not hasattr(self.cv, "split"):
             raise ValueError(
                 f"cv={self.cv!r} is not known: it may be 'loo' or a splitter such as "
                 "HoldoutSplit(4 / 9)."
             )
-        sizes = np.unique(check_sizes(self.n_neighbors))
-        return Voting(sizes, check_trusts(self.label_trust), self.weights)
-
-    def _shape(self) -> tuple[int, int]:
-        return len(self._codes), len(self.classes_)
-
-    def _lists_of_training_series(self, voting: Voting) -> Lists:
-        """Distances and indices of the neighbours of each training series."""
-        length = voting.largest
-        if self.cv != "loo":
-            # Long enough that hardly any list runs short when half of the series are held out.
-            length = min(4 * length + 4, len(self._codes) - 1)
-        return self.neighbors_.kneighbors(n_neighbors=length)
-
-    def _held_out_errors(self, X: Any, voting: Voting, lists: Lists) -> tuple[Ints, Mask]:
-        """Held-out rows, and a mask of the mistakes on each by trust and number of neighbours."""
-        n_classes = len(self.classes_)
-        if self.cv == "loo":
-            return leave_one_out_errors(voting, lists, self._codes, n_classes)
-
-        def search_again(rows: Ints, length: int) -> Lists:
-            # One more than wanted, because each series is its own nearest neighbour.
-            lists = self._search(take_rows(X, rows), length + 1)
-            return drop_own(*lists, rows)
-
-        splits = self.cv.split(X, self._codes)
-        return held_out_errors(
-            voting, lists, self._codes, n_classes, splits=splits, search_again=search_again
+        sizes = check_candidates(
+            self.n_neighbors, "n_neighbors", Integral, "a sequence of ints of at least 1"
         )
+        trusts = check_candidates(
+            self.label_trust, "label_trust", Real, "a float above 0, or several"
+        )
+        self.n_neighbors_ = np.unique([int(size) for size in sizes])
+        self._set_training_series(X, y)
+        n_rows, largest = len(self._codes), int(self.n_neighbors_[-1])
+        check_enough(n_rows - 1, largest, f"beside each, with n_samples = {n_rows}")
+        if self.cv == "loo":
+            lists = self.neighbors_.kneighbors(n_neighbors=largest)
+            self._occurrences = self._count_occurrences(lists, self._codes, trusts)
+            rows = np.arange(n_rows)
+            errors = self._mistakes(lists, rows, self._occurrences, trusts, own=True)
+        else:
+            # Long enough that hardly any list runs short when half of the series are held out.
+            lists = self.neighbors_.kneighbors(n_neighbors=min(4 * largest + 4, n_rows - 1))
+            self._occurrences = self._count_occurrences(lists, self._codes, trusts)
+            rows, errors = self._held_out_mistakes(X, lists, trusts)
+        check_enough(len(rows), self.error_neighbors, "with a known error (error_neighbors)")
+        overall = errors.mean(axis=0)
+        kept = int(overall.min(axis=1).argmin())
+        self.label_trust_, self.errors_ = float(trusts[kept]), overall[kept]
+        self._error_rows, self._errors = mean_by_row(rows, errors[:, kept], n_rows)
+        return self
+
+    def _count_occurrences(self, lists: Lists, codes: Ints, trusts: list[float]) -> Floats:
+        """Class occurrences in the lists of rows of classes `codes`; empty if no trust needs them."""
+        n_classes = len(self.classes_)
+        if np.isinf(trusts).all():
+            return np.zeros((0, n_classes))
+        indices = lists[1][:, : self.n_neighbors_[-1]]
+        return class_occurrences(indices, codes, len(self._codes), n_classes)
+
+    def _mistakes(
+        self, lists: Lists, rows: Ints, occurrences: Floats, trusts: list[float], *, own: bool
+    ) -> Mask:
+        """Mask of mistakes on training rows with these lists, of shape (rows, trusts, sizes).
+
+        `own` is True if the rows are among those whose occurrences were counted.
+        """
+        truth = self._codes[rows]
+        wrong = []
+        for trust in trusts:
+            votes = votes_by_size(
+                lists,
+                self._codes,
+                occurrences,
+                trust=trust,
+                weights=self.weights,
+                sizes=self.n_neighbors_,
+                own_codes=truth if own else None,
+            )
+            wrong.append(votes.argmax(axis=2) != truth[:, None])
+        return np.stack(wrong, axis=1)
+
+    def _held_out_mistakes(self, X: Any, lists: Lists, trusts: list[float]) -> tuple[Ints, Mask]:
+        """Rows that any split holds out, and a mask of the mistakes on each, with neighbours in the training part.
+
+        All splits use the same lists, without held-out neighbours; where too few remain, the search is repeated.
+        """
+        largest = int(self.n_neighbors_[-1])
+        rows, errors = [], []
+        for kept, held_out in self.cv.split(X, self._codes):
+            check_enough(len(kept), largest, "in a training part of cv")
+            allowed = np.isin(np.arange(len(self._codes)), kept)
+
+            def among_kept(of: Ints, allowed: Mask = allowed) -> Lists:
+                def search_again(short: Ints, length: int) -> Lists:
+                    # One more than wanted, because each series is its own nearest neighbour.
+                    deeper = self._search(take_rows(X, of[short]), length + 1)
+                    return drop_own(*deeper, of[short])
+
+                return complete_lists(lists[0][of], lists[1][of], allowed, largest, search_again)
+
+            occurrences = self._count_occurrences(among_kept(kept), self._codes[kept], trusts)
+            errors.append(
+                self._mistakes(among_kept(held_out), held_out, occurrences, trusts, own=False)
+            )
+            rows.append(held_out)
+        return np.concatenate(rows), np.concatenate(errors)
 
     def _search(self, X: Any, length: int) -> Lists:
         """Distances and indices of the `length` nearest training series, or of all if they are fewer."""
         return self.neighbors_.kneighbors(X, n_neighbors=min(length, len(self._codes)))
-
-    def _set_errors(self, rows: Ints, errors: Mask, voting: Voting) -> None:
-        """Keep the label trust with the lowest error, and the errors of each number of neighbours with that trust."""
-        overall = errors.mean(axis=0)
-        kept = int(overall.min(axis=1).argmin())
-        self.n_neighbors_ = voting.sizes
-        self.label_trust_ = voting.trusts[kept]
-        self.errors_ = overall[kept]
-        self._error_rows, self._errors = mean_by_row(rows, errors[:, kept], len(self._codes))
 
     def _estimate_errors(self, X: Any) -> tuple[Lists, Floats]:
         """Neighbours of each series, and the estimated error of each number of neighbours."""
@@ -214,8 +239,7 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         wanted = max(int(self.n_neighbors_[-1]), self.error_neighbors)
         share = len(self._error_rows) / n_rows
         lists = self._search(X, wanted if share == 1 else ceil(2 * wanted / share))
-        known = np.zeros(n_rows, dtype=bool)
-        known[self._error_rows] = True
+        known = np.isin(np.arange(n_rows), self._error_rows)
         nearby = complete_lists(
             *lists,
             known,
@@ -227,15 +251,20 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
 
     def _chosen(self, estimates: Floats) -> Ints:
         """Position in `n_neighbors_` of the number chosen for each series."""
-        return least(estimates, last=self.tie_break == "largest")
+        rounded = estimates.round(
+            12
+        )  # equal means may differ by rounding, after sums in another order
+        if self.tie_break == "largest":
+            return rounded.shape[1] - 1 - rounded[:, ::-1].argmin(axis=1)
+        return rounded.argmin(axis=1)
 
     @property
     def list_length(self) -> int:
-        """Neighbours that `proba_of_lists` needs; 0 if errors are known of some training series only (`cv`)."""
+        """Neighbours that `predict_proba_of_lists` needs; 0 if errors are known of some training series only (`cv`)."""
         knows_all = len(self._error_rows) == len(self._codes)
         return max(int(self.n_neighbors_[-1]), self.error_neighbors) if knows_all else 0
 
-    def proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
+    def predict_proba_of_lists(self, distances: Floats, indices: Ints) -> Floats:
         """Share of the votes for each class, from neighbours that are known already; higher is more likely."""
         nearby = indices[:, : self.error_neighbors]
         estimates = shrunken_errors(self._errors, nearby, self.shrinkage)
@@ -286,3 +315,44 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
             From 0 to 1. It is the lowest of several estimates, and therefore a little too low on average.
         """
         return self._estimate_errors(X)[1].min(axis=1)
+
+
+def check_candidates(value: Any, name: str, kind: Any, words: str) -> list[Any]:
+    """Candidates to choose from, one or several; an error unless all are numbers of that kind above 0."""
+    candidates = [value] if np.isscalar(value) else list(value)
+    if not candidates or not all(
+        type(one) is not bool and isinstance(one, kind) and one > 0 for one in candidates
+    ):
+        raise ValueError(f"{name}={value!r} is not known: it may be {words}.")
+    return candidates
+
+
+def check_enough(available: int, wanted: int, which: str) -> None:
+    """Raise an error if there are fewer series than neighbours asked for."""
+    if available < wanted:
+        raise ValueError(
+            f"n_neighbors={wanted} is more than the {available} series {which}: it may be at "
+            f"most {available}."
+        )
+
+
+def mean_by_row(rows: Ints, errors: Mask, n_rows: int) -> tuple[Ints, Floats]:
+    """Held-out rows in order, and the mean errors on each over the splits that hold it out."""
+    times = np.bincount(rows, minlength=n_rows)
+    total = np.zeros((n_rows, *errors.shape[1:]))
+    np.add.at(total, rows, errors)
+    held_out_rows = np.flatnonzero(times)
+    return held_out_rows, total[held_out_rows] / times[held_out_rows, None]
+
+
+def shrunken_errors(errors: Floats, nearby: Ints, shrinkage: float) -> Floats:
+    """Estimated error of each number of neighbours on new rows, of shape (rows, sizes); lower is better.
+
+    The mean of the errors on the `nearby` training rows and of `shrinkage` further rows with the mean error of
+    all training rows; with infinite shrinkage it is that overall mean.
+    """
+    overall = errors.mean(axis=0)
+    if np.isinf(shrinkage):
+        return np.broadcast_to(overall, (len(nearby), errors.shape[1])).copy()
+    local = errors[nearby].sum(axis=1)
+    return (local + shrinkage * overall) / (nearby.shape[1] + shrinkage)

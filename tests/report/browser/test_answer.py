@@ -71,7 +71,7 @@ def test_the_slider_moves_the_advice_the_filter_and_the_csv(open_page, request, 
         with page.expect_download() as saved:
             page.get_by_test_id("download").click()
         with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
-            lines = {int(line["row"]): line["trust"] for line in csv.DictReader(file)}
+            lines = {int(line["row"]): line["accepted"] for line in csv.DictReader(file)}
         assert [lines[row] for row in rows] == [str(i >= n_checked) for i in range(len(rows))]
         assert rows_to_check(page) == rows[:n_checked]
         advised = page.get_by_test_id("advised").inner_text().replace("\xa0", " ")

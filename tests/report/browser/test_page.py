@@ -180,7 +180,7 @@ def bare(summary):
     if found["probabilities"]:
         found["probabilities"] = {"sentence": "The model gives no probabilities."}
     for item in found["rows"]["items"]:
-        item |= {"own_error": None, "trust": None, "against": [], "near": [], "truth": None}
+        item |= {"own_error": None, "accepted": None, "against": [], "near": [], "truth": None}
         item["wrong"] = None
         item["values"] = [None for _ in item["values"]]
     for one in found["improvements"]:

@@ -81,7 +81,7 @@ def test_rows_of_one_kind(open_page, classification_summary):
     page = open_page("classification")
     for kind, key, value in (
         ("wrong", "wrong", True),
-        ("doubted", "trust", False),
+        ("doubted", "accepted", False),
         ("novel", "novel", True),
     ):
         page.get_by_test_id("kind").select_option(kind)

@@ -3,9 +3,9 @@
 from typing import Any
 
 from surefoot._typing import Floats
+from surefoot._words import number
 from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 from surefoot.report._probabilities import brier_scores
 from surefoot.report.improvements._gain import Gain, NotMeasurableError, relative_gain
 from surefoot.report.improvements._measured import Improvement, amount, measured

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from surefoot._typing import Floats
-from surefoot.report._figures import percent
+from surefoot._words import percent
 
 # Confidence of the intervals of gains.
 CONFIDENCE = 0.9

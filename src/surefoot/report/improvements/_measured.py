@@ -8,17 +8,10 @@ from surefoot.report.improvements._gain import WORTH_A_CHANGE, Gain, NotMeasurab
 
 Improvement = dict[str, Any]
 
-# Words for less and for more of a loss, by its unit.
-CHANGES = {
-    "share": ("fewer mistakes", "more mistakes"),
-    "size": ("less error", "more error"),
-    "cost": ("less cost", "more cost"),
-}
-
 
 def amount(gain: Gain, assessment: Assessment) -> str:
     """Words for a gain, such as "12 % fewer mistakes (3 % to 20 %)"."""
-    return gain.words(*CHANGES[assessment.unit.name])
+    return gain.words(assessment.unit.less, assessment.unit.more)
 
 
 def measured(

@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._models import split_model
 from surefoot._typing import Floats, Mask
+from surefoot._words import number
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 from surefoot.report.improvements._gain import Gain, NotMeasurableError, relative_gain
 from surefoot.report.improvements._measured import Improvement, amount, measured
 

@@ -9,12 +9,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from surefoot._models import fit_model, predict_labels
-from surefoot._progress import step_done
+from surefoot._parallel import step_done
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
+from surefoot._words import number
 from surefoot.active_learning import query
 from surefoot.report._assessment import Assessment
-from surefoot.report._figures import number
 from surefoot.report.improvements._gain import Gain, NotMeasurableError, relative_gain
 from surefoot.report.improvements._measured import Improvement, amount, measured
 from surefoot.resampling import HoldoutSplit

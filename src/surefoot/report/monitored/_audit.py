@@ -2,17 +2,9 @@
 
 from typing import Any
 
-from surefoot._words import plural
+from surefoot._words import UNITS, number, plural
 from surefoot.monitoring import AuditResult
-from surefoot.report._figures import number, percent
 from surefoot.report.monitored._period_rows import plain
-
-# What the audit of each unit measures; `{}` stands for the size beyond which a regressor is wrong.
-NAMES = {
-    "share": "an error rate",
-    "cost": "a mean cost",
-    "beyond": "are off by more than {}",
-}
 
 
 def describe_audit(result: AuditResult | None, n_rows: int) -> dict[str, Any] | None:
@@ -28,8 +20,10 @@ def describe_audit(result: AuditResult | None, n_rows: int) -> dict[str, Any] | 
             f"The audit is about {plural(drawn.n_rows, 'row')}, and {plural(n_rows, 'row')} are watched."
         )
     low, high = result.interval
-    unit = "cost" if loss.costs is not None else "share" if loss.tolerance is None else "beyond"
-    show = number if unit == "cost" else percent
+    unit = UNITS["cost" if loss.costs is not None else "share"]
+    show, what = unit.show, f"{'an' if unit.is_share else 'a'} {unit.mean}"
+    if loss.tolerance is not None:
+        what = f"are off by more than {number(loss.tolerance)}"
     return {
         "name": "the audit",
         "estimate": plain(result.estimate),
@@ -39,8 +33,8 @@ def describe_audit(result: AuditResult | None, n_rows: int) -> dict[str, Any] | 
         "n_answered": result.n_answered,
         "n_labels": len(drawn.rows),
         "when_fitted": float(loss.when_fitted),
-        "what": NAMES[unit].format("" if loss.tolerance is None else number(loss.tolerance)),
-        "comparable": unit != "beyond",
+        "what": what,
+        "comparable": loss.tolerance is None,
         "texts": {
             "estimate": show(plain(result.estimate)),
             "interval": f"{show(low)} to {show(high)}",

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from surefoot._words import plural
+from surefoot._words import number, plural
 from surefoot.monitoring import RowComparison
-from surefoot.report._figures import number
 from surefoot.report.monitored._period_rows import plain
 
 # Columns that one sentence names.

@@ -40,7 +40,7 @@ class PeriodRows:
     def add(self, X: Any, judgement: Judgement) -> None:
         """Add rows and their judgement."""
         self.rows.add(X, judgement)
-        self.n_answered += int(self.promise.answers(judgement.error).sum())
+        self.n_answered += int(self.promise.accepted(judgement.error).sum())
         self.n_novel += int(np.count_nonzero(judgement.novel))
 
     def describe(self, name: str, start: str | None, confidence: float) -> dict[str, Any]:

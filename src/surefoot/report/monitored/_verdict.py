@@ -2,19 +2,11 @@
 
 from typing import Any
 
-from surefoot._words import plural
-from surefoot.report._figures import number, percent
-from surefoot.report._loss_units import UNITS, LossUnit
+from surefoot._words import UNITS, LossUnit, number, percent, plural
 
 # Periods that one sentence names.
 MOST_NAMED = 4
 
-# Beginning of the headline; `{}` stands for the estimate.
-ESTIMATED = {
-    "share": "Estimated {} wrong",
-    "cost": "Estimated mean cost {}",
-    "size": "Estimated mean error {}",
-}
 UNSEEN = (
     "The estimate needs no labels, and assumes that rows with the same inputs still have the same targets (P(y|x) "
     "unchanged). It does not see a change of that kind: only labels show it."
@@ -75,7 +67,7 @@ def _headline(
 
 
 def _estimated(period: dict[str, Any], reference: dict[str, Any], unit: LossUnit) -> str:
-    figure = ESTIMATED[unit.name].format(unit.show(period["estimate"]))
+    figure = unit.estimated.format(unit.show(period["estimate"]))
     ends = f"{unit.show(period['low'])} to {unit.show(period['high'])}"
     return f"{figure} in {_rows_of(period)} ({ends}), {unit.show(reference['error'])} when it was fitted"
 
@@ -186,7 +178,7 @@ def _figures(
     return [
         {
             "value": unit.show(latest["estimate"]),
-            "label": f"estimated {unit.region_name}{where}",
+            "label": f"estimated {unit.mean}{where}",
             "about": about,
         },
         {

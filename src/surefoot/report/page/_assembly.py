@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from surefoot.report._figures import number, percent
+from surefoot._words import number, percent
 from surefoot.report.page._drawing import THEME, Chart
 from surefoot.report.page._vega import vega_script
 

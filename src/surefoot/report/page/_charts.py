@@ -6,8 +6,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from surefoot.report._figures import percent
-from surefoot.report._loss_units import UNITS
+from surefoot._words import UNITS, percent
 from surefoot.report.page._charts_classes import class_charts
 from surefoot.report.page._charts_map import map_chart
 from surefoot.report.page._charts_regression import coverage_chart, residual_chart, truth_chart

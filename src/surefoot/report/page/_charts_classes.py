@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from surefoot.report._figures import percent
+from surefoot._words import percent
 from surefoot.report.page._drawing import GUIDE, Chart, axis, by_series, data, diagonal, figure
 
 # Colours of the first and of the second curve.

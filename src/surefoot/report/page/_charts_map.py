@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from surefoot.report._figures import number, percent
+from surefoot._words import number, percent
 from surefoot.report.page._drawing import Chart, Show, data, figure, write_range
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from surefoot.report._figures import number, percent
+from surefoot._words import number, percent
 from surefoot.report.page._drawing import (
     GUIDE,
     Chart,

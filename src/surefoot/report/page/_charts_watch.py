@@ -4,8 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from surefoot.report._figures import number, percent
-from surefoot.report._loss_units import UNITS
+from surefoot._words import UNITS, number, percent
 from surefoot.report.page._drawing import (
     DASHES,
     GUIDE,
@@ -49,8 +48,8 @@ def _errors(summary: dict[str, Any]) -> Chart:
     if limit is not None:
         legend.append({"class": "line own", "label": f"limit: {unit.show_risk(limit)}"})
     return figure(
-        f"Estimated {unit.region_name}, by {every}",
-        f"The estimated {unit.region_name} of the rows of each {every} with its interval, beside that of the held-out "
+        f"Estimated {unit.mean}, by {every}",
+        f"The estimated {unit.mean} of the rows of each {every} with its interval, beside that of the held-out "
         "rows when the model was fitted. A gap means that no figure can be given.",
         alt.layer(*_error_layers(summary, [f"{r[0]}: {r[2]} ({r[3]}), {r[1]} rows" for r in rows])),
         {
@@ -72,9 +71,7 @@ def _error_layers(summary: dict[str, Any], about: list[str]) -> list[Drawing]:
     points = alt.Chart(data(**columns, alone=alone, about=about))
     level = summary["reference"]["error"]
     tops = [value for value in (*columns["high"], level, limit) if value is not None]
-    y = axis(
-        "estimate", f"estimated {unit.region_name}", unit.show, domain=[0, 1.08 * max(tops) or 1.0]
-    )
+    y = axis("estimate", f"estimated {unit.mean}", unit.show, domain=[0, 1.08 * max(tops) or 1.0])
     x, color = _time(summary), "var(--surefoot)"
     ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
     layers: list[Drawing] = [points.mark_area(color=color, opacity=0.18, clip=True).encode(**ends)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from surefoot.report._figures import percent
+from surefoot._words import percent
 
 Chart = dict[str, Any]
 Drawing = alt.Chart | alt.LayerChart | alt.FacetChart

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from surefoot.report._figures import number, percent
+from surefoot._words import number, percent
 
 Show = Callable[[float | None], str]
 
@@ -99,7 +99,7 @@ def _columns(items: list[dict[str, Any]], task: str) -> list[dict[str, Any]]:
         {"key": "truth", "label": "Truth", "number": is_number},
         {"key": "own_error", "label": "Own confidence says", "number": True},
         {"key": "interval", "label": "90 % interval", "number": True},
-        {"key": "trust", "label": "Advice", "number": False},
+        {"key": "accepted", "label": "Advice", "number": False},
     ]
     empty = {
         column
@@ -117,7 +117,7 @@ def _item(
     shown = {
         key: _cell(item[key], 6 if key in EXACT else DIGITS_OF_OTHERS, longest)
         for key in dict.fromkeys([*fields, *KEPT])
-        if key != "trust"  # the slider decides
+        if key != "accepted"  # the slider decides
     }
     shown["estimated_error_text"] = show(item["estimated_error"])
     shown["own_error_text"] = (

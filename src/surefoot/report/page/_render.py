@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from surefoot.report._figures import number, percent, round_up
-from surefoot.report._loss_units import UNITS
+from surefoot._words import UNITS, number, percent, round_up
 from surefoot.report.page._assembly import assemble
 from surefoot.report.page._charts import make_charts
 from surefoot.report.page._listed_rows import listed_rows, packed

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from surefoot.report._loss_units import UNITS
+from surefoot._words import UNITS
 from surefoot.report.page._assembly import assemble
 from surefoot.report.page._charts_watch import MOST_COLUMNS, watch_charts
 

@@ -32,7 +32,7 @@ function matchingRows() {
 }
 
 function sortValue(item, key) {
-  if (key === "trust") return isAnswered(item);
+  if (key === "accepted") return isAnswered(item);
   if (key === "interval") return item.low === null ? null : item.high - item.low;
   return key.startsWith("value") ? item.values[Number(key.slice(5))] : item[key];
 }
@@ -79,7 +79,7 @@ function rowElements(item) {
 
 function cell(item, { key, number }) {
   if (key === "row") return el("th", { scope: "row" }, opener(item));
-  if (key === "trust") return el("td", { class: "advice" }, ...advice(item));
+  if (key === "accepted") return el("td", { class: "advice" }, ...advice(item));
   const node = el("td", number ? { class: "number" } : {}, item[`${key}_text`] ?? shown(sortValue(item, key)));
   if (key === "estimated_error") node.prepend(bar((100 * item.estimated_error) / report.rows.largest));
   if (key === "truth" && item.wrong) node.append(" ", chip("wrong"));
@@ -98,7 +98,7 @@ function advice(item) {
 
 // The slider was moved: other rows may be listed, or the same rows with other advice.
 function moveAdvice() {
-  if (state.kind === "doubted" || state.key === "trust") return drawRows(Math.max(STEP, nDrawn));
+  if (state.kind === "doubted" || state.key === "accepted") return drawRows(Math.max(STEP, nDrawn));
   const drawn = find("rows").querySelectorAll("td.advice");
   for (const [i, node] of drawn.entries()) node.replaceChildren(...advice(matching[i]));
 }

@@ -1,0 +1,371 @@
+"""Input of a fitted model's last step: its rows, points between them, and their numeric coordinates."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils import check_array, get_tags
+
+from surefoot._kernels import points_between
+from surefoot._models._fitting import preprocesses_inside
+from surefoot._models._outputs import Outputs
+from surefoot._tables import (
+    as_floats,
+    as_numbers,
+    as_objects,
+    column_names,
+    frame_like,
+    is_frame,
+    is_numeric,
+    is_whole,
+    split_columns,
+    take_column,
+    take_rows,
+    with_columns,
+)
+from surefoot._typing import Floats, Ints
+
+
+class ModelInput:
+    """Input of a model, unchanged; no samples between its rows can be made."""
+
+    # Whether rows are arrays of numbers, and whether these may be missing.
+    is_numeric = False
+    takes_missing = False
+
+    def __init__(self, table: Any) -> None:
+        self.rows = table
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State to save: a pandas frame in parts, as skops stores arrays but no frames."""
+        return {**self.__dict__, "rows": parts_of_frame(self.rows)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the frame from its parts."""
+        self.__dict__.update(state, rows=frame_of_parts(state["rows"]))
+
+    def encode(self, table: Any) -> Any:
+        """Rows of a table, encoded like the training rows in `rows`."""
+        return table
+
+    def as_model_sees(self, rows: Any) -> Any:
+        """Encoded rows in the form that the model takes."""
+        return rows
+
+    def as_fitted(self, table: Any, rows: Any) -> Any:
+        """Table as it is, with `rows` its encoded form, unless the model knows names that it lacks."""
+        return table
+
+    def score(self, outputs: Outputs, rows: Any) -> Floats:
+        """Scores of the model for encoded rows."""
+        return outputs(self.as_model_sees(rows))
+
+    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+        """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
+        raise TypeError("There is nothing between rows of a table that was never looked at.")
+
+    def vectorizer(self) -> ColumnTransformer | None:
+        """Transformer of the rows to numeric coordinates; None if they are numbers already."""
+        return None
+
+    def column_names(self) -> list[Any] | None:
+        """Names of the columns as the user gave them; None if there are none."""
+        return column_names(self.rows) if is_frame(self.rows) else None
+
+    def nbytes_per_sample(self) -> int:
+        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
+        return 1024
+
+
+class NumericInput(ModelInput):
+    """Numeric, complete input of a model, in which samples are interpolated."""
+
+    is_numeric = True
+
+    def __init__(self, model: Any, table: Any) -> None:
+        super().__init__(as_numbers(table))
+        self.names: Any = getattr(model, "feature_names_in_", None)
+        self.frame_type = type(table) if is_frame(table) and self.names is not None else None
+        self.takes_missing = get_tags(model).input_tags.allow_nan
+
+    def encode(self, table: Any) -> Any:
+        """Rows as float64, sparse if the training rows are; missing values only if the model takes them."""
+        rows = as_numbers(table, complete=not self.takes_missing)
+        if rows is None:
+            check_array(table, dtype=np.float64, accept_sparse=True, input_name="X")
+            raise ValueError(
+                "X has columns that are no numbers where the training rows had numbers."
+            )
+        if issparse(self.rows):
+            return csr_array(rows)
+        return rows.toarray() if issparse(rows) else rows
+
+    def as_model_sees(self, rows: Any) -> Any:
+        """Encoded rows as an array, or as a frame with column names if the model was fitted on a frame."""
+        return rows if self.frame_type is None else frame_like(self.frame_type, rows, self.names)
+
+    def as_fitted(self, table: Any, rows: Any) -> Any:
+        """Table as it is, or a frame made of the encoded rows where the model was fitted on one."""
+        lacks_names = self.frame_type is not None and not is_frame(table)
+        return self.as_model_sees(rows) if lacks_names else table
+
+    def column_names(self) -> list[Any] | None:
+        """Names of the columns that the model knows; None if it knows none."""
+        return None if self.names is None else list(self.names)
+
+    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+        """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
+        samples = interpolate(rows, self.rows, near, steps)
+        return self.score(outputs, samples).reshape(*near.shape, -1)
+
+    def nbytes_per_sample(self) -> int:
+        """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
+        if issparse(self.rows):
+            return 64 * (1 + self.rows.nnz // self.rows.shape[0])
+        return 24 * self.rows.shape[1]
+
+
+class MixedInput(ModelInput):
+    """Input of a model with categories or missing values.
+
+    Numbers are interpolated where both rows have one. Between two categories, or a number and a missing
+    value, there is nothing to interpolate: the model scores the sample with the value of either row, and
+    the two scores are averaged with the weights 1 − β and β.
+    """
+
+    def __init__(self, model: Any, table: Any) -> None:
+        super().__init__(table)
+        if not is_frame(table) and table.ndim == 1:
+            raise ValueError(
+                "X is a list of texts, and there is nothing between two texts: "
+                "put what vectorises them in a Pipeline around the model."
+            )
+        names, columns = column_names(table), split_columns(table)
+        model_flags: Any = getattr(model, "is_categorical_", None)
+        flags = [False] * len(names) if model_flags is None else list(model_flags)
+        self.numeric = [
+            name
+            for name, flag, column in zip(names, flags, columns, strict=True)
+            if not flag and is_numeric(column)
+        ]
+        self.categorical = [name for name in names if name not in self.numeric]
+        # Whole numbers may be codes of categories that the model decodes inside: they are not interpolated.
+        whole = whole_columns(table) if preprocesses_inside(model) else []
+        self.interpolated = [name for name in self.numeric if name not in whole]
+
+    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
+        """Scores, shape (n, k, columns), between each row and its neighbours: means over both ends."""
+        start = take_rows(rows, np.repeat(np.arange(len(near)), near.shape[1]))
+        end = take_rows(self.rows, near.ravel())
+        weights = steps.ravel()
+        numbers = {name: (_floats(start, name), _floats(end, name)) for name in self.interpolated}
+        # Infinity minus infinity is NaN: `_filled` then takes the value of each end.
+        with np.errstate(invalid="ignore"):
+            between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
+        scores = [
+            self.score(outputs, with_columns(table, self._filled(between, numbers, side)))
+            for side, table in enumerate((start, end))
+        ]
+        mixed = scores[0] + weights[:, None] * (scores[1] - scores[0])
+        return mixed.reshape(*near.shape, -1)
+
+    @staticmethod
+    def _filled(between: dict[Any, Floats], ends: dict[Any, Any], side: int) -> dict[Any, Floats]:
+        """Interpolated columns, with the values of one end where interpolation gave NaN."""
+        return {
+            name: np.where(np.isnan(values), ends[name][side], values)
+            for name, values in between.items()
+        }
+
+    def vectorizer(self) -> ColumnTransformer:
+        """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
+        return default_vectorizer(self.numeric, self.categorical)
+
+    def nbytes_per_sample(self) -> int:
+        """Approximate bytes that one sample takes: frames hold objects, and there are two ends."""
+        return 128 * self.rows.shape[1]
+
+
+def model_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
+    """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values.
+
+    It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
+    """
+    flags = getattr(model, "is_categorical_", None)
+    has_categories = flags is not None and np.any(flags)
+    has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
+    is_mixed = has_categories or has_codes or isinstance(like, MixedInput)
+    if is_mixed or as_numbers(table) is None:
+        return MixedInput(model, table)
+    return NumericInput(model, table)
+
+
+def whole_columns(table: Any) -> list[Any]:
+    """Names of a frame's columns of integers or booleans; none for an array."""
+    if not is_frame(table):
+        return []
+    pairs = zip(column_names(table), split_columns(table), strict=True)
+    return [name for name, column in pairs if is_whole(column)]
+
+
+def _floats(table: Any, name: Any) -> Floats:
+    return as_floats(take_column(table, name))
+
+
+def interpolate(X: Any, reference: Any, near: Ints, steps: Floats) -> Any:
+    """Points x + β(n − x) between each row of X and its neighbours, the rows of `reference` at `near`."""
+    if X.shape[1] != reference.shape[1]:  # a compiled loop would read beyond the narrower
+        raise ValueError(
+            f"The rows have {X.shape[1]} columns, their neighbours {reference.shape[1]}."
+        )
+    if not issparse(reference):
+        return points_between(np.ascontiguousarray(X), np.ascontiguousarray(reference), near, steps)
+    rows = csr_array(X)[np.repeat(np.arange(X.shape[0]), steps.shape[1])]
+    weights = steps.reshape(-1, 1)
+    neighbors = csr_array(reference)[near.ravel()]
+    return csr_array(rows.multiply(1 - weights) + neighbors.multiply(weights))
+
+
+def axis_samples(rows: Any, reference: Any, near: Ints) -> tuple[Any, Ints, Ints]:
+    """Samples that differ from a row by one standard deviation in one column, and the row and place of each.
+
+    `near` (n, k) indexes the rows of `reference`; the standard deviation is taken among them. The place is
+    the column's number for a sample upwards, and the number of columns plus that for one downwards. Columns
+    that do not vary among the neighbours have no samples. Samples of sparse rows are sparse.
+    """
+    n_columns = rows.shape[1]
+    spread = local_spread(reference, near)
+    at, column = spread.nonzero()
+    changes = np.asarray(spread[at, column]).ravel()
+    # 32-bit indices, as scikit-learn's trees take no others.
+    starts = np.arange(len(changes) + 1, dtype=np.int32)
+    moves = csr_array((changes, column.astype(np.int32), starts), shape=(len(changes), n_columns))
+    start = rows[at]
+    if not issparse(rows):
+        moves = moves.toarray()
+        samples: Any = np.concatenate([start + moves, start - moves])
+    else:
+        start = csr_array(start)
+        samples = csr_array(vstack([start + moves, start - moves], format="csr"))
+    return samples, np.tile(at, 2), np.concatenate([column, n_columns + column])
+
+
+def local_spread(reference: Any, near: Ints) -> Any:
+    """Standard deviation of each column among the neighbours of each row, sparse if the rows are."""
+    if not issparse(reference):
+        return reference[near].std(axis=1)
+    n_rows, n_near = near.shape
+    starts = np.arange(0, near.size + 1, n_near)
+    share = np.full(near.size, 1.0 / n_near)
+    average = csr_array((share, near.ravel(), starts), shape=(n_rows, reference.shape[0]))
+    reference = csr_array(reference)
+    mean = average @ reference
+    square = average @ reference.multiply(reference)
+    variance = csr_array(square - mean.multiply(mean))
+    # A variance as small as the rounding error is 0.
+    variance.data[variance.data < 1e-14 * square.max()] = 0.0
+    variance.eliminate_zeros()
+    return variance.sqrt()
+
+
+def default_vectorizer(numeric: list[Any], categorical: list[Any]) -> ColumnTransformer:
+    """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1."""
+    numbers = make_pipeline(
+        FunctionTransformer(_infinite_to_missing, feature_names_out="one-to-one"),
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
+    )
+    categories = make_pipeline(
+        FunctionTransformer(_as_objects, feature_names_out="one-to-one"),
+        OneHotEncoder(
+            handle_unknown="infrequent_if_exist", max_categories=100, sparse_output=False
+        ),
+        FunctionTransformer(_half_a_difference_each, feature_names_out="one-to-one"),
+    )
+    return ColumnTransformer(
+        [
+            ("numbers", numbers, numeric),
+            ("categories", categories, categorical),
+        ],
+        sparse_threshold=0,
+    )
+
+
+def _infinite_to_missing(table: Any) -> Floats:
+    """Numbers with infinite values as missing ones."""
+    # Contiguous, as the layout in memory decides how sums of columns are rounded.
+    values = np.ascontiguousarray(as_floats(table))
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _as_objects(table: Any) -> NDArray[Any]:
+    """Categories as texts, and None for a missing value: the encoder does not take mixed types."""
+    values = as_objects(table)
+    texts = [None if value is None else str(value) for value in values.ravel()]
+    return np.array(texts, dtype=object).reshape(values.shape)
+
+
+def _half_a_difference_each(indicators: Floats) -> Floats:
+    """One-hot columns scaled by √½: two categories differ in two columns, and are then at distance 1."""
+    return indicators * np.sqrt(0.5)
+
+
+class FrameParts(NamedTuple):
+    """Names and parts of the columns of a frame, and its number of rows, which it has without columns too."""
+
+    names: list[Any]
+    columns: list[Any]
+    n_rows: int
+
+
+def parts_of_frame(table: Any) -> Any:
+    """Names, types and arrays of a pandas frame; any other table is returned as it is."""
+    if not hasattr(table, "iloc"):
+        return table
+    return FrameParts(
+        names=list(table.columns),
+        columns=[_parts_of_column(column) for column in split_columns(table)],
+        n_rows=len(table),
+    )
+
+
+def frame_of_parts(parts: Any) -> Any:
+    """Pandas frame from its parts, with rows numbered from 0; any other table is returned as it is."""
+    if not isinstance(parts, FrameParts):
+        return parts
+    import pandas as pd  # noqa: PLC0415 - there was a frame, so there is pandas
+
+    columns = [_column_of_parts(pd, *column) for column in parts.columns]
+    if any(len(column) != parts.n_rows for column in columns):
+        raise ValueError("The columns of a stored frame have different lengths.")
+    table = pd.DataFrame(dict(enumerate(columns)), index=range(parts.n_rows))
+    table.columns = parts.names
+    return table
+
+
+def _parts_of_column(column: Any) -> tuple[str, NDArray[Any], Any]:
+    """Name of the type, values, and for a categorical column its categories and whether they are ordered."""
+    if hasattr(column, "cat"):
+        categories = column.cat.categories
+        return (
+            "category",
+            np.asarray(column.cat.codes),
+            (_parts_of_column(categories.to_series()), column.cat.ordered),
+        )
+    if isinstance(column.dtype, np.dtype):
+        return str(column.dtype), column.to_numpy(), None
+    return str(column.dtype), as_objects(column), None
+
+
+def _column_of_parts(pd: Any, kind: str, values: NDArray[Any], coding: Any) -> Any:
+    """Pandas column from the parts that `_parts_of_column` made."""
+    if kind != "category":
+        return pd.Series(values, dtype=kind)
+    categories, ordered = coding
+    index = pd.Index(_column_of_parts(pd, *categories))
+    return pd.Series(pd.Categorical.from_codes(values, index, ordered=ordered))

@@ -1,0 +1,256 @@
+"""Exact search for the nearest rows: number of neighbours, metrics, dense rows and sparse ones."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from math import ceil, log2
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_scalar
+from sklearn.utils.extmath import row_norms
+
+from surefoot._kernels import nearest_rows
+from surefoot._parallel import row_batches
+from surefoot._search._series import window_radius
+from surefoot._typing import Floats, Ints
+from surefoot._validation import check_option
+
+# Name of a metric, function of two rows, or a neighbour search of the user's own, not yet fitted.
+Metric = str | Callable[[Any, Any], float] | Any
+
+# Metrics that allow points between two rows, by all their names; p of "minkowski" is 2.
+METRICS = {
+    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
+    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
+    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
+    "sqeuclidean": "sqeuclidean",
+}
+
+
+# Share of non-zero cells above which scikit-learn's dense products are faster than the inverted index
+# (measured by benchmarks/bench_text.py).
+FULL = 0.25
+
+# Rounding error of a squared distance of zero, relative to the squared lengths.
+ZERO_SQUARE = 1e-13
+
+# Most queries that one thread takes at a time.
+MOST_QUERIES = 2048
+
+
+def log_n_neighbors(n: int) -> int:
+    """Number of neighbours for `n` training rows, 2⌈log2 n⌉ + 1 (Bennett 2007, section 4.1).
+
+    Examples
+    --------
+    >>> log_n_neighbors(200)
+    17
+    """
+    return 2 * ceil(log2(n)) + 1
+
+
+def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
+    """Number of neighbours that `n_neighbors`, an int or "log", means for `n_rows` training rows."""
+    if isinstance(n_neighbors, str):
+        check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
+        return log_n_neighbors(n_rows)
+    return int(check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1))
+
+
+def canonical_metric(metric: Metric) -> Metric:
+    """Canonical name of a metric; raises if it is unknown. Functions and searches are returned as they are."""
+    if callable(metric) or hasattr(metric, "kneighbors"):
+        return metric
+    if metric not in METRICS:
+        names = ", ".join(sorted(METRICS))
+        raise ValueError(
+            f"metric={metric!r} is not known: it may be a function of two rows, a neighbour search with fit and "
+            f"kneighbors, or one of {names}."
+        )
+    return METRICS[metric]
+
+
+def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
+    window_radius(window, 1)
+    if window is not None and not (isinstance(metric, str) and metric == "dtw"):
+        raise ValueError(f"window={window!r} needs metric='dtw': metric={metric!r} has no window.")
+    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+        canonical_metric(metric)
+
+
+class NeighborSearch(ABC):
+    """Base of searches among rows; each may offer more than a new search for a part of its rows."""
+
+    rows: Any
+
+    @abstractmethod
+    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows, nearest first."""
+
+    @abstractmethod
+    def among(self, rows: Any) -> "NeighborSearch":
+        """Search of this kind among other rows."""
+
+    def part(self, positions: Ints) -> "NeighborSearch":
+        """Search among some of the rows."""
+        return self.among(self.rows[positions])
+
+    def prepare_parts(self, n_neighbors: int, n_rows: int) -> None:
+        """Prepare for searches of these very rows among parts of about `n_rows` of them; by default, do nothing."""
+        return
+
+
+def neighbor_search(
+    rows: Any, metric: Metric, n_neighbors: int, n_jobs: int | None = None
+) -> NeighborSearch:
+    """Exact search for the nearest of `rows`.
+
+    Sparse rows under the cosine or Euclidean distance are searched by an inverted index, or, with many
+    non-zero cells, as dense blocks; all others by scikit-learn, or by the search that the user gave.
+    """
+    n_cells = rows.shape[0] * rows.shape[1]
+    if not issparse(rows) or metric not in ("cosine", "euclidean"):
+        return RowSearch(rows, metric, n_neighbors, n_jobs)
+    fits = 8 * n_cells <= get_config()["working_memory"] * 2**20
+    if rows.nnz >= FULL * n_cells and fits:
+        return RowSearch(rows, metric, n_neighbors, n_jobs, dense=True)
+    return SparseNeighbors(rows, metric, n_neighbors, n_jobs)
+
+
+class RowSearch(NeighborSearch):
+    """Search by scikit-learn, or by a search that the user gave as metric.
+
+    Parameters
+    ----------
+    rows : ndarray or CSR of shape (n_rows, n_columns)
+        Rows to search in.
+    metric : str, callable or unfitted neighbour search
+        See `Metric`.
+    n_neighbors, n_jobs : int
+        Neighbours that `kneighbors` returns by default, and threads.
+    dense : bool, default=False
+        Whether sparse rows are searched as dense copies.
+    """
+
+    def __init__(
+        self, rows: Any, metric: Metric, n_neighbors: int, n_jobs: int | None, dense: bool = False
+    ) -> None:
+        self.rows, self.metric, self.n_neighbors = rows, metric, n_neighbors
+        self.n_jobs, self.dense = n_jobs, dense
+        given = hasattr(metric, "kneighbors")
+        search = (
+            clone(metric)
+            if given
+            else NearestNeighbors(n_neighbors=n_neighbors, metric=metric, n_jobs=n_jobs)
+        )
+        self.search = search.fit(rows.toarray() if dense else rows)
+
+    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows, nearest first."""
+        n_neighbors = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not (self.dense and issparse(X)):
+            return self.search.kneighbors(X, n_neighbors)
+        parts = [
+            self.search.kneighbors(X[batch].toarray(), n_neighbors)
+            for batch in row_batches(X.shape[0], 8 * X.shape[1])
+        ]
+        distances, indices = zip(*parts, strict=True)
+        return np.concatenate(distances), np.concatenate(indices)
+
+    def among(self, rows: Any) -> NeighborSearch:
+        """Search of this kind among other rows."""
+        n_neighbors = min(self.n_neighbors, rows.shape[0])
+        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+
+
+class SparseNeighbors(NeighborSearch):
+    """Exact search among CSR rows under the cosine or the Euclidean distance.
+
+    For each column an inverted index lists the rows that have a value in it; eight queries at a time add
+    up their dot products with all rows, of which the largest are selected (x·n − |n|²/2 is largest
+    where the Euclidean distance is least).
+
+    Parameters
+    ----------
+    rows : CSR of shape (n_rows, n_columns)
+        Rows to search in.
+    metric : {"cosine", "euclidean"}
+        Under "cosine" a zero row is at distance 1 from all rows.
+    n_neighbors : int
+        Neighbours that `kneighbors` returns by default.
+    n_jobs : int, default=None
+        Threads over batches of queries.
+    """
+
+    def __init__(self, rows: Any, metric: str, n_neighbors: int, n_jobs: int | None = None) -> None:
+        self.metric, self.unit = metric, metric == "cosine"
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+        self.rows = unit_rows(rows) if self.unit else canonical(rows)
+        by_column = self.rows.tocsc()
+        self._index = (by_column.indptr.astype(np.int64), by_column.indices, by_column.data)
+        self._squares = row_norms(self.rows, squared=True)
+        self._offsets = np.zeros(rows.shape[0]) if self.unit else -0.5 * self._squares
+
+    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows, nearest first, equal distances by index."""
+        n_neighbors = self.n_neighbors if n_neighbors is None else n_neighbors
+        X = csr_array(X)
+        X = unit_rows(X) if self.unit else canonical(X)
+        if X.shape[0] <= MOST_QUERIES:
+            return self._nearest(X, n_neighbors)
+        parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(self._nearest)(X[batch], n_neighbors)
+            for batch in row_batches(X.shape[0], 16 * n_neighbors, MOST_QUERIES)
+        )
+        distances, indices = zip(*parts, strict=True)
+        return np.concatenate(distances), np.concatenate(indices)
+
+    def among(self, rows: Any) -> NeighborSearch:
+        """Search of this kind among other rows."""
+        n_neighbors = min(self.n_neighbors, rows.shape[0])
+        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+
+    def _nearest(self, X: Any, n_neighbors: int) -> tuple[Floats, Ints]:
+        """Distances and indices of the nearest rows for one batch of queries."""
+        queries = csr_parts(X)[:3]
+        keys, indices = nearest_rows(queries, self._index, self._offsets, X.shape[1], n_neighbors)
+        if self.unit:
+            return np.clip(1.0 - keys, 0.0, 2.0), indices
+        query_squares = row_norms(X, squared=True)[:, None]
+        squares = query_squares - 2.0 * keys
+        squares[squares < ZERO_SQUARE * (query_squares + self._squares[indices])] = 0.0
+        return np.sqrt(squares), indices
+
+
+def csr_parts(rows: Any) -> tuple[NDArray[Any], NDArray[Any], Floats, Floats]:
+    """Row starts, columns and values of CSR rows, as the kernels take them, and the squared lengths."""
+    narrow = np.int32 if rows.shape[1] <= np.iinfo(np.int32).max else np.int64
+    columns = rows.indices.astype(narrow, copy=False)
+    return rows.indptr.astype(np.int64), columns, rows.data, row_norms(rows, squared=True)
+
+
+def canonical(rows: Any) -> Any:
+    """CSR rows in canonical format: each column at most once in a row."""
+    if rows.has_canonical_format:
+        return rows
+    rows = rows.copy()
+    rows.sum_duplicates()
+    return rows
+
+
+def unit_rows(rows: Any) -> Any:
+    """CSR rows scaled to length one; not copied if they have length one already."""
+    rows = canonical(rows)
+    squares = row_norms(rows, squared=True)
+    done = (np.abs(squares - 1.0) <= 8 * np.finfo(float).eps) | (squares == 0.0)
+    return rows if done.all() else normalize(rows)

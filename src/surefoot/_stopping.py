@@ -1,0 +1,150 @@
+"""Stopping rule of active learning: stop when predictions no longer change (Bloodgood and Vijay-Shanker 2009)."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length, check_scalar
+
+from surefoot._validation import check_number
+
+# Most rows that need be watched: enough to see a change of a few in a hundred.
+MOST_WATCHED = 1000
+
+# Share of predictions that the last doubling of labels may have changed; see the results on queries.
+TOLERANCE = 0.07
+
+
+class StoppingRule:
+    """Rule that says when further labels will hardly improve a classifier.
+
+    After each fit it gets the predictions for the same rows of the pool, and compares them with those of the model
+    that had half as many labels. Accuracy cannot change by more than the share of predictions that change. So where
+    the last doubling of labels changed few predictions, the next doubling will probably gain little. How many rows
+    are labelled between two fits does not matter.
+
+    Parameters
+    ----------
+    tolerance : float, default=0.07
+        Largest share of predictions that the last doubling of labels may have changed.
+    state : dict, default=None
+        `state` of an earlier rule, to go on from there; None begins anew.
+
+    Examples
+    --------
+    >>> import json
+    >>> from surefoot._stopping import StoppingRule
+    >>> rule = StoppingRule()
+    >>> rule.look(["a", "b"] * 50, n_labels=20)
+    >>> rule.look(["a", "a"] * 50, n_labels=40)
+    >>> rule.should_stop
+    False
+    >>> again = StoppingRule(state=json.loads(json.dumps(rule.state)))
+    >>> again.look(["a", "a"] * 49 + ["a", "b"], n_labels=80)
+    >>> again.should_stop
+    True
+    >>> again.reason
+    'Stop: the last 40 labels, which doubled their number, changed 1.0% of 100 predictions;
+    the next 80 will probably change fewer.'
+    """
+
+    def __init__(
+        self, *, tolerance: float = TOLERANCE, state: dict[str, Any] | None = None
+    ) -> None:
+        check_number(tolerance, "tolerance", min_val=0, max_val=1)
+        self.tolerance = float(tolerance)
+        looks = [] if state is None else state["looks"]
+        self._looks = [(int(look["n_labels"]), list(look["predictions"])) for look in looks]
+        compared = None if state is None else state["compared"]
+        self._compared = None if compared is None else (int(compared[0]), int(compared[1]))
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """State of the rule, in numbers, strings, lists and dicts that JSON can store."""
+        looks = [{"n_labels": n, "predictions": predictions} for n, predictions in self._looks]
+        return {"looks": looks, "compared": None if self._compared is None else [*self._compared]}
+
+    def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
+        """Compare the predictions of a newly fitted model with those of the model that had half as many labels.
+
+        Parameters
+        ----------
+        predictions : array-like of shape (n_rows,)
+            Predicted classes of the watched rows: each time those of the same rows, drawn at random from the
+            pool before any was labelled; a thousand are enough.
+        n_labels : int
+            Number of labels that the model was fitted to.
+        labelled : array-like of bool of shape (n_rows,), default=None
+            Which of the watched rows are labelled by now. They are left out: a model may know them by heart.
+        """
+        classes = self._checked(predictions)
+        check_scalar(n_labels, "n_labels", Integral, min_val=1)
+        is_open = ~_mask(labelled, len(classes))
+        earlier = [look for look in self._looks if look[0] < n_labels]
+        n_halves = sum(2 * look[0] <= n_labels for look in earlier)
+        # Of the looks at half of the labels or fewer, only the last will be needed again.
+        self._looks = [*earlier[max(n_halves - 1, 0) :], (int(n_labels), classes)]
+        self._compared = None
+        if n_halves:
+            pairs = zip(self._looks[0][1], classes, strict=True)
+            changed = np.array([before != after for before, after in pairs])
+            self._compared = int(changed[is_open].sum()), int(is_open.sum())
+
+    def _checked(self, predictions: Any) -> list[Any]:
+        """Predictions as a list of plain values; raise an error if they cannot be those of the rows watched before."""
+        classes = np.asarray(predictions)
+        if classes.ndim != 1 or len(classes) == 0:
+            raise ValueError("predictions must be a list of classes, one for each watched row.")
+        if self._looks and len(classes) != len(self._looks[-1][1]):
+            raise ValueError(
+                f"predictions has {len(classes)} rows, but those before had {len(self._looks[-1][1])}: the "
+                "same rows must be watched each time."
+            )
+        return [label.item() if isinstance(label, np.generic) else label for label in classes]
+
+    @property
+    def changed(self) -> float:
+        """Share of predictions that the last doubling of labels changed; 1 before the labels have doubled.
+
+        By the rule of succession: one changed and one unchanged row are added, so that a few rows prove nothing.
+        """
+        if self._compared is None:
+            return 1.0
+        n_changed, n_rows = self._compared
+        return (n_changed + 1) / (n_rows + 2) if n_rows else 0.0
+
+    @property
+    def should_stop(self) -> bool:
+        """True if the last doubling of labels changed few predictions, or no watched row is left to label."""
+        return self._compared is not None and self.changed <= self.tolerance
+
+    @property
+    def reason(self) -> str:
+        """Sentence that says why to stop, or why not."""
+        if self._compared is None:
+            return "Go on: the number of labels has not doubled since the first model."
+        n_changed, n_rows = self._compared
+        if n_rows == 0:
+            return "Stop: all rows that were watched are labelled."
+        n_before, n_after = self._looks[0][0], self._looks[-1][0]
+        times = "which doubled" if n_after == 2 * n_before else "which more than doubled"
+        changes = (
+            f"the last {n_after - n_before} labels, {times} their number, changed {n_changed / n_rows:.1%} "
+            f"of {n_rows} predictions"
+        )
+        if self.should_stop:
+            return f"Stop: {changes}; the next {n_after} will probably change fewer."
+        if n_changed / n_rows <= self.tolerance:
+            return f"Go on: {changes}, but so few rows prove nothing."
+        return f"Go on: {changes}; {self.tolerance:.0%} or fewer would be a reason to stop."
+
+
+def _mask(labelled: Any, n_rows: int) -> NDArray[np.bool_]:
+    if labelled is None:
+        return np.zeros(n_rows, dtype=bool)
+    mask = np.asarray(labelled)
+    if mask.dtype != bool:
+        raise ValueError("labelled must have True or False for each watched row.")
+    check_consistent_length(mask, np.empty(n_rows))
+    return mask

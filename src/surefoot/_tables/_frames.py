@@ -1,0 +1,505 @@
+"""Tables in memory of every kind through one set of functions: arrays, sparse rows, pandas, polars and Arrow frames.
+
+pandas is called directly, as narwhals refuses names that are no strings or stand twice, and leaves the index out; every
+other frame goes through narwhals, 2.0.1 or later. A *column* is what `take_column` and `split_columns` return: a series
+of the frame's own kind, or an array. A *missing value* is None, NaN, NaT, NA or null, and never a string.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse, vstack
+
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import plural
+
+
+def as_table(X: Any) -> Any:
+    """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
+
+    A list of strings, for a pipeline that vectorises them, is the only table with one dimension.
+    """
+    if issparse(X):
+        return X if X.format == "csr" else csr_array(X)
+    if is_frame(X):
+        return X
+    table = X if isinstance(X, np.ndarray) else _as_array(X)
+    if table.ndim != 2 and not (table.ndim == 1 and table.dtype.kind in "OSUT"):
+        raise ValueError(
+            f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
+        )
+    if table.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers.")
+    if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
+        return np.array(X, dtype=object)  # beside a string, NumPy makes the string "nan" of a NaN
+    return table
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise ValueError(
+            "X has rows of different lengths: each row must have one value for each column."
+        ) from error
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a frame of pandas, polars, Arrow or another library that narwhals knows."""
+    if isinstance(X, np.ndarray) or issparse(X):
+        return False
+    return hasattr(X, "columns") if is_pandas(X) else bool(nw.dependencies.is_into_dataframe(X))
+
+
+def is_pandas(data: Any) -> bool:
+    """Whether a frame, a column or a type of these is pandas, or of a library with its methods."""
+    return hasattr(data, "iloc")
+
+
+def count_rows(X: Any) -> int:
+    """Number of rows of a table, or of items of a column or list."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
+    if len(shape) == 0:
+        raise TypeError("X is a single value: it must have one row for each example.")
+    return int(shape[0])
+
+
+def row_index(X: Any) -> NDArray[Any] | None:
+    """Values of a pandas index; None for a table without one."""
+    return np.asarray(X.index) if is_pandas(X) else None
+
+
+# NumPy's letters for kinds of numbers: booleans, whole numbers with and without sign, floats.
+WHOLE = "biu"
+NUMERIC = "biuf"
+
+# Largest number of 32 bits: models take no larger ones.
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def column_names(X: Any) -> list[Any]:
+    """Names of a frame's columns, or an array's column numbers; none for a list of strings."""
+    if is_pandas(X):
+        return list(X.columns)
+    if is_frame(X):
+        return list(nw.from_native(X, eager_only=True).columns)
+    return list(range(X.shape[1])) if X.ndim == 2 else []
+
+
+def take_column(X: Any, name: Any) -> Any:
+    """Column of a table by its name, or by its number in an array; dense if X is sparse."""
+    if issparse(X):
+        return X[:, [name]].toarray().ravel()
+    if isinstance(X, np.ndarray):
+        return X[:, name]
+    if not is_pandas(X):
+        return nw.from_native(X, eager_only=True).get_column(name).to_native()
+    column = X[name]
+    if column.ndim != 1:
+        raise ValueError(f"X has more than one column with the name {name!r}.")
+    return column
+
+
+def split_columns(X: Any) -> list[Any]:
+    """Columns of a table in order, also where two have one name."""
+    if is_pandas(X):
+        return [X.iloc[:, i] for i in range(X.shape[1])]
+    return [take_column(X, name) for name in column_names(X)]
+
+
+def is_numeric(column: Any) -> bool:
+    """Whether a column holds numbers or booleans."""
+    return kind_of(column) in NUMERIC
+
+
+def is_whole(column: Any) -> bool:
+    """Whether a column holds whole numbers or booleans."""
+    return kind_of(column) in WHOLE
+
+
+def kind_of(column: Any) -> str:
+    """NumPy's letter for a column's kind: one of `NUMERIC`, M for dates, another for anything else."""
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    if kind is not None:
+        return str(kind)
+    if isinstance(column, list):
+        return "O"
+    return _letter(nw.from_native(column, series_only=True).dtype)
+
+
+def kinds_of(table: Any) -> list[str]:
+    """Kinds of a frame's columns, or the kind of an array or column alone."""
+    if not is_frame(table):
+        return [kind_of(table)]
+    if is_pandas(table):
+        return [dtype.kind for dtype in table.dtypes]
+    return [_letter(dtype) for dtype in nw.from_native(table, eager_only=True).schema.values()]
+
+
+def _letter(dtype: Any) -> str:
+    if dtype == nw.Boolean:
+        return "b"
+    if dtype.is_integer():
+        return "i"
+    if dtype.is_numeric():
+        return "f"
+    return "M" if dtype in (nw.Date, nw.Datetime) else "O"
+
+
+# Sparse formats whose rows can be taken.
+ROW_FORMATS = ("csr", "csc", "lil", "dok")
+
+
+def take_rows(X: Any, rows: Any) -> Any:
+    """Rows of a table, or items of a column or list, by positions, a boolean mask or a slice.
+
+    The type stays, and so do dtypes, categories and a pandas index. A slice of an array or frame is a view.
+    """
+    if isinstance(X, np.ndarray):
+        return X[_key(rows)]
+    if issparse(X):
+        return (X if X.format in ROW_FORMATS else X.tocsr())[_key(rows)]
+    if is_pandas(X):
+        return X.iloc[rows] if isinstance(rows, slice) else X.take(_positions(rows, len(X)))
+    if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
+        return _take_narwhals(nw.from_native(X, eager_only=True, allow_series=True), rows)
+    if isinstance(rows, slice) or hasattr(X, "shape"):  # an array of another library
+        return X[_key(rows)]
+    return [X[i] for i in _positions(rows, len(X)).tolist()]
+
+
+def _take_narwhals(data: Any, rows: Any) -> Any:
+    if isinstance(rows, slice) and rows.step in (None, 1):
+        return data[rows].to_native()
+    positions = _positions(rows, len(data))
+    # Arrow knows neither steps nor positions from the end.
+    return data[np.where(positions < 0, positions + len(data), positions)].to_native()
+
+
+def _key(rows: Any) -> Any:
+    """Slice, or array of positions or booleans."""
+    if isinstance(rows, slice):
+        return rows
+    return np.asarray(rows, dtype=None if len(rows) else np.int64)
+
+
+def _positions(rows: Any, n_rows: int) -> Ints:
+    """Positions of rows that are given in any form."""
+    key = _key(rows)
+    if isinstance(key, slice):
+        return np.arange(n_rows)[key]
+    if key.dtype.kind != "b":
+        return np.asarray(key)
+    if len(key) != n_rows:
+        raise IndexError(f"The mask has {len(key)} values, and the table has {n_rows} rows.")
+    return np.flatnonzero(key)
+
+
+def as_numbers(X: Any, *, complete: bool = True) -> Any:
+    """Table as a float64 array or CSR if it is numeric and, if asked, complete; else None."""
+    if issparse(X):
+        values = X.astype(np.float64, copy=False)
+        return values if not complete or np.isfinite(values.data).all() else None
+    allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
+    if not all(kind in allowed for kind in kinds_of(X)):
+        return None
+    try:
+        values = as_floats(X)
+    except (TypeError, ValueError):  # objects that are no numbers: categories
+        return None
+    return values if not complete or np.isfinite(values).all() else None
+
+
+def as_floats(values: Any) -> Floats:
+    """Floats of a column or dense table, NaN for every missing value; ValueError or TypeError for what is no number."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in NUMERIC:
+        return values.astype(np.float64, copy=False)
+    if is_pandas(values) and all(kind in NUMERIC for kind in kinds_of(values)):
+        return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+    if is_frame(values):
+        return _frame_floats(values)
+    if not is_pandas(values) and kind_of(values) in NUMERIC:
+        return _narwhals_floats(nw.from_native(values, series_only=True).to_frame())[:, 0]
+    return _parse_floats(_objects(values))
+
+
+def _frame_floats(frame: Any) -> Floats:
+    kinds = kinds_of(frame)
+    if kinds and all(kind in NUMERIC for kind in kinds):  # pandas was dealt with
+        return _narwhals_floats(nw.from_native(frame, eager_only=True))
+    floats = np.empty(frame.shape, order="F")
+    for i, column in enumerate(split_columns(frame)):
+        floats[:, i] = as_floats(column)
+    return floats
+
+
+def _narwhals_floats(frame: Any) -> Floats:
+    return np.asarray(frame.select(nw.all().cast(nw.Float64())).to_numpy(), dtype=np.float64)
+
+
+def _parse_floats(objects: NDArray[Any]) -> Floats:
+    """Floats of objects; NumPy reads the numbers in strings, but the string "nan" is none."""
+    try:
+        floats = objects.astype(np.float64)
+    except TypeError:  # NumPy knows no NA and no NaT
+        floats = _with_none(objects).astype(np.float64)
+    strings = [value for value in objects[np.isnan(floats)] if not is_missing(value)]
+    if strings:
+        raise ValueError(f"could not convert string to float: {strings[0]!r}")
+    return floats
+
+
+def as_objects(values: Any) -> NDArray[Any]:
+    """Array of a column's or dense table's values as Python objects, None for every missing value."""
+    return _with_none(_objects(values))
+
+
+def as_values(column: Any) -> NDArray[Any]:
+    """Array of a column's values: floats with NaN for missing values, dates with NaT, or objects with None.
+
+    Booleans are objects, and so are strings; an array of objects gives floats if all of them are numbers.
+    """
+    kind = kind_of(column)
+    if kind == "M":
+        return np.asarray(column, dtype="datetime64[us]")
+    if kind in "iuf":
+        return as_floats(column)
+    if kind == "O" and isinstance(
+        column, np.ndarray
+    ):  # a mixed array: its numbers are objects, too
+        numbers = as_numbers(column, complete=False)
+        return as_objects(column) if numbers is None else numbers
+    return as_objects(column)
+
+
+def missing_mask(values: Any) -> Mask:
+    """Mask of the missing values in an array, list, column or dense table."""
+    if all(kind in NUMERIC for kind in kinds_of(values)):
+        return np.isnan(as_floats(values))
+    return _missing(_objects(values))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA; no string is."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # noqa: PLR0124 - true of NaN and NaT alone
+    except (TypeError, ValueError):  # NA has no truth value; nor has an array, which is not missing
+        return type(value).__name__ == "NAType"
+
+
+def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
+    """Copy of objects with None for every missing value."""
+    copied = objects.copy()
+    copied[_missing(objects)] = None
+    return copied
+
+
+def _missing(objects: NDArray[Any]) -> Mask:
+    with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
+        return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
+
+
+def _objects(values: Any) -> NDArray[Any]:
+    """Values as objects, missing ones as they are."""
+    if is_frame(values):
+        objects = np.empty(values.shape, dtype=object)
+        for i, column in enumerate(split_columns(values)):
+            objects[:, i] = _objects(column)
+        return objects
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind in "mM":  # nanoseconds would become whole numbers
+            values = values.astype(f"{values.dtype.kind}8[us]")
+        return values.astype(object)
+    if is_pandas(values):
+        return np.asarray(values.astype(object).to_numpy())
+    if not isinstance(values, list):
+        values = nw.from_native(values, series_only=True).to_list()
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+# Categories of a column that are told apart, the most common ones, and the most letters of one.
+MOST_LEVELS = 50
+MOST_LETTERS = 100
+
+# Codes of a missing value, and of all categories beyond the most common ones.
+MISSING, OTHER = -1, -2
+
+
+@dataclass(frozen=True, eq=False)
+class PlainColumn:
+    """Column of a table as numbers, NaN where they are missing, or as codes of its most common categories.
+
+    Attributes
+    ----------
+    name : str or int
+        Name of the column, or its number in an array.
+    values : ndarray of shape (n_rows,)
+        Numbers, microseconds for times, or codes: positions in `levels`, `MISSING` or `OTHER`.
+    levels : ndarray of str, or None
+        The categories; None for numbers.
+    """
+
+    name: Any
+    values: NDArray[Any]
+    levels: NDArray[Any] | None = None
+
+
+def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[PlainColumn]:
+    """Columns of a table as numbers and codes; with the categories of the columns `like`, where they are given."""
+    if issparse(table) or len(table.shape) < 2:
+        return []
+    names, columns = column_names(table), split_columns(table)
+    known = [None] * len(names) if like is None else like
+    return [_plain(*each) for each in zip(names, columns, known, strict=True)]
+
+
+def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
+    values = as_values(column)
+    is_number = values.dtype.kind in "fM" if like is None else like.levels is None
+    if is_number:
+        return PlainColumn(name, _as_numbers(name, values))
+    strings = _as_strings(values)
+    levels = _common_levels(strings) if like is None else like.levels
+    return PlainColumn(name, _codes(strings, np.asarray(levels)), levels)
+
+
+def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
+    """Numbers, microseconds for times; NaN for missing and infinite values."""
+    if values.dtype.kind == "M":
+        return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
+    try:
+        numbers = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Column {name!r} holds strings where the model knows numbers.") from error
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _as_strings(values: NDArray[Any]) -> NDArray[Any]:
+    """Strings of a column's values, shortened; None for missing ones."""
+    pairs = zip(values, missing_mask(values), strict=True)
+    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
+    return np.array(strings, dtype=object)
+
+
+def _common_levels(strings: NDArray[Any]) -> NDArray[Any]:
+    """Most common strings, ascending."""
+    known = [string for string in strings if string is not None]
+    levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
+    return np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
+
+
+def _codes(strings: NDArray[Any], levels: NDArray[Any]) -> Ints:
+    place = {level: code for code, level in enumerate(levels.tolist())}
+    codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
+    return np.array(codes, dtype=np.int64)
+
+
+def input_form(X: Any) -> dict[str, Any]:
+    """Library, kinds of columns and categories of a table, in plain values, to give rows of files the same form.
+
+    The kind is NumPy's letter: b, i, u and f for numbers, M for times, m for durations, O for anything else. An array
+    has one kind.
+    """
+    names = column_names(X) if is_frame(X) else [None]
+    if not all(isinstance(name, str) for name in names):
+        are_numbers = set(kinds_of(X)) <= set(NUMERIC)
+        return {"library": "numpy", "kind": "f" if are_numbers else "O"}
+    kinds = dict(zip(names, kinds_of(X), strict=True))
+    if not is_pandas(X):
+        library = str(nw.from_native(X, eager_only=True).implementation.value)
+        return {"library": library, "kinds": kinds, "categories": {}}
+    infer = import_module("pandas.api.types").infer_dtype
+    categories = {}
+    for name, column in zip(names, split_columns(X), strict=True):
+        if column.dtype == object and infer(column, skipna=True) == "boolean":
+            kinds[name] = "b"  # booleans with missing values are objects
+        if hasattr(column, "cat"):
+            values = as_objects(column.cat.categories.to_series()).tolist()
+            if all(isinstance(value, (str, int, float)) for value in values):
+                categories[name] = {"values": values, "ordered": bool(column.cat.ordered)}
+    return {"library": "pandas", "kinds": kinds, "categories": categories}
+
+
+def stack_rows(tables: Sequence[Any]) -> Any:
+    """Table with the rows of several tables under each other, of the kind that the first is."""
+    first = tables[0]
+    if issparse(first):
+        return vstack(tables, format="csr")
+    if is_pandas(first):
+        return _stack_pandas(tables)
+    if is_frame(first):
+        return nw.concat([nw.from_native(table, eager_only=True) for table in tables]).to_native()
+    return np.concatenate([np.asarray(table) for table in tables])
+
+
+def _stack_pandas(tables: Sequence[Any]) -> Any:
+    """Stacked frame; a column of categories has those of all tables, where pandas can join them."""
+    stacked = import_module("pandas").concat(tables)
+    join = import_module("pandas.api.types").union_categoricals
+    if not all(table.columns.equals(stacked.columns) for table in tables):
+        return stacked
+    for i in range(stacked.shape[1]):
+        parts = [table.iloc[:, i] for table in tables]
+        if all(hasattr(part, "cat") for part in parts) and not hasattr(stacked.iloc[:, i], "cat"):
+            try:
+                stacked.isetitem(i, join(parts))
+            except TypeError:  # two orders, or strings and numbers: the column holds objects
+                continue
+    return stacked
+
+
+def with_columns(X: Any, columns: Mapping[Any, Floats]) -> Any:
+    """Copy of a table with some columns replaced by floats."""
+    if isinstance(X, np.ndarray):
+        # Whole numbers would cut the floats off.
+        table = X.astype(np.float64) if X.dtype.kind in WHOLE and columns else X.copy()
+        for number, values in columns.items():
+            table[:, number] = values
+        return table
+    if is_pandas(X):
+        table = X.copy(deep=False)
+        for name, values in columns.items():
+            table[name] = values
+        return table
+    frame = nw.from_native(X, eager_only=True)
+    backend = frame.implementation
+    series = [nw.new_series(name, new, backend=backend) for name, new in columns.items()]
+    return frame.with_columns(*series).to_native()
+
+
+def frame_like(kind: type, values: Floats, names: Sequence[Any]) -> Any:
+    """Frame of a type, such as `pandas.DataFrame`, with an array's rows and names for its columns."""
+    if is_pandas(kind):
+        return kind(values, columns=names)
+    library: Any = kind.__module__.partition(".")[0]
+    columns = {str(name): column for name, column in zip(names, values.T, strict=True)}
+    return nw.from_dict(columns, backend=library).to_native()
+
+
+def without_infinities(X: Any) -> tuple[Any, int]:
+    """Table with NaN in place of numbers that are infinite or beyond float32, and how many there were."""
+    replaced: dict[Any, Floats] = {}
+    n_replaced = 0
+    for name, column in zip(column_names(X), split_columns(X), strict=True):
+        if kind_of(column) == "f":
+            values = as_floats(column)
+            too_large = np.abs(values) > LARGEST
+            if too_large.any():
+                replaced[name] = np.where(too_large, np.nan, values)
+                n_replaced += int(np.count_nonzero(too_large))
+    return (with_columns(X, replaced) if replaced else X), n_replaced
+
+
+def infinities_in_words(n_replaced: int) -> str:
+    """Sentence for the count that `without_infinities` returns."""
+    are = "is" if n_replaced == 1 else "are"
+    return f"{plural(n_replaced, 'number')} that {are} infinite or above {LARGEST:.1e} {are} treated as missing."

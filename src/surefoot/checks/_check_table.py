@@ -1,0 +1,154 @@
+"""Checks of a table before a model is judged on it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from surefoot._tables import as_table, count_rows
+from surefoot._typing import Floats, Ints
+from surefoot._words import listed
+from surefoot.checks._coding import Finding, code_columns
+from surefoot.checks._columns import find_equal_columns, find_identifiers, find_leaks
+from surefoot.checks._dependence import find_entities, find_order
+from surefoot.checks._duplicates import find_duplicates
+
+CODES = ("leak", "duplicate", "entity", "order", "identifier", "equal")
+
+# Numbers with more different values are no classes.
+MOST_LABELS = 20
+
+# Folds that are compared, where it is not known how many were used.
+DEFAULT_FOLDS = 5
+
+
+def check_table(
+    X: Any,
+    y: Any = None,
+    *,
+    held_out: Any = None,
+    ignore: Iterable[str] = (),
+    estimator: Any = None,
+    random_state: int = 0,
+) -> list[Finding]:
+    """List of faults that make scores better than they are, or that make columns useless; empty if none is found.
+
+    - `leak`: a column gives the target away (target leakage). Alone, it explains nearly all of the target on held-out
+      rows, or almost as much as the whole model, while the next column leaves three times as much unexplained. A
+      column may be that good honestly: whether its value is known when a prediction is needed, a person has to say.
+    - `duplicate`: rows have an exact or near copy in the table, more than by coincidence; and with `held_out`, how
+      many were predicted by a model that had learned from the copy, and the mean loss with and without these.
+    - `entity`: the values of a column look like persons, places or things with several rows each. A small model is
+      worse if all rows of a value are held out together, so they should be passed as `groups`.
+    - `order`: the model is worse if rows that stand together in the table are held out together, as where rows of one
+      person or time stand together, or the data drift. Needs `estimator`.
+    - `identifier`: a column has another value in every row, where that is no coincidence.
+    - `equal`: a column says the same as an earlier one, with the same, renamed or rescaled values.
+
+    Each check that is a test decides at a level of 0.002.
+
+    Parameters
+    ----------
+    X : array-like, CSR or frame of shape (n_rows, n_columns)
+        Rows, in the order of the table. Sparse rows and lists of texts have no columns, and only `order` is checked.
+    y : array-like of shape (n_rows,), default=None
+        Targets. Without them, only copies, identifiers and equal columns are searched.
+    held_out : HeldOut, default=None
+        Out-of-fold predictions, such as `held_out_` of an error estimator, or any object with the attributes `rows`,
+        `prediction`, `probabilities`, `classes`, `groups` and `splits`, where all but the first two may be None. With
+        groups, rows are known to depend on each other: entities and order are not checked.
+    ignore : iterable of str, default=()
+        Codes of the checks to leave out.
+    estimator : classifier or regressor, default=None
+        Model that is fitted on ordered folds. A frozen model is not fitted: neither entities nor order are checked.
+    random_state : int, default=0
+        Seed of folds, and of samples of large tables.
+
+    Returns
+    -------
+    findings : list of Finding
+        At most one for each code.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from surefoot.checks import check_table
+    >>> draw = np.random.default_rng(0)
+    >>> X = draw.normal(size=(500, 5))
+    >>> y = X[:, 0] + draw.normal(size=500) > 0
+    >>> X[:, 3] = y + 0.1 * draw.normal(size=500)  # measured after the fact
+    >>> X[:, 4] = np.arange(500)
+    >>> [(finding.code, finding.columns) for finding in check_table(X, y)]
+    [('leak', ('column 3',)), ('identifier', ('column 4',))]
+    """
+    ignored = set(ignore)
+    if not ignored <= set(CODES):
+        raise ValueError(
+            f"ignore names {listed(sorted(ignored - set(CODES)))}: the checks are {listed(CODES)}."
+        )
+    table = as_table(X)
+    columns, n_rows = code_columns(table), count_rows(table)
+    if y is None:
+        y, is_regression = np.zeros(n_rows), True
+        ignored |= {"leak", "entity", "order"}
+    else:
+        y = column_or_1d(y)
+        check_consistent_length(table, y)
+        is_regression = _is_regression(y, held_out, estimator)
+    is_frozen = isinstance(estimator, FrozenEstimator)
+    if is_frozen or (held_out is not None and held_out.groups is not None):
+        ignored |= {"entity", "order"}
+    rows, prediction = np.arange(n_rows), None
+    splits, losses = None, np.zeros(n_rows)
+    if held_out is not None:
+        rows, prediction = held_out.rows, held_out.probabilities
+        prediction = held_out.prediction if prediction is None else prediction
+        if held_out.splits is not None and not is_frozen:
+            splits = np.full(n_rows, -1)
+            splits[rows] = held_out.splits
+            losses[rows] = (
+                np.abs(held_out.prediction - y[rows])
+                if is_regression
+                else held_out.prediction != y[rows]
+            )
+    checks: dict[str, Callable[[], Finding | None]] = {
+        "leak": lambda: find_leaks(columns, y, rows, prediction, is_regression, random_state),
+        "duplicate": lambda: find_duplicates(columns, splits, losses, is_regression, random_state),
+        "entity": lambda: find_entities(columns, y, is_regression, random_state),
+        "order": lambda: _find_order(estimator, table, y, splits, losses, random_state),
+        "identifier": lambda: find_identifiers(columns),
+        "equal": lambda: find_equal_columns(columns),
+    }
+    findings = [check() for code, check in checks.items() if code not in ignored]
+    return [finding for finding in findings if finding is not None]
+
+
+def _is_regression(y: NDArray[Any], held_out: Any, estimator: Any) -> bool:
+    if estimator is not None:
+        return not is_classifier(estimator)
+    if held_out is not None:
+        return held_out.classes is None
+    return y.dtype.kind in "fiu" and len(np.unique(y)) > MOST_LABELS
+
+
+def _find_order(
+    estimator: Any,
+    table: Any,
+    y: NDArray[Any],
+    splits: Ints | None,
+    losses: Floats,
+    random_state: int,
+) -> Finding | None:
+    """Finding on the order of the rows; None without a model, or if it cannot be fitted on ordered folds."""
+    n_folds = DEFAULT_FOLDS if splits is None else len(np.unique(splits[splits >= 0]))
+    if estimator is None or len(y) < 2 * n_folds:
+        return None
+    known = losses if splits is not None and (splits >= 0).all() else None
+    try:
+        return find_order(estimator, table, y, known, n_folds, random_state)
+    except ValueError:  # for example, a model that needs several rows of each class
+        return None

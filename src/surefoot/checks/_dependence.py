@@ -1,0 +1,287 @@
+"""Rows that depend on each other: those of one entity, and those that stand together in the table."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+from sklearn.base import is_classifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.model_selection import GroupKFold
+
+from surefoot._models import fit_model, predict_labels
+from surefoot._tables import take_rows
+from surefoot._typing import Floats, Ints
+from surefoot._words import number, p_value_words
+from surefoot.checks._coding import (
+    LEVEL,
+    CodedColumn,
+    Finding,
+    bin_codes,
+    mean_loss_words,
+    sample_rows,
+)
+from surefoot.checks._columns import MOST_ROWS, N_FOLDS, explained, held_out_means, target_spread
+
+# Share of the loss by which it must differ to be worth a sentence.
+LEAST_GAP = 0.05
+
+# An entity has so many rows, and there are so many entities, or half the square root of the number of rows.
+LEAST_ROWS_EACH, LEAST_ENTITIES, LEAST_NAMED = 2.0, 20, 8
+
+# Most columns that are tried, and the share of the target's spread that an entity explains beyond its size as a number.
+MOST_TRIED, LEAST_EXPLAINED, SMOOTH_BINS = 2, 0.02, 10
+
+# Trial with a small model: most rows, folds, trees, and most classes whose shares in a group the model knows.
+MOST_TRIAL_ROWS, TRIAL_FOLDS, N_TREES, MOST_MEANS = 3000, 3, 30, 10
+
+# Ends of names that people give to columns of entities.
+ENTITY_NAME = re.compile(
+    r"(^|[\W_])(id|ids|uid|key|group|subject|patient|person|user|customer|client|speaker|device|household|site)s?$",
+    re.IGNORECASE,
+)
+
+# Most rows for which the order is compared, and blocks of rows that stand together, over which losses are compared.
+MOST_ORDERED_ROWS, N_BLOCKS = 3000, 50
+
+
+def find_entities(
+    columns: list[CodedColumn], y: NDArray[Any], is_regression: bool, random_state: int
+) -> Finding | None:
+    """Find columns whose values look like entities that should be held out together, the largest difference first.
+
+    Such a column has many values of several rows each, which explain more of the target than their order as numbers
+    does. A small model is then fitted twice, with rows held out at random and with all rows of a value held out
+    together; the column is returned if the second is worse by more than chance and by at least 5 %.
+    """
+    rows = sample_rows(len(y), MOST_ROWS, random_state)
+    columns, targets = [column.take(rows) for column in columns], y[rows]
+    if not is_regression:
+        labels = targets.astype(str) if y.dtype.kind == "O" else targets
+        targets = np.unique(labels, return_inverse=True)[1]
+    entities = []
+    candidates = _candidates(columns, target_spread(targets, is_regression), random_state)
+    for place in candidates:
+        shuffled, grouped, p_value = _try_entity(
+            place, columns, targets, is_regression, random_state
+        )
+        if p_value * len(candidates) < LEVEL and grouped > (1 + LEAST_GAP) * shuffled:
+            entities.append((shuffled - grouped, columns[place], shuffled, grouped, p_value))
+    if not entities:
+        return None
+    entities.sort(key=lambda each: each[0])
+    _, first, shuffled, grouped, p_value = entities[0]
+    sentence = (
+        f"Rows with the same value of “{first.name}” ({number(first.n_values)} values) depend on each other. A small "
+        f"model is {mean_loss_words(shuffled, is_regression)} if rows are held out at random, and "
+        f"{mean_loss_words(grouped, is_regression)} if all rows of a value are held out together, "
+        f"{p_value_words(p_value)}."
+    )
+    evidence = {"shuffled": shuffled, "grouped": grouped, "p_value": p_value}
+    names = tuple(column.name for _, column, *_ in entities)
+    return Finding("entity", sentence, names, evidence=evidence)
+
+
+def _candidates(columns: list[CodedColumn], spread: Floats, random_state: int) -> list[int]:
+    """Positions of the columns that look most like entities."""
+    if not spread.any():
+        return []
+    folds = np.random.default_rng(random_state).permutation(len(spread)) % N_FOLDS
+    gains = {
+        i: _explained_beyond_size(column, spread, folds)
+        for i, column in enumerate(columns)
+        if _looks_like_entities(column)
+    }
+    kept = [i for i, gain in gains.items() if gain > LEAST_EXPLAINED]
+    return sorted(kept, key=lambda i: -gains[i])[:MOST_TRIED]
+
+
+def _looks_like_entities(column: CodedColumn) -> bool:
+    """Whether a column of whole numbers or strings has many values, and nearly all of them several times."""
+    if column.numbers is not None and not column.is_whole:
+        return False
+    n_rows, counts = len(column.codes), column.counts
+    named = ENTITY_NAME.search(column.name) is not None
+    least = LEAST_NAMED if named else max(LEAST_ENTITIES, np.sqrt(n_rows) / 2)
+    repeated = counts[counts > 1].sum() >= 0.8 * n_rows
+    enough = column.n_values >= least and n_rows >= LEAST_ROWS_EACH * column.n_values
+    return bool(enough and repeated and counts.max() <= 0.3 * n_rows)
+
+
+def _explained_beyond_size(column: CodedColumn, spread: Floats, folds: Ints) -> float:
+    """Share of the spread that the values explain, less what they explain as numbers of a size."""
+    by_value = explained(spread, held_out_means(column.codes, column.n_values, spread, folds))
+    if column.numbers is None:
+        return by_value
+    by_size = explained(spread, held_out_means(*bin_codes(column, SMOOTH_BINS), spread, folds))
+    return by_value - max(by_size, 0.0)
+
+
+def _try_entity(
+    place: int, columns: list[CodedColumn], y: NDArray[Any], is_regression: bool, random_state: int
+) -> tuple[float, float, float]:
+    """Mean losses of a small model with rows, and with the values of a column, held out; p-value of the difference.
+
+    The model has the other columns, and the mean target of a known group.
+    """
+    rows = _rows_of_some_values(columns[place].codes, random_state)
+    others = [
+        column.codes[rows] if column.numbers is None else column.numbers[rows]
+        for i, column in enumerate(columns)
+        if i != place
+    ]
+    # A constant, as the model needs a column.
+    table = np.column_stack([np.zeros(len(rows)), *others]).astype(np.float64)
+    groups, y = np.unique(columns[place].codes[rows], return_inverse=True)[1], y[rows]
+    kind = HistGradientBoostingRegressor if is_regression else HistGradientBoostingClassifier
+
+    def predict(train: Ints, test: Ints) -> NDArray[Any]:
+        spread = target_spread(y[train], is_regression)[:, :MOST_MEANS]
+        of_train, of_test = _group_means(groups[train], groups[test], spread, random_state)
+        model = kind(
+            max_iter=N_TREES, max_leaf_nodes=15, early_stopping=False, random_state=random_state
+        ).fit(np.column_stack([table[train], of_train]), y[train])
+        return model.predict(np.column_stack([table[test], of_test]))
+
+    together = np.empty(len(rows), dtype=np.int64)
+    splitter = GroupKFold(TRIAL_FOLDS, shuffle=True, random_state=random_state)
+    for fold, (_, test) in enumerate(splitter.split(table, groups=groups)):
+        together[test] = fold
+    alone = _shuffled_folds(y, TRIAL_FOLDS, is_regression, random_state)
+    shuffled = _held_out_losses(y, alone, is_regression, predict)
+    grouped = _held_out_losses(y, together, is_regression, predict)
+    return float(shuffled.mean()), float(grouped.mean()), compare_losses(grouped, shuffled, groups)
+
+
+def _rows_of_some_values(codes: Ints, random_state: int) -> Ints:
+    """Positions of all rows, or of those of as many values, drawn at random, as are tried."""
+    if len(codes) <= MOST_TRIAL_ROWS:
+        return np.arange(len(codes))
+    counts = np.bincount(codes)
+    order = np.random.default_rng(random_state).permutation(len(counts))
+    return np.flatnonzero(np.isin(codes, order[np.cumsum(counts[order]) <= MOST_TRIAL_ROWS]))
+
+
+def _group_means(
+    known: Ints, new: Ints, spread: Floats, random_state: int
+) -> tuple[Floats, Floats]:
+    """Mean target of each row's group (target encoding): from other training rows, and for new rows from all."""
+    n_groups = int(max(known.max(), new.max())) + 1
+    inner = np.random.default_rng(random_state).permutation(len(known)) % N_FOLDS
+    counts = np.bincount(known, minlength=n_groups)
+    sums = np.column_stack([np.bincount(known, each, minlength=n_groups) for each in spread.T])
+    means = sums / (counts[:, None] + 1)
+    return held_out_means(known, n_groups, spread, inner), means[new]
+
+
+def find_order(
+    estimator: Any,
+    table: Any,
+    y: NDArray[Any],
+    losses: Floats | None,
+    n_folds: int,
+    random_state: int,
+) -> Finding | None:
+    """Compare cross-validation with shuffled folds and with folds of rows that stand together.
+
+    If both differ by more than chance and by at least 5 %, a row is easier to predict where its neighbours in the
+    table are known: rows of one person, place or time stand together, or the data drift. `losses` are those of all
+    rows with shuffled folds, where they are known. Of a longer table, blocks of rows are compared.
+    """
+    is_regression = not is_classifier(estimator)
+    rows = _spread_blocks(len(y))
+    part, targets = take_rows(table, rows), y[rows]
+
+    def predict(train: Ints, test: Ints) -> NDArray[Any]:
+        model = fit_model(estimator, take_rows(part, train), targets[train])
+        return predict_labels(model, take_rows(part, test))
+
+    in_order = np.arange(len(rows)) * n_folds // len(rows)
+    ordered_losses = _held_out_losses(targets, in_order, is_regression, predict)
+    if losses is None or len(rows) < len(y):
+        at_random = _shuffled_folds(targets, n_folds, is_regression, random_state)
+        losses = _held_out_losses(targets, at_random, is_regression, predict)
+    blocks = np.arange(len(rows)) * min(N_BLOCKS, len(rows)) // len(rows)
+    p_value = compare_losses(ordered_losses, losses, blocks)
+    shuffled, ordered = float(losses.mean()), float(ordered_losses.mean())
+    if p_value >= LEVEL or ordered <= (1 + LEAST_GAP) * shuffled:
+        return None
+    on_rows = "" if len(rows) == len(y) else f" on {number(len(rows))} rows"
+    sentence = (
+        f"The order of the rows matters: the model is {mean_loss_words(shuffled, is_regression)} if rows are held out "
+        f"at random (shuffled folds), and {mean_loss_words(ordered, is_regression)} if rows that stand together are "
+        f"held out together (ordered folds){on_rows}, {p_value_words(p_value)}."
+    )
+    sorted_by_target = _is_sorted(targets, is_regression)
+    if sorted_by_target:
+        sentence += " The rows are sorted by the target, so ordered folds lack parts of it: that may be the reason."
+    evidence = {
+        "shuffled": shuffled,
+        "ordered": ordered,
+        "p_value": p_value,
+        "sorted_by_target": sorted_by_target,
+    }
+    return Finding("order", sentence, evidence=evidence)
+
+
+def _spread_blocks(n_rows: int) -> Ints:
+    """Positions of all rows, or of blocks of rows that stand together, at equal distances."""
+    if n_rows <= MOST_ORDERED_ROWS:
+        return np.arange(n_rows)
+    size = MOST_ORDERED_ROWS // N_BLOCKS
+    starts = np.linspace(0, n_rows - size, N_BLOCKS).astype(np.int64)
+    return np.unique(starts[:, None] + np.arange(size))
+
+
+def _is_sorted(y: NDArray[Any], is_regression: bool) -> bool:
+    """Whether targets that stand together are equal, or nearly in ascending or descending order."""
+    if not is_regression:
+        return int((y[1:] != y[:-1]).sum()) <= 2 * len(np.unique(y))
+    steps = np.sign(np.diff(y))
+    return bool(len(steps) and abs(steps.sum()) >= 0.9 * np.count_nonzero(steps) > 0)
+
+
+def _shuffled_folds(y: NDArray[Any], n_folds: int, is_regression: bool, random_state: int) -> Ints:
+    """Number of each row's fold, drawn at random; each class, if there are any, is spread over the folds."""
+    order = np.random.default_rng(random_state).permutation(len(y))
+    if not is_regression:
+        order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(len(y), dtype=np.int64)
+    folds[order] = np.arange(len(y)) % n_folds
+    return folds
+
+
+def _held_out_losses(
+    y: NDArray[Any],
+    folds: Ints,
+    is_regression: bool,
+    predict: Callable[[Ints, Ints], NDArray[Any]],
+) -> Floats:
+    """Loss of each row: 0 or 1, or the size of the error; a single class is predicted without a model.
+
+    `predict` fits a model on the first of two sets of rows, and predicts the second.
+    """
+    losses = np.empty(len(y))
+    for fold in np.unique(folds):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        has_one_class = not is_regression and (y[train] == y[train[0]]).all()
+        predicted = np.repeat(y[train[:1]], len(test)) if has_one_class else predict(train, test)
+        losses[test] = np.abs(predicted - y[test]) if is_regression else predicted != y[test]
+    return losses
+
+
+def compare_losses(first: Floats, second: Floats, units: Ints) -> float:
+    """P-value of the hypothesis that the first loss of a row is no higher than the second, by Student's t over units.
+
+    Rows of one unit, numbered from 0, may depend on each other; differences of units must not.
+    """
+    gaps, n_units = first - second, int(units.max()) + 1
+    if n_units < 2 or not gaps.any():
+        return 1.0
+    sums = np.bincount(units, gaps - gaps.mean())
+    spread = np.sqrt(n_units / (n_units - 1) * float(sums @ sums))
+    if spread <= 1e-12 * np.abs(gaps).sum():  # every row differs by the same
+        return 0.0 if gaps[0] > 0 else 1.0
+    return float(student.sf(gaps.sum() / spread, n_units - 1))

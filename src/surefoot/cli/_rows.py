@@ -1,0 +1,471 @@
+"""Rows of a command's table: which column is the target, of which task, and which hold groups, times or labels."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from numbers import Number
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
+
+from surefoot._splits import splits_in_time, too_rare
+from surefoot._tables import (
+    check_fits,
+    infinities_in_words,
+    read_sample,
+    read_table,
+    sample_that_fits,
+    table_name,
+    without_infinities,
+)
+from surefoot._typing import Floats, Ints, Split
+from surefoot._words import listed, plural
+from surefoot.cli._console import Mistake, remark, unknown_column
+
+# skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
+MOST_COLUMNS = 2000
+
+# More columns take minutes, and the user is told before it starts.
+MANY_COLUMNS = 500
+
+# Fewest rows of two classes, fewest groups, and fewest rows in all, so that some can be held out.
+LEAST_PER_CLASS = LEAST_GROUPS = 5
+LEAST_ROWS = 20
+
+# Parts in time that are held out, one after the other; the earliest part is only learned from.
+N_FOLDS = 5
+
+# Floats hold all whole numbers up to this one.
+LARGEST_CODE = 2**53
+
+# Models take numbers of 32 bits.
+LARGEST = 1e38
+
+# Up to 5 different numbers are always classes; more than 20 are never class codes.
+FEW_VALUES, MANY_VALUES = 5, 20
+
+# Random orders that the order of the values is compared with.
+N_ORDERS = 5000
+
+
+class Rows(NamedTuple):
+    """Rows with a known target, and rows without one; the index of X is the position in the table."""
+
+    name: str
+    target: str
+    task: str
+    X: Any
+    y: NDArray[Any]
+    groups: NDArray[Any] | None
+    unlabelled: Any
+    by: Mapping[str, Any]
+    cv: Any = 5
+
+
+def read_whole(
+    path: Path, sample: int | None, random_state: int, form: dict[str, Any] | None
+) -> Any:
+    """Table that fits the memory, or a sample of it; `form` is that of the table that a given model was fitted on."""
+    if sample is not None:
+        return read_sample(path, sample, random_state, remark, form)
+    check_fits(path, f"pass --sample {sample_that_fits(path)} for that many rows at random")
+    return read_table(path, remark, form)
+
+
+def take_apart(
+    table: Any,
+    target: str,
+    task: str,
+    groups: str | None,
+    name: str,
+    *,
+    every: bool = False,
+    by: Sequence[str] = (),
+    time: str | None = None,
+) -> Rows:
+    """Split a table by the roles of its columns, and print what was decided; a fitted model gets `every` column."""
+    check_roles(table, target, groups, by, time, name)
+    check_target_kind(table[target], target)
+    known = table[target].notna()
+    values = table.loc[known, target].infer_objects()
+    if len(values) == 0:
+        raise Mistake(f"Column {target!r} is empty: there is nothing to learn from.")
+    if len(values) < LEAST_ROWS:
+        raise Mistake(
+            f"Column {target!r} has a value in {plural(len(values), 'row')}, and {LEAST_ROWS} are needed to evaluate "
+            "a model."
+        )
+    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
+    chosen, y = choose_targets(values, target, task, group_codes)
+    X = table.drop(columns=[column for column in {target, groups, time} if column is not None])
+    X = with_missing(X) if every else usable_columns(X, name)
+    if not known.all():
+        remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
+    if chosen == "classification" and not every:  # a fitted model has nothing to learn
+        remark_on_rare_classes(y, group_codes)
+    columns = {column: table.loc[known, column] for column in by}
+    unlabelled = None if known.all() else X[~known]
+    rows = Rows(name, target, chosen, X[known], y, group_codes, unlabelled, columns)
+    return rows if time is None else in_time(rows, table.loc[known, time], time)
+
+
+def check_roles(
+    table: Any, target: str, groups: str | None, by: Sequence[str], time: str | None, name: str
+) -> None:
+    """Raise a `Mistake` unless the table has all columns that were named, each for one role."""
+    for column in (target, groups, time, *by):
+        if column is not None and column not in table.columns:
+            raise unknown_column(column, table.columns, name)
+    for option, column in (("--groups", groups), ("--time", time)):
+        if column == target:
+            raise Mistake(f"Column {target!r} cannot be both --target and {option}.")
+    if groups is not None and time is not None:
+        raise Mistake("Pass --groups or --time, not both: rows are held out by one of them.")
+    if target in by:
+        raise Mistake(
+            f"--by {target} is the target: name another column, whose groups are compared."
+        )
+
+
+def usable_columns(X: Any, name: str) -> Any:
+    """Columns that a model can use; a `Mistake` if there are none, or too many."""
+    if X.shape[1] > MOST_COLUMNS:
+        raise Mistake(
+            f"{name} has {X.shape[1]:,} input columns, and more than {MOST_COLUMNS:,} would take hours to "
+            "prepare: keep those that matter."
+        )
+    useful = leave_out_useless(X)
+    if useful.shape[1] == 0:
+        raise Mistake(f"{name} has no column that a model can use.")
+    if useful.shape[1] > MANY_COLUMNS:
+        remark(
+            f"{name} has {useful.shape[1]:,} input columns: skrub prepares each of them alone in every one of dozens "
+            "of fits, which takes minutes."
+        )
+    return with_missing(useful)
+
+
+def with_missing(X: Any) -> Any:
+    """Table with missing values in place of infinite numbers, and of those that are too large; a remark counts them."""
+    X, n_replaced = without_infinities(X)
+    if n_replaced:
+        remark(infinities_in_words(n_replaced))
+    return X
+
+
+def leave_out_useless(X: Any) -> Any:
+    """Table without columns that only name or number the rows, or are constant; print which ones."""
+    reasons = {name: why_useless(X[name]) for name in X.columns}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        names = [name for name, other in reasons.items() if other == reason]
+        remark(f"Left out {listed(names)}: {reason}.")
+    return X[[name for name, reason in reasons.items() if reason is None]]
+
+
+def why_useless(column: Any) -> str | None:
+    """Reason why a column is useless to a model; None if it may be useful."""
+    kind, known = column.dtype.kind, column.dropna()
+    if len(known) == 0:
+        return "empty"
+    if kind in "iu" and len(column) > 1 and (np.diff(column) == 1).all():
+        return "row numbers"
+    is_text = infer_dtype(known) == "string"
+    if not (is_text or kind in "biuf") or len(known) < len(column):
+        return None
+    n_values = known.nunique()
+    if n_values == 1:
+        return "same value in every row"
+    if is_text and n_values == len(column) and is_name(known):
+        return "different name in every row"
+    return None
+
+
+def is_name(texts: Any) -> bool:
+    """True if texts that all differ are names or ids, rather than sentences or dates."""
+    words = texts.astype(str)
+    if words.str.contains(r"\s").any():
+        return False
+    from skrub import to_datetime
+
+    return bool(to_datetime(words).dtype.kind == "O")
+
+
+def take_groups(column: Any, name: str) -> NDArray[Any]:
+    """Number of each row's group; a `Mistake` if one is missing or if there are too few groups."""
+    if column.isna().any():
+        raise Mistake(f"Column {name!r} of --groups has missing values: every row needs a group.")
+    if column.nunique() < LEAST_GROUPS:
+        raise Mistake(
+            f"Column {name!r} of --groups has {plural(column.nunique(), 'group')}: at least {LEAST_GROUPS} are needed."
+        )
+    return column.factorize()[0]
+
+
+def check_target_kind(column: Any, name: str) -> None:
+    """Raise a `Mistake` unless the target holds numbers, strings or booleans."""
+    is_plain = column.dtype.kind in "biuf" or hasattr(column, "cat")
+    known = column.dropna()
+    if is_plain or known.map(lambda value: isinstance(value, (str, bool, Number, np.bool_))).all():
+        return
+    times = (dt.date, dt.time, dt.timedelta)
+    if column.dtype.kind in "mM" or known.map(lambda value: isinstance(value, times)).any():
+        raise Mistake(
+            f"Column {name!r} holds dates or times: convert them to numbers or classes first."
+        )
+    kind = type(known.iloc[0]).__name__
+    raise Mistake(f"Column {name!r} holds values of type {kind}: a target holds numbers or texts.")
+
+
+def choose_targets(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> tuple[str, NDArray[Any]]:
+    """Task and targets for it; with "auto" the other task if the first one refuses the values. Prints the choice."""
+    chosen = choose_task(values, task)
+    if task != "auto":
+        return chosen, learnable_targets(values, target, chosen, groups)
+    other = "classification" if chosen == "regression" else "regression"
+    try:
+        y = learnable_targets(values, target, chosen, groups)
+    except Mistake as refused:
+        if other == "regression" and (values.dtype.kind not in "iuf" or values.nunique() < 3):
+            raise  # strings, or two values only, are no amounts
+        try:
+            y = learnable_targets(values, target, other, groups)
+        except Mistake:
+            raise refused from None
+        kinds = ("class", "number") if other == "classification" else ("number", "class")
+        remark(
+            f"Predicting {target!r} as a {kinds[0]}, not as a {kinds[1]}: --task {chosen} tells why that cannot be."
+        )
+        return other, y
+    if chosen == "regression":
+        remark(
+            f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
+        )
+    else:
+        remark(f"Predicting {target!r} as a class. If it is a number, pass --task regression.")
+    return chosen, y
+
+
+def choose_task(target: Any, task: str) -> str:
+    """Task that the user chose, or with "auto" the one that the values of the target suggest.
+
+    Strings and booleans are classes, and so are up to five different numbers. Whole numbers with up to 20 different
+    values are for regression if neighbouring values are about equally frequent, as with school marks, and not all
+    values are; otherwise they are class codes. All other numbers are for regression.
+    """
+    if task != "auto":
+        return task
+    if target.dtype.kind not in "iuf":
+        return "classification"
+    values, counts = np.unique(target.to_numpy(), return_counts=True)
+    if len(values) <= FEW_VALUES:
+        return "classification"
+    are_codes = are_whole(values) and len(values) <= MANY_VALUES and not are_in_order(counts)
+    return "classification" if are_codes else "regression"
+
+
+def are_whole(values: NDArray[Any]) -> bool:
+    """True if all values are whole numbers."""
+    return bool(np.isfinite(values).all() and np.all(values % 1 == 0))
+
+
+def are_in_order(counts: Ints) -> bool:
+    """True if the frequencies of values, by ascending value, are uneven and follow the order of the values."""
+    mean = counts.mean()
+    chi_squared = ((counts - mean) ** 2).sum() / mean
+    is_uneven = chi_squared > 4 * (len(counts) - 1)  # 4 times what chance gives on average
+    if not (is_uneven and counts.max() > 2 * counts.min()):
+        return False
+    return has_one_peak(counts) or are_smooth(counts)
+
+
+def has_one_peak(counts: Ints) -> bool:
+    """True if counts rise to one peak and fall after it, except for chance."""
+    peak = int(np.argmax(counts))
+    steps = np.diff(counts) * np.where(np.arange(len(counts) - 1) < peak, 1, -1)
+    chance = 2 * np.sqrt(counts[1:] + counts[:-1])  # two standard errors of a difference
+    return bool(np.all(steps > -chance))
+
+
+def are_smooth(counts: Ints) -> bool:
+    """True if neighbouring counts are more alike than in all but 1 % of random orders (a permutation test)."""
+    roots = np.sqrt(counts)  # chance moves the root of any count by about as much
+    orders = np.random.default_rng(0).permuted(np.tile(roots, (N_ORDERS, 1)), axis=1)
+    rougher = np.abs(np.diff(orders, axis=1)).sum(axis=1) > np.abs(np.diff(roots)).sum()
+    return bool(np.mean(rougher) > 0.99)
+
+
+def learnable_targets(
+    values: Any, target: str, task: str, groups: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Targets of a task as an array; a `Mistake` if they cannot be learned."""
+    if task == "regression":
+        return as_target_numbers(values, target)
+    labels = as_labels(values, target)
+    try:
+        too_rare(labels, groups, LEAST_PER_CLASS)
+    except ValueError as error:
+        raise Mistake(
+            f"Fewer than two classes of {target!r} can be held out, because a group that alone has a class cannot: "
+            "leave out that class, or --groups."
+        ) from error
+    return labels
+
+
+def as_labels(target: Any, name: str) -> NDArray[Any]:
+    """Classes of the target as an array; a `Mistake` if they cannot be learned."""
+    numeric = target.dtype.kind in "biuf"
+    labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
+    if labels.dtype.kind == "f":
+        check_finite(labels, name)
+        # Missing values make whole numbers floats; a class of any other float has its digits for a name.
+        are_codes = are_whole(labels) and np.abs(labels).max() < LARGEST_CODE
+        labels = labels.astype(np.int64) if are_codes else labels.astype(str).astype(np.str_)
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) == 1:
+        raise Mistake(f"Column {name!r} is {classes[0]} in every row: there is nothing to predict.")
+    are_fractions = numeric and labels.dtype.kind == "U"
+    if len(classes) > len(labels) / 2 or (are_fractions and len(classes) > MANY_VALUES):
+        n_rows = plural(len(labels), "row")
+        raise Mistake(
+            f"Column {name!r} holds {len(classes):,} different numbers in {n_rows}, too many for classes: pass --task "
+            "regression (and a regressor), or divide them into classes first."
+            if numeric
+            else f"Column {name!r} has {plural(len(classes), 'class')} in {n_rows}: it looks like an id or free text."
+        )
+    if np.count_nonzero(counts >= LEAST_PER_CLASS) < 2:
+        raise Mistake(
+            f"Fewer than two classes of {name!r} have {LEAST_PER_CLASS} rows, so that some can be held out: merge rare "
+            "classes, or add rows."
+        )
+    return labels
+
+
+def as_target_numbers(target: Any, name: str) -> Floats:
+    """Numbers of the target as an array; a `Mistake` if they cannot be learned."""
+    if target.dtype.kind not in "biuf":
+        raise Mistake(
+            f"Column {name!r} holds {str(target.iloc[0])!r}, which is not a number: regression needs numbers."
+        )
+    values = np.asarray(target, dtype=np.float64)
+    check_finite(values, name)
+    if (largest := np.abs(values).max()) >= LARGEST:
+        raise Mistake(
+            f"Column {name!r} holds {largest:.0e}, and models take no numbers above {LARGEST:.0e}: divide it."
+        )
+    if np.ptp(values) == 0:
+        raise Mistake(
+            f"Column {name!r} is {values[0]:g} in every row: there is nothing to predict."
+        )
+    return values
+
+
+def check_finite(values: Floats, name: str) -> None:
+    """Raise a `Mistake` if a target is infinite."""
+    if not np.isfinite(values).all():
+        raise Mistake(f"Column {name!r} holds infinite values, which no model can learn.")
+
+
+def remark_on_rare_classes(labels: NDArray[Any], groups: NDArray[Any] | None) -> None:
+    """Say which rows are learned from but never held out, because too few rows or groups have their class."""
+    rare = too_rare(labels, groups, LEAST_PER_CLASS)
+    if not rare.any():
+        return
+    n_rare, few = int(rare.sum()), "rows" if groups is None else "groups"
+    classes = np.setdiff1d(labels[rare], labels[~rare]).tolist()
+    remark(
+        f"{plural(n_rare, 'row')} {'is' if n_rare == 1 else 'are'} learned from but never held out: too few {few} have "
+        f"{listed(classes)}."
+    )
+
+
+def in_time(rows: Rows, column: Any, name: str) -> Rows:
+    """Rows in the order of their times, to be held out later than those they are predicted from."""
+    times = times_of(column, name)
+    order = np.argsort(times, kind="stable")
+    y = rows.y[order]
+    return rows._replace(
+        X=rows.X.iloc[order],
+        y=y,
+        by={each: values.iloc[order] for each, values in rows.by.items()},
+        cv=later_folds(times[order], y if rows.task == "classification" else None, name),
+    )
+
+
+def times_of(column: Any, name: str) -> Floats:
+    """Time of each row as a number; a `Mistake` unless the column holds numbers, dates, or strings that are dates."""
+    if column.isna().any():
+        raise Mistake(f"Column {name!r} of --time has missing values: every row needs a time.")
+    if column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=np.float64)
+    try:
+        moments = pd.to_datetime(column, utc=True, format="mixed")
+    except (TypeError, ValueError) as error:
+        raise Mistake(
+            f"Column {name!r} of --time holds values that are neither numbers nor dates."
+        ) from error
+    return moments.astype("int64").to_numpy(dtype=np.float64)
+
+
+def later_folds(times: Floats, labels: NDArray[Any] | None, name: str) -> list[Split]:
+    """Splits of rows in the order of their times; those whose training rows lack a class are left out."""
+    try:
+        splits = splits_in_time(times, N_FOLDS)
+    except ValueError as error:
+        raise Mistake(f"Column {name!r} of --time cannot be split: {error}") from error
+    if labels is None:
+        return splits
+    known = np.unique(labels)
+    complete = [split for split in splits if np.isin(known, labels[split[0]]).all()]
+    if not complete:
+        late = [label for label in known.tolist() if label not in labels[splits[-1][0]]]
+        raise Mistake(
+            f"By {name!r}, the class {listed(late)} comes only at the end: no earlier rows have it to learn from."
+        )
+    return complete
+
+
+def with_labels(table: Any, target: str, path: Path) -> Any:
+    """Table whose target is that of a file of `surefoot label` where that has one; other rows keep theirs."""
+    answers, name = read_table(path, remark), table_name(path)
+    missing = [column for column in ("row", "label") if column not in answers.columns]
+    if missing:
+        raise Mistake(f"{name} lacks {listed(missing)}, which a file of `surefoot label` has.")
+    if "kind" in answers.columns:
+        answers = answers[answers["kind"] == "label"]
+    answers = answers[answers["label"].notna()]
+    check_positions(answers["row"], len(table), name)
+    labels = answers["label"].infer_objects()
+    present = table[target] if target in table.columns else pd.Series(np.nan, index=table.index)
+    are_numbers = all(
+        each.dropna().infer_objects().dtype.kind in "iuf" for each in (present, labels)
+    )
+    values = present.astype(object).to_numpy(copy=True)
+    values[answers["row"]] = labels.to_numpy()
+    column = pd.Series(values, index=table.index)
+    whole = pd.to_numeric(column) if are_numbers else column.map(as_class, na_action="ignore")
+    return table.assign(**{target: whole})
+
+
+def check_positions(rows: Any, n_rows: int, name: str) -> None:
+    """Raise a `Mistake` if positions in a table cannot be those of its rows."""
+    if rows.dtype.kind not in "iu" or (rows < 0).any():
+        raise Mistake(
+            f"Column 'row' of {name} must hold the positions of rows, whole numbers from 0."
+        )
+    if len(rows) and rows.max() >= n_rows:
+        raise Mistake(
+            f"{name} has labels of rows up to {rows.max()}, but the table has {plural(n_rows, 'row')}: it belongs to "
+            "another table."
+        )
+    if rows.duplicated().any():
+        raise Mistake(f"{name} has a row more than once.")
+
+
+def as_class(value: Any) -> str:
+    """Name of a class; 1.0, as a whole number is read among missing values, is 1."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

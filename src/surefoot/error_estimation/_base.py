@@ -1,0 +1,350 @@
+"""Base of both error estimators: they fit a model, learn from its held-out rows, and judge new rows."""
+
+from abc import ABC, abstractmethod
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
+from sklearn.utils import check_consistent_length, check_scalar, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from surefoot._crossfit import (
+    CrossFit,
+    CrossFitter,
+    HeldOutOutputs,
+    InputSample,
+    PanelOutput,
+    check_rows,
+    check_training_rows,
+    named,
+    sample_inputs,
+    with_fixed_seed,
+)
+from surefoot._models import check_model, predict_labels, series_model
+from surefoot._tables import input_form
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_share
+from surefoot.error_estimation._indicators import Row
+from surefoot.error_estimation._judgement import HeldOut, Judgement
+from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
+
+# Indicators that the error estimator does not learn from: of the distance that makes a row novel, and of stability,
+# unless `LocalSensitivity` is among those that it learns from.
+NOVELTY, STABILITY = "novelty", "stability"
+
+# Neighbours that stability is measured towards. A model of series searches again for each of them, which is slow.
+N_NEAR, N_NEAR_SERIES = 10, 3
+
+# Share of held-out training rows beyond the distance from which rows are novel.
+NOVEL_SHARE = 0.01
+
+
+class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
+    """Base of models that also estimate the error of each of their predictions.
+
+    A subclass has default indicators (`_auto_indicators`), learns from the held-out rows (`_learn`), and estimates
+    errors from the columns of rows (`_estimate`).
+    """
+
+    estimator: Any
+    error_estimator: Any
+    indicators: Any
+    passthrough: bool
+    cv: Any
+    max_reference_rows: int
+    random_state: Any
+    n_jobs: int | None
+    estimator_: Any
+
+    # Methods of the model, if it has them, whose outputs a judgement holds; and those that an estimated error needs.
+    _methods: tuple[str, ...] = ()
+    _error_methods: tuple[str, ...] = ()
+
+    @abstractmethod
+    def _auto_indicators(self) -> list[Indicator]:
+        """Indicators that `indicators="auto"` means."""
+
+    @abstractmethod
+    def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Checked targets; raises if the model or the targets are of the wrong kind."""
+
+    @abstractmethod
+    def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
+        """Fit the error estimator on the held-out rows, and add their out-of-fold judgement to the known fields."""
+
+    @abstractmethod
+    def _estimate(self, columns: dict[str, Floats], scores: Floats, prediction: Any) -> Floats:
+        """Estimated errors, from columns by indicator, and from scores and predictions of the model."""
+
+    @abstractmethod
+    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        """Fields of a judgement that differ between classification and regression."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the model, and learn from its out-of-fold predictions how wrong it is on each row.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the model takes them. For a frozen model, rows that it never saw.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the model and the error estimator.
+        groups : array-like of shape (n_rows,), default=None
+            Groups of rows, which are never on both sides of a split.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        learned = named(self._resolve_indicators())
+        check_model(self.estimator)
+        check_scalar(self.max_reference_rows, "max_reference_rows", Integral, min_val=1)
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        y = self._check_target(y)
+        if groups is not None:
+            check_consistent_length(X, groups)
+        self.input_form_ = input_form(X)  # tables are read from files in the same form
+        self._learned = list(learned)
+        not_learned = self._add_stability(learned)
+        fitter = CrossFitter(
+            {**learned, **not_learned},
+            self.estimator,
+            cv=self.cv,
+            max_reference_rows=self.max_reference_rows,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        cross = fitter.fit(
+            X,
+            y,
+            groups=groups,
+            sample_weight=sample_weight,
+            methods=self._methods,
+            opinions=True,
+            inner=self._learned if is_regressor(self.estimator) else None,
+        )
+        self._panel, self.estimator_ = cross.panel, cross.model
+        self.n_splits_ = len(cross.folds)
+        self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
+        held_out = cross.held_out
+        rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
+        self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
+        self.input_sample_: InputSample = sample_inputs(
+            X, rows, self._index.coordinates, cross.seed
+        )
+        known = {
+            **self._shared_fields(held_out),
+            "rows": rows,
+            "scores": held_out.scores,
+            "splits": held_out.splits,
+            "opinions": held_out.opinions,
+            "groups": None if cross.groups is None else cross.groups[rows],
+            "truth": cross.truth,
+        }
+        self.held_out_ = self._learn(cross, known)
+        return self
+
+    def _resolve_indicators(self) -> list[Indicator]:
+        """Checked indicators that the error estimator learns from, with fixed seeds."""
+        chosen = self.indicators
+        if isinstance(chosen, str):
+            if chosen != "auto":
+                raise ValueError(
+                    f"indicators={chosen!r} is not known: it may be 'auto', an indicator, or several."
+                )
+            chosen = self._auto_indicators()
+        chosen = list(chosen) if isinstance(chosen, (list, tuple)) else [chosen]
+        if self.passthrough and not any(isinstance(indicator, Row) for indicator in chosen):
+            chosen = [*chosen, Row()]
+        for indicator in chosen:
+            if not isinstance(indicator, Indicator):
+                raise TypeError(
+                    f"indicators={indicator!r} is no indicator: it may be 'auto', or some of surefoot.indicators."
+                )
+            indicator.check_parameters()
+        if not chosen:
+            raise ValueError(
+                "There is nothing to learn from: indicators=[] needs passthrough=True."
+            )
+        return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
+
+    def _add_stability(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
+        """Indicators of novelty and, unless one is learned from, of stability: columns shift, spread and worst."""
+        fitting = (
+            name
+            for name, indicator in learned.items()
+            if isinstance(indicator, LocalSensitivity) and not indicator.per_class
+        )
+        self._stability = next(fitting, STABILITY)
+        added: dict[str, Indicator] = {NOVELTY: NeighborDistance(space="scaled")}
+        if self._stability == STABILITY:
+            n_near = N_NEAR if series_model(self.estimator) is None else N_NEAR_SERIES
+            added[STABILITY] = LocalSensitivity(n_neighbors=n_near, space="scaled")
+        return added
+
+    @property
+    def _index(self) -> Any:
+        """Index of the training rows in the neighbour space of the indicators."""
+        return self._panel.indicators[NOVELTY].index_
+
+    def judge(self, X: Any, confidence: float = 0.9) -> Judgement:
+        """Judge each row: the prediction, its estimated error, its stability and its novelty, from one pass.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to judge.
+        confidence : float, default=0.9
+            Confidence of the interval of a regressor.
+
+        Returns
+        -------
+        judgement : Judgement
+            Arrays with one entry per row; `to_frame()` returns them as a table.
+        """
+        check_share(confidence, "confidence")
+        X = check_rows(self, X)
+        output = self._panel(X, methods=self._methods)
+        return Judgement(**self._shared_fields(output), **self._fields(output, confidence))
+
+    def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
+        """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
+        shift, spread, worst, *flips = output.columns[self._stability].T
+        return {
+            "shift": shift,
+            "spread": spread,
+            "worst": worst,
+            "flips": flips[0] if flips else None,
+            "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
+            "columns": {name: output.columns[name] for name in self._learned},
+        }
+
+    def _describe(self, X: Any) -> tuple[dict[str, Floats], Floats, Any]:
+        """Columns of new rows, and scores and predictions of the model, as `_estimate` takes them."""
+        X = check_rows(self, X)
+        output = self._panel(X, self._learned, self._error_methods)
+        return output.columns, output.scores, output.answers.get("predict")
+
+    def _table(self, columns: dict[str, Floats]) -> Floats:
+        """Input table of the error estimator: columns of all indicators side by side."""
+        return np.hstack([columns[name] for name in self._learned])
+
+    def predict_error(self, X: Any) -> Floats:
+        """Estimated error of each prediction; lower is better.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to assess.
+
+        Returns
+        -------
+        errors : ndarray of shape (n_rows,)
+            For a classifier the probability that the prediction is wrong, or its expected cost in the unit of `loss`;
+            for a regressor the expected absolute error in the unit of the target, or the squared error in its square.
+        """
+        return self._estimate(*self._describe(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predictions of the model."""
+        X = check_rows(self, X)
+        return predict_labels(self.estimator_, X)
+
+    def predict_novelty(self, X: Any) -> Mask:
+        """Whether each row is out of distribution: further from training rows than they are from each other.
+
+        A row is novel if its mean distance to the ten nearest training rows is larger than that of 99 % of
+        the held-out training rows.
+        """
+        X = check_rows(self, X)
+        output = self._panel(X, [NOVELTY])
+        return np.asarray(output.columns[NOVELTY][:, 0] > self.novelty_threshold_)
+
+    def explain_error(self, X: Any = None) -> Floats:
+        """Contribution of each indicator to the estimated error of each row; below 0 it lowers the error.
+
+        The contribution is the estimated error minus the one with the columns of the indicator replaced by
+        those of a typical (median) held-out row. Contributions need not add up to the estimate.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns), default=None
+            Rows to explain; None means the held-out rows, in the order of `held_out_`.
+
+        Returns
+        -------
+        effects : ndarray of shape (n_rows, n_indicators)
+            Contributions, in the order of `get_indicator_names`, in the unit of `predict_error`.
+        """
+        held_out = self.held_out_
+        columns, *outputs = (
+            (held_out.columns, held_out.scores, held_out.prediction)
+            if X is None
+            else self._describe(X)
+        )
+        errors, effects = self._estimate(columns, *outputs), []
+        for name, block in columns.items():
+            typical = np.broadcast_to(np.median(held_out.columns[name], axis=0), block.shape)
+            effects.append(errors - self._estimate({**columns, name: typical}, *outputs))
+        return np.column_stack(effects)
+
+    def kneighbors(self, X: Any, n_neighbors: int = 5) -> tuple[Floats, Ints]:
+        """Distances and positions of the nearest training rows, in the neighbour space of the indicators.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows whose neighbours are searched.
+        n_neighbors : int, default=5
+            Number of neighbours; at most as many as the indicators search, which are ten or more.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_neighbors)
+            Distances of the neighbours, nearest first.
+        rows : ndarray of shape (n_rows, n_neighbors)
+            Positions of the neighbours in the training table.
+        """
+        X, index = check_rows(self, X), self._index
+        check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1, max_val=index.n_neighbors)
+        parts = index.map(lambda near: (near.distances, near.indices), X, 0)
+        distances, near = (
+            np.concatenate(part)[:, :n_neighbors] for part in zip(*parts, strict=True)
+        )
+        return distances, self.reference_rows_[near]
+
+    def coordinates(self, X: Any) -> Any:
+        """Coordinates of rows in the neighbour space of the indicators: numeric, complete, scaled; CSR for text."""
+        X = check_rows(self, X)
+        return self._index.coordinates(X)
+
+    def get_indicator_names(self) -> NDArray[np.object_]:
+        """Names of the indicators that the error estimator learns from, the keys of `Judgement.columns`."""
+        check_is_fitted(self)
+        return np.array(self._learned, dtype=object)
+
+    def get_column_names(self) -> NDArray[np.object_]:
+        """Names of the columns that the error estimator learns from: indicator__column."""
+        check_is_fitted(self)
+        names = [
+            f"{name}__{column}"
+            for name in self._learned
+            for column in self._panel.indicators[name].get_feature_names_out()
+        ]
+        return np.array(names, dtype=object)
+
+    def describe_indicators(self) -> dict[str, str]:
+        """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
+        check_is_fitted(self)
+        return {name: self._panel.indicators[name].doubt or name for name in self._learned}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags

@@ -1,0 +1,486 @@
+"""Neighbourhood of a batch of rows, which all indicators use: one search and one set of model outputs."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.utils.extmath import row_norms
+
+from surefoot._kernels import aligned_neighbors
+from surefoot._models import (
+    ModelInput,
+    Outputs,
+    axis_samples,
+    interpolate,
+    model_input,
+    predict_labels,
+    series_model,
+    series_window,
+    split_model,
+)
+from surefoot._parallel import row_batches
+from surefoot._search import (
+    UNBOUNDED,
+    Metric,
+    canonical_metric,
+    check_neighbor_metric,
+    neighbor_search,
+)
+from surefoot._tables import as_table, take_rows
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_option
+from surefoot.neighborhoods._dtw import DTWNeighbors
+from surefoot.neighborhoods._space import NeighborSpace
+from surefoot.neighborhoods._voronoi import steps_towards, unscaled_steps, voronoi_steps
+
+T = TypeVar("T")
+
+# Methods that are affine in their input, shared by all of scikit-learn's linear models.
+AFFINE_METHODS = (LogisticRegression.decision_function, LinearRegression.predict)
+
+
+class NeighborhoodIndex:
+    """Fitted model with its indexed training rows; makes a `Neighborhood` for any batch of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Classifier or regressor; inside pipelines, searches and `FrozenEstimator` its last step is used.
+    X, y : training rows and targets
+        Rows in which neighbours are searched, and their targets; `y` may be None.
+    n_neighbors : int
+        Neighbours of each row; 0 if no indicator needs any.
+    space : "auto", "scaled" or transformer, default="auto"
+        "auto" is the model's own input where that is numeric and complete, else a vectorised,
+        imputed and scaled copy of it; "scaled" divides the columns of that input by their standard deviations.
+        A transformer is fitted on X and y.
+    metric : "auto", "dtw", str, callable or neighbour search, default="auto"
+        "auto" is that of a nearest-neighbour model, DTW with its window among them, else "cosine" for sparse and
+        "euclidean" for dense rows. A search is an object with `fit(X)` and `kneighbors(X, n_neighbors)`.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius of metric="dtw"; see `DTWNeighbors`.
+    response : {"auto", "decision_function", "predict_proba", "predict"}, default="auto"
+        Method of the model that the scores are made of.
+    held_out_scores : ndarray of shape (n_rows, 1 or n_classes), default=None
+        Out-of-fold scores of the training rows, for indicators that use the model's errors on neighbours.
+    n_trained : int, default=None
+        Number of rows that limits the log-odds; None means those of X.
+    like : NeighborhoodIndex, default=None
+        Index of the deployed rows, of which X is a part: what depends on rows alone (the kind of the input, the scale
+        of the space, `n_reference`) is taken from it, so that held-out rows are described as new rows are.
+    positions : ndarray of int of shape (n_rows,), default=None
+        Positions of the rows of X in those of `like`; its search may then offer a view of itself.
+    counted : ndarray of bool of shape (n_rows,), default=None
+        Rows that distances are measured to, as many as a fold has: with more rows, all are nearer. None means all.
+    n_jobs : int, default=None
+        Number of threads, for the search and over batches of rows.
+
+    Attributes
+    ----------
+    outputs : Outputs
+        Classes of the model, and how its scores are made.
+    voter : estimator or None
+        The model, if it votes by the neighbours that this index finds.
+    """
+
+    space: NeighborSpace
+    search: Any
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        n_neighbors: int,
+        space: Any = "auto",
+        metric: Metric = "auto",
+        window: float | None = None,
+        response: str = "auto",
+        held_out_scores: Floats | None = None,
+        n_trained: int | None = None,
+        like: "NeighborhoodIndex | None" = None,
+        positions: Ints | None = None,
+        counted: Mask | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        X = as_table(X)
+        self.held_out_scores, self.counted = held_out_scores, counted
+        self.transformers, self.predictor = split_model(model)
+        self.labels = None if y is None else np.asarray(y)
+        self.n_rows, self.n_neighbors, self.n_jobs = int(X.shape[0]), n_neighbors, n_jobs
+        # Number of rows from which indicators derive their number of neighbours.
+        self.n_reference: int = self.n_rows if like is None else like.n_reference
+        self.n_trained = n_trained or self.n_rows
+        self.outputs = Outputs(self.predictor, response, self.n_trained)
+        self.input = ModelInput(take_rows(X, slice(0, 0)))  # scores need no training rows
+        self.voter: Any = None
+        if self.n_rows == 0:
+            raise ValueError("X has no rows to look for neighbours in.")
+        if n_neighbors > 0:
+            self._index_rows(X, y, space, metric, window, like, positions)
+
+    def _index_rows(
+        self,
+        X: Any,
+        y: Any,
+        space: Any,
+        metric: Metric,
+        window: Any,
+        like: "NeighborhoodIndex | None",
+        positions: Ints | None,
+    ) -> None:
+        like = like if like is not None and like.n_neighbors > 0 else None
+        self.input = model_input(
+            self.predictor, self.transform(X), None if like is None else like.input
+        )
+        is_series, self.window = self._resolve_series(space, metric, window)
+        # Points of a series are compared across time, so their columns keep one scale.
+        keeps_scale = is_series and isinstance(space, str) and space == "scaled"
+        self.space = NeighborSpace(
+            "auto" if keeps_scale else space,
+            self.input,
+            X,
+            y,
+            names=self._input_names(),
+            like=None if like is None else like.space,
+        )
+        self.metric = "dtw" if is_series else self._resolve_metric(metric)
+        self.search = self._find_search(like, positions)
+        self.n_neighbors = min(self.n_neighbors, self.n_rows)
+        self.lengths = row_norms(self.space.rows) if self.metric == "cosine" else None
+        # A sparse search has scaled its rows to length one already, if the metric is the cosine.
+        self.reference = self.search.rows if issparse(self.space.rows) else self.space.rows
+
+    def _resolve_series(self, space: Any, metric: Metric, window: Any) -> tuple[bool, Any]:
+        """Whether rows are compared as series under DTW, and within which window.
+
+        They are where `metric` is "dtw", or where it is "auto" and the model itself compares its input so.
+        """
+        check_neighbor_metric(metric, window)
+        takes_series = self.input.is_numeric and not issparse(self.input.rows)
+        if isinstance(metric, str) and metric == "dtw":
+            if not takes_series:
+                raise ValueError(
+                    "metric='dtw' needs series: each row may be a series of numbers, none of them missing."
+                )
+            return True, window
+        is_own = isinstance(metric, str) and metric == "auto" and isinstance(space, str)
+        inner = series_model(self.predictor) if is_own and takes_series else None
+        return inner is not None, None if inner is None else series_window(inner)
+
+    def _resolve_metric(self, metric: Metric) -> Metric:
+        """Metric between rows; "auto" is that of a model that votes by neighbours, else "cosine" for sparse rows."""
+        if not (isinstance(metric, str) and metric == "auto"):
+            return canonical_metric(metric)
+        votes = hasattr(self.predictor, "shared_search") and self.space.is_model_input
+        if votes and self.predictor.metric in ("cosine", "euclidean"):
+            return self.predictor.metric
+        return "cosine" if issparse(self.space.rows) else "euclidean"
+
+    def _find_search(self, like: "NeighborhoodIndex | None", positions: Ints | None) -> Any:
+        """Search among the rows: a view of that of the deployed rows, that of the model itself, or a new one."""
+        rows, own = self.space.rows, None
+        if self.space.is_model_input and hasattr(self.predictor, "shared_search"):
+            own = self.predictor.shared_search(rows, self.metric, self.window)
+            self.voter = None if own is None else self.predictor
+        if self.voter is not None:
+            self.n_neighbors = max(self.n_neighbors, self.voter.list_length)
+        if like is not None and positions is not None and like.metric == self.metric:
+            whole = like.space.rows
+            if (
+                self.space.is_model_input
+                and not issparse(rows)
+                and same_rows(rows, whole, positions)
+            ):
+                return like.search.part(positions)
+        if own is not None:
+            return own
+        if self.metric == "dtw":
+            return DTWNeighbors(self.n_neighbors, window=self.window, n_jobs=self.n_jobs).fit(rows)
+        n_neighbors = min(self.n_neighbors, self.n_rows)
+        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+
+    def transform(self, X: Any) -> Any:
+        """Rows after the transformers of the model's pipelines."""
+        for transformer in self.transformers:
+            X = transformer.transform(X)
+        return as_table(X)
+
+    def coordinates(self, X: Any) -> Any:
+        """Rows of a table in the neighbour space, dense or CSR."""
+        return self.space(X, self.input.encode(self.transform(X)))
+
+    def coordinate_names(self) -> list[str]:
+        """Names of the columns of the neighbour space, which may differ between indexes of different rows."""
+        if self.space.transformer is None:
+            return _output_names(self.transformers[-1:], int(self.space.rows.shape[1]))
+        return _output_names([self.space.transformer], int(self.space.rows.shape[1]))
+
+    def _input_names(self) -> list[Any]:
+        """Names of the columns of the model's input, by which two indexes match them; none if it is sparse."""
+        if issparse(self.input.rows):
+            return []
+        names = self.input.column_names()
+        if names is None:
+            names = _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
+        return names
+
+    def training_inputs(self) -> Any:
+        """Training rows in the form that the model's last step takes; kept only if `n_neighbors` is above 0."""
+        return self.input.as_model_sees(self.input.rows)
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the scores are affine in the input, so that scores between two rows can be interpolated."""
+        method = getattr(type(self.predictor), self.outputs.method, None)
+        return self.input.is_numeric and method in AFFINE_METHODS
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Scores of the model for the indexed rows, in-sample if it was trained on them."""
+        parts = [
+            self.input.score(self.outputs, take_rows(self.input.rows, batch))
+            for batch in row_batches(self.n_rows, self.input.nbytes_per_sample())
+        ]
+        return np.concatenate(parts)
+
+    def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
+        """Results of a function for the neighbourhood of each batch of X; `n_samples` per row bound the batch."""
+        X = as_table(X)
+        if X.shape[0] == 0:
+            raise ValueError("Found array with 0 sample(s): X must have a row.")
+        of_scores = 32 * self.outputs.n_columns
+        per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
+        batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
+
+        def apply(batch: slice) -> T:
+            return function(Neighborhood(self, take_rows(X, batch)))
+
+        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(apply)(b) for b in batches)
+
+
+def same_rows(rows: Floats, whole: Floats, positions: Ints) -> bool:
+    """Whether rows are those at some positions of a table."""
+    return rows.shape[1] == whole.shape[1] and np.array_equal(rows, whole[positions])
+
+
+def _output_names(transformers: list[Any], n_columns: int) -> list[str]:
+    """Names of a transformer's output, or numbers if it has none of them."""
+    try:
+        names = [name for step in transformers for name in step.get_feature_names_out()]
+    except AttributeError:  # a transformer without names of its output
+        names = []
+    return names if len(names) == n_columns else [f"column_{i}" for i in range(n_columns)]
+
+
+class Neighborhood:
+    """Neighbours of a batch of rows, and the model's outputs on the rows, on the neighbours and in between.
+
+    Parameters
+    ----------
+    index : NeighborhoodIndex
+        The model and its training rows.
+    X : table
+        The rows to describe, as the user passes them.
+    twin : Neighborhood, default=None
+        Neighbourhood of these rows in another index of this model; the model's outputs are taken from it.
+
+    Attributes
+    ----------
+    transformed : array, CSR or frame
+        The rows after the transformers of the model's pipeline, as its last step takes them.
+    inputs : array, CSR or frame
+        These rows encoded for `sample_scores`, which makes points between them.
+    rows : array or CSR
+        The rows in the neighbour space.
+    indices, distances : ndarray of shape (n_rows, n_neighbors)
+        Positions and distances of the training rows nearest to each row, nearest first.
+    labels : ndarray of shape (n_rows, n_neighbors)
+        Targets of the neighbours.
+    scores : ndarray of shape (n_rows, 1 or n_classes)
+        Log-odds-like scores of the model for the rows.
+    neighbor_scores : ndarray of shape (n_rows, n_neighbors, 1 or n_classes)
+        Out-of-fold scores of the neighbours, in an action that cross-fits.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        Class probabilities of the model, if it has `predict_proba`.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from surefoot.neighborhoods import NeighborhoodIndex
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+    >>> index = NeighborhoodIndex(LogisticRegression().fit(X, y), X, y, n_neighbors=2)
+    >>> Neighborhood(index, [[0.9]]).labels
+    array([['no', 'no']], dtype='<U3')
+    """
+
+    # Values of `sampling`; see `sample_scores`.
+    SAMPLINGS = ("voronoi", "midpoint", "uniform", "axis")
+
+    def __init__(
+        self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
+    ) -> None:
+        self.index, self.table, self.twin = index, as_table(X), twin
+        self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
+        self.inputs = index.input.encode(self.transformed)
+        self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
+        if index.n_neighbors > 0:
+            self.rows = index.space(self.table, self.inputs)
+            self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
+
+    def __len__(self) -> int:
+        return int(self.inputs.shape[0])
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Targets of the neighbours."""
+        if self.index.labels is None:
+            raise ValueError("The neighbours have no labels: fit was called without y.")
+        return self.index.labels[self.indices]
+
+    @property
+    def has_cell(self) -> Mask:
+        """Whether each row has a Voronoi cell: a zero row has none under the cosine."""
+        if self.index.lengths is None:
+            return np.ones(len(self), dtype=bool)
+        return row_norms(self.rows) > 0
+
+    @property
+    def neighbor_scores(self) -> Floats:
+        """Out-of-fold scores of the neighbours, shape (n, k, columns)."""
+        if self.index.held_out_scores is None:
+            raise ValueError(
+                "The neighbours have no out-of-fold scores: they come from an action that cross-fits."
+            )
+        return self.index.held_out_scores[self.indices]
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Scores of the model for the rows."""
+        outputs = self.index.outputs
+        if self.twin is not None and self.twin.index.outputs.method == outputs.method:
+            return self.twin.scores
+        if outputs.method == "predict_proba":  # one call serves both
+            return outputs.log_odds(self.probabilities)
+        return outputs.scores(self._asked(outputs.method))
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Class probabilities of the model for the rows."""
+        if self.twin is not None:
+            return self.twin.probabilities
+        return self.index.outputs.probabilities(self._asked("predict_proba"))
+
+    def answer(self, method: str) -> NDArray[Any]:
+        """Output of the model's `predict` or `predict_proba` for the rows."""
+        if method == "predict_proba":
+            return self.probabilities
+        if self.index.outputs.is_regression:  # computed already
+            return self.scores[:, 0]
+        if hasattr(self.index.voter, "predict_proba_of_lists"):
+            return self.index.voter.classes_[self.probabilities.argmax(axis=1)]
+        return predict_labels(self.index.predictor, self._as_fitted)
+
+    def _asked(self, method: str) -> Any:
+        """Output of a method of the model for the rows; one that votes takes the neighbours that are known."""
+        of_lists = getattr(self.index.voter, f"{method}_of_lists", None)
+        if of_lists is not None:
+            return of_lists(self.distances, self.indices)
+        return getattr(self.index.predictor, method)(self._as_fitted)
+
+    def sample_scores(
+        self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
+    ) -> Floats:
+        """Scores at samples around each row, shape (n_rows, n_samples, 1 or n_classes).
+
+        `sampling` is the place of the samples: "voronoi" on the way to each of the nearest `n_neighbors`, at the border
+        of the row's cell; "midpoint" half way to the neighbour; "uniform" at the given fraction of the way to the
+        border, one for each neighbour; "axis" one local standard deviation up and down in one column at a time.
+        """
+        check_option(sampling, "sampling", self.SAMPLINGS)
+        index, near = self.index, self.indices[:, :n_neighbors]
+        if sampling == "axis":
+            return self._axis_scores(near)
+        if index.metric == "dtw":
+            return self._scores_towards_aligned(near, sampling, fractions)
+        if sampling == "voronoi" and self._votes_are_cached():
+            return self._cell_scores(near)
+        steps = self._steps(near, sampling, fractions)
+        if index.is_affine:
+            start = self.scores[:, None, :]
+            return start + steps[:, :, None] * (index.scores[near] - start)
+        return index.input.score_between(index.outputs, self.inputs, near, steps)
+
+    def _votes_are_cached(self) -> bool:
+        """Whether the votes at samples come from the neighbours of the row, without another search."""
+        return getattr(self.index.voter, "sample_neighbors", None) == "cached"
+
+    def _cell_scores(self, near: Ints) -> Floats:
+        """Scores at the samples by the votes of the row's own neighbours."""
+        voter = self.index.voter
+        cache = self.indices[:, : max(voter.list_length, near.shape[1])]
+        votes = voter.cached_cell_scores(self.rows, cache, near.shape[1])
+        flat = votes.reshape(near.size, *votes.shape[2:])
+        return self.index.outputs.scores(flat).reshape(*near.shape, -1)
+
+    def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
+        """Steps in the model's input towards each neighbour: half way, or to the border of the row's cell."""
+        if sampling == "midpoint":
+            return np.full(near.shape, 0.5)
+        steps = self._cell_steps(near)
+        if sampling == "uniform" and fractions is not None:
+            steps = steps * fractions[: near.shape[1]]
+        return steps
+
+    def _cell_steps(self, near: Ints) -> Floats:
+        """Steps in the model's input towards each neighbour that end at the border of the row's cell."""
+        steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
+        if self.index.lengths is not None:
+            steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
+        return steps
+
+    def _scores_towards_aligned(
+        self, near: Ints, sampling: str, fractions: Floats | None
+    ) -> Floats:
+        """Scores between each series and its neighbours, once these are aligned with it: the cell is theirs."""
+        index = self.index
+        if not index.space.is_model_input:
+            raise ValueError(
+                "Samples between series need metric='dtw' in the model's own input: space may be 'auto'."
+            )
+        radius = UNBOUNDED if index.search.radius_ is None else index.search.radius_
+        aligned = aligned_neighbors(
+            np.ascontiguousarray(self.rows),
+            np.ascontiguousarray(index.space.rows),
+            np.ascontiguousarray(near),
+            np.ascontiguousarray(self.distances[:, : near.shape[1]]),
+            radius,
+        )
+        steps = np.full(near.shape, 0.5)
+        if sampling != "midpoint":
+            steps = voronoi_steps(self.rows, aligned.reshape(*near.shape, -1))
+        if sampling == "uniform" and fractions is not None:
+            steps *= fractions[: near.shape[1]]
+        places = np.arange(near.size).reshape(near.shape)
+        samples = interpolate(self.rows, aligned, places, steps)
+        return index.input.score(index.outputs, samples).reshape(*near.shape, -1)
+
+    def _axis_scores(self, near: Ints) -> Floats:
+        """Scores at samples that differ from the row in one column; the row's own where a column is constant."""
+        rows, table = self.inputs, self.index.input
+        if not table.is_numeric:
+            raise ValueError(
+                "sampling='axis' needs a model whose input is a table of numbers: for mixed columns it "
+                "may be 'voronoi', 'midpoint' or 'uniform'."
+            )
+        samples, at, place = axis_samples(rows, table.rows, near)
+        scores = np.repeat(self.scores[:, None, :], 2 * rows.shape[1], axis=1)
+        if samples.shape[0]:
+            scores[at, place] = table.score(self.index.outputs, samples)
+        return scores

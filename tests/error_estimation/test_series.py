@@ -1,0 +1,193 @@
+"""The default error estimator around a classifier of time series: neighbours under DTW, in every action."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import roc_auc_score
+
+from surefoot import IndividualErrorClassifier
+from surefoot.abstention import AbstainingClassifier, Promise
+from surefoot.active_learning import query
+from surefoot.datasets import make_cylinder_bell_funnel
+from surefoot.indicators import NeighborDistance
+from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
+from surefoot.report import ReliabilityReport
+from surefoot.time_series import (
+    KNeighborsDTWClassifier,
+    LocalKNeighborsDTWClassifier,
+    dtw_distance,
+)
+
+
+def shapes(n_series):
+    """Cylinders, bells and funnels of length 16, with so much noise that some are taken for others."""
+    X, y = make_cylinder_bell_funnel(450, random_state=0)
+    X = X[:, ::8] + 1.5 * np.random.default_rng(0).normal(size=(450, 16))
+    return X[:n_series], y[:n_series]
+
+
+@pytest.fixture(scope="module")
+def single():
+    """Error estimator around one nearest neighbour, fitted on 150 series."""
+    X, y = shapes(150)
+    return IndividualErrorClassifier(KNeighborsDTWClassifier(window=0.2), random_state=0).fit(X, y)
+
+
+def test_errors_of_a_single_neighbour_are_ranked_though_its_votes_are_unanimous(single):
+    X, y = shapes(450)
+    judgement = single.judge(X[150:])
+    wrong = judgement.prediction != y[150:]
+    assert 20 < wrong.sum() < 150
+    assert_array_equal(judgement.probabilities.max(axis=1), 1.0)
+    assert roc_auc_score(wrong, judgement.error) > 0.75
+    assert_allclose(judgement.error.mean(), wrong.mean(), atol=0.08)
+
+
+def test_a_judgement_is_that_of_the_model(single):
+    X = shapes(180)[0][150:]
+    judgement, model = single.judge(X), single.estimator_
+    assert_array_equal(judgement.prediction, model.predict(X))
+    assert_array_equal(judgement.probabilities, model.predict_proba(X))
+    assert_allclose(judgement.error, single.predict_error(X))
+    assert judgement.to_frame().shape == (30, 10)
+    assert np.isfinite(judgement.spread).all()
+    assert judgement.flips.max() > 0
+
+
+def test_a_series_like_no_other_is_novel(single):
+    X = shapes(160)[0][150:]
+    X[0] = 8 * np.cos(3 * np.arange(16))
+    assert single.predict_novelty(X)[0]
+    assert single.predict_novelty(X).mean() < 0.5
+
+
+def test_neighbours_are_the_nearest_of_all_under_the_classifiers_window(single):
+    X = shapes(155)[0]
+    distances, rows = single.kneighbors(X[150:], 4)
+    every = np.array([[dtw_distance(x, n, window=0.2) for n in X[:150]] for x in X[150:]])
+    assert_array_equal(rows, np.argsort(every, axis=1)[:, :4])
+    assert_allclose(distances, np.sort(every, axis=1)[:, :4])
+
+
+def test_rows_of_the_own_fold_are_no_neighbours(single):
+    X = shapes(150)[0]
+    held_out = single.held_out_
+    every = np.array([[dtw_distance(x, n, window=0.2) for n in X] for x in X[:8]])
+    every[held_out.splits[:8, None] == held_out.splits] = np.inf
+    expected = np.log(np.sort(every, axis=1)[:, :10].mean(axis=1))
+    assert_allclose(held_out.columns["NeighborDistance"][:8, 0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsDTWClassifier(5, window=2),
+        LocalKNeighborsDTWClassifier((1, 3), error_neighbors=3, window=2),
+    ],
+    ids=["five", "local"],
+)
+def test_one_search_for_all_folds_finds_what_a_search_in_each_fold_finds(model):
+    X, y = shapes(60)
+    fitted = IndividualErrorClassifier(model, cv=3, random_state=0).fit(X, y)
+    # The lists of all rows are made for arrays of float64 only; a frame is searched fold by fold.
+    frame = pd.DataFrame(X, columns=[f"t{i}" for i in range(16)])
+    other = IndividualErrorClassifier(model, cv=3, random_state=0).fit(frame, y)
+    for name, columns in fitted.held_out_.columns.items():
+        assert_allclose(columns, other.held_out_.columns[name], err_msg=name)
+    assert_array_equal(fitted.held_out_.scores, other.held_out_.scores)
+    assert_allclose(fitted.held_out_.shift, other.held_out_.shift)
+
+
+def test_neighbours_of_a_frozen_classifier_are_searched_in_rows_that_it_never_saw():
+    X, y = shapes(120)
+    frozen = FrozenEstimator(KNeighborsDTWClassifier(window=0.2).fit(X[:60], y[:60]))
+    sure = IndividualErrorClassifier(frozen, max_reference_rows=30, random_state=0)
+    distances, rows = sure.fit(X[60:], y[60:]).kneighbors(X[:2], 1)
+    kept = X[60:][sure.reference_rows_]
+    assert len(kept) == 30
+    every = np.array([[dtw_distance(x, n, window=0.2) for n in kept] for x in X[:2]])
+    assert_allclose(distances[:, 0], every.min(axis=1))
+    assert_array_equal(rows[:, 0], sure.reference_rows_[every.argmin(axis=1)])
+    assert_array_equal(sure.judge(X[:2]).prediction, y[:2])
+
+
+def test_equal_series_are_each_others_neighbours():
+    X, y = shapes(40)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    fitted = IndividualErrorClassifier(KNeighborsDTWClassifier(window=2), random_state=0).fit(X, y)
+    nearest = fitted.held_out_.columns["VoteConfidence"][:, -1]
+    split = fitted.held_out_.splits.reshape(-1, 2)
+    apart = np.repeat(split[:, 0] != split[:, 1], 2)
+    assert 0 < apart.sum() < len(apart)
+    assert (nearest[apart] < -20).all()  # the other copy, at distance 0
+    assert (nearest[~apart] > -20).all()
+
+
+def test_columns_are_worthless_on_random_labels():
+    aurocs = []
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(500, 3)), random.integers(0, 2, 500)
+        model = KNeighborsDTWClassifier(3, window=1)
+        held_out = IndividualErrorClassifier(model, random_state=0).fit(X, y).held_out_
+        columns = np.hstack(list(held_out.columns.values()))
+        aurocs.append([roc_auc_score(held_out.losses, column) for column in columns.T])
+    # 0.026 a seed, 0.015 for the mean of three.
+    assert_allclose(np.mean(aurocs, axis=0), 0.5, atol=0.05)
+
+
+def test_a_saved_estimator_holds_no_lists_of_the_folds(single):
+    X = shapes(160)[0][150:]
+    text = pickle.dumps(single)
+    assert_array_equal(pickle.loads(text).predict_error(X), single.predict_error(X))  # noqa: S301 - made above
+    assert b"KnownPart" not in text
+
+
+def test_doubtful_series_are_left_out():
+    X, y = shapes(450)
+    model = KNeighborsDTWClassifier(5, window=0.2)
+    sure = IndividualErrorClassifier(model, random_state=0)
+    careful = AbstainingClassifier(sure, coverage=0.6, random_state=0).fit(X[:200], y[:200])
+    promise = Promise.from_held_out(sure.fit(X[:200], y[:200]).held_out_, max_risk=0.12)
+    judgement = promise.apply(sure.judge(X[200:]))
+    for answered, predictions in (
+        (careful.predict_accepted(X[200:]), careful.predict(X[200:])),
+        (judgement.accepted, judgement.prediction),
+    ):
+        wrong = predictions != y[200:]
+        assert 0.3 < answered.mean() < 1
+        assert wrong[answered].mean() < 0.8 * wrong.mean()
+
+
+def test_the_report_is_about_series(tmp_path):
+    X, y = shapes(90)
+    page = tmp_path / "report.html"
+    ReliabilityReport(KNeighborsDTWClassifier(window=0.2), X, y, random_state=0).write_html(page)
+    assert "KNeighborsDTWClassifier" in page.read_text()
+
+
+def test_other_actions_take_series():
+    X, y = shapes(120)
+    model = KNeighborsDTWClassifier(3, window=0.2)
+    for recalibrated in (RecalibratedClassifier(model), LocallyRecalibratedClassifier(model)):
+        probabilities = recalibrated.fit(X[:90], y[:90]).predict_proba(X[90:])
+        assert_allclose(probabilities.sum(axis=1), 1)
+        assert (probabilities.max(axis=1) < 1).all()
+    for strategy in ("margin", "confidence", "error", "sensitivity", NeighborDistance()):
+        chosen = query(strategy, model.fit(X[:60], y[:60]), X[60:], 5, X=X[:60], y=y[:60])
+        assert len(set(chosen.tolist())) == 5
+
+
+def test_series_of_other_forms_get_one_sentence():
+    X, y = shapes(30)
+    sure = IndividualErrorClassifier(KNeighborsDTWClassifier())
+    with pytest.raises(ValueError, match="Expected 2D array, got 3D"):
+        sure.fit(X[:, None, :], y)
+    with pytest.raises(ValueError, match="X has rows of different lengths"):
+        sure.fit([x[: 10 + i % 3] for i, x in enumerate(X)], y)
+    with pytest.raises(ValueError, match="NaN"):
+        sure.fit(np.where(X > 3, np.nan, X), y)

@@ -1,0 +1,76 @@
+"""Boosted symmetric trees as a classifier: what they learn, and that splits by value are splits by bin."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from surefoot.indicators._boosted_trees import BoostedTrees, bin_edges
+
+
+def test_an_interaction_without_a_trend():
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (900, 4))
+    y = np.where((X[:, 1] > 0) == (X[:, 3] > 0), "same", "other")
+    model = BoostedTrees(random_state=0).fit(X[:600], y[:600])
+    assert (model.predict(X[600:]) == y[600:]).mean() > 0.95
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_as_good_as_scikit_learn_on_a_small_table(n_classes):
+    X, y = make_classification(
+        900, 24, n_informative=8, n_classes=n_classes, flip_y=0.1, random_state=0
+    )
+    X, X_test, y, y_test = train_test_split(X, y, train_size=500, random_state=0)
+    peer = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(X, y)
+    own = clone(BoostedTrees(random_state=0)).fit(X, y)
+    losses = [log_loss(y_test, model.predict_proba(X_test)) for model in (own, peer)]
+    assert losses[0] < 1.1 * losses[1]
+
+
+def test_edges_lie_between_few_values_and_at_quantiles_of_many():
+    assert_array_equal(bin_edges(np.array([3.0, 1, 1, 2])), [1.5, 2.5])
+    assert_array_equal(bin_edges(np.ones(5)), [])
+    many = bin_edges(np.arange(3200.0))
+    counts = np.bincount(np.searchsorted(many, np.arange(3200.0)))
+    assert len(counts) == 32
+    assert counts.min() >= 99
+
+
+def test_rows_of_weight_zero_have_no_effect():
+    X, y = make_classification(300, 5, flip_y=0, random_state=1)
+    counts = np.arange(300) < 200
+    models = [
+        BoostedTrees(5).fit(X, labels, sample_weight=counts.astype(float))
+        for labels in (y, np.where(counts, y, 1 - y))
+    ]
+    first, second = (model.predict_proba(X) for model in models)
+    assert_allclose(first, second)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="one class only"):
+        BoostedTrees().fit([[0.0], [1.0]], [0, 0])
+
+
+def test_many_rows_are_drawn_from_and_the_seed_repeats_them():
+    X, y = make_classification(9_000, 20, n_informative=6, flip_y=0, random_state=0)
+    models = [BoostedTrees(10, random_state=seed).fit(X, y) for seed in (0, 0, 1)]
+    first, again, other = (model.predict_proba(X[:50])[:, 1] for model in models)
+    assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0
+
+
+def test_a_column_with_few_values_beside_constant_ones():
+    X = np.column_stack([np.zeros(60), np.arange(60) % 3, np.full(60, 7.0)])
+    y = (X[:, 1] > 0).astype(int)
+    model = BoostedTrees(80).fit(X, y)
+    assert_array_equal(model.predict(X), y)
+    used = model.columns_ >= 0
+    assert_array_equal(model.columns_[used], 1)
+    assert set(model.thresholds_[used]) <= {0.5, 1.5}
