@@ -250,7 +250,7 @@ def test_a_promise_can_be_given(small, tmp_path):
 
 def test_a_promise_that_cannot_be_kept_trusts_no_row(small, tmp_path):
     sure, X, _ = small
-    with pytest.warns(UserWarning, match=r"^No row will be trusted: .* a risk of 0\.0001 with"):
+    with pytest.warns(UserWarning, match=r"^No row will be trusted: .* at most 0\.01 % wrong with"):
         save_model(sure, tmp_path / "model", max_risk=1e-4)
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert stored["limit"] is None

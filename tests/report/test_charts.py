@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from surefoot.report.page._charts import make_charts
-from surefoot.report.page._charts_map import shade_limits
+from surefoot.report.page._charts import make_charts, shade_limits
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from surefoot.report.improvements import Gain, relative_gain
+from surefoot.report._statistics import Gain, relative_gain
 
 
 def rows(n_rows):
@@ -81,7 +81,9 @@ def test_verdicts(gain, verdict):
     assert gain.verdict == verdict
 
 
-def test_a_loss_is_told_as_more_with_its_interval_turned():
+def test_a_loss_is_more_of_it_with_its_interval_flipped():
     words = ("fewer mistakes", "more mistakes")
-    assert Gain(0.12, 0.04, 0.2).words(*words) == "12 % fewer mistakes (4 % to 20 %)"
-    assert Gain(-0.12, -0.3, 0.04).words(*words) == "12 % more mistakes (−4 % to 30 %)"
+    assert Gain(0.12, 0.04, 0.2).words(*words) == "12 % fewer mistakes (90 % interval: 4 % to 20 %)"
+    assert (
+        Gain(-0.12, -0.3, 0.04).words(*words) == "12 % more mistakes (90 % interval: −4 % to 30 %)"
+    )

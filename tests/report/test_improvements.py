@@ -58,7 +58,7 @@ def test_the_gain_of_another_model_is_that_of_its_held_out_predictions():
     report = ReliabilityReport(LogisticRegression(), X, y, cv=splitter)
     gain = next(c for c in report.summarize()["improvements"] if c["name"] == SWAP)["gain"]
     own = cross_val_predict(LogisticRegression(), X, y, cv=splitter) != y
-    held_out = report._assessment.held_out
+    held_out = report._fitted[3].held_out_
     others = np.column_stack(
         [opinion != y for opinion in (held_out.opinions["trees"], held_out.opinions["boosting"])]
     )
@@ -76,7 +76,7 @@ def test_choosing_row_by_row_helps_where_no_single_model_is_as_good():
     right = 3 * (np.floor(4 * X[:, 1]) % 2)  # only what is near tells
     by_name, _ = cards(KNeighborsRegressor(1), X, np.where(X[:, 0] < 0, left, right))
     assert by_name[SELECTION]["verdict"] == "helps"
-    assert "row by row" in by_name[SELECTION]["sentence"]
+    assert "for each row" in by_name[SELECTION]["sentence"]
 
 
 def test_an_overconfident_model_gains_by_recalibration_and_both_sections_say_the_same():

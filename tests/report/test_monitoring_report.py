@@ -7,9 +7,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from surefoot import IndividualErrorClassifier
+from surefoot._words import UNITS
 from surefoot.monitoring import audit, estimate_performance
 from surefoot.report import MonitoringReport
-from surefoot.report.monitored import give_watch_verdict
+from surefoot.report._watch import give_watch_verdict
 from surefoot.report.page import render_watch
 
 DAY = np.datetime64("2026-11-02")
@@ -52,7 +53,9 @@ def test_figures_of_periods_are_those_of_their_rows(sure):
 def test_one_page_has_every_section_and_escapes_names(sure):
     X, y = make_rows(60, 1)
     drawn = audit(sure, X, 30, random_state=0)
-    report = MonitoringReport(sure, audit=drawn.result(y[drawn.rows]), name="<b>new</b>", limit=0.5)
+    report = MonitoringReport(
+        sure, audit=drawn.result(y[drawn.rows]), name="<b>new</b>", max_error=0.5
+    )
     report.add(X, np.repeat([DAY, DAY + 7, DAY + 14], 20))
     page = render_watch(report.summarize())
     assert "&lt;b&gt;new&lt;/b&gt;" in page
@@ -91,13 +94,15 @@ LATE_TEXT = "Estimated 9.1 % wrong in week 46 (7.8 % to 11 %), 8.4 % when it was
 
 
 def verdict(periods, limit=None, shown_audit=None):
-    return give_watch_verdict(periods, OVERALL, REFERENCE, "share", limit=limit, audit=shown_audit)
+    return give_watch_verdict(
+        periods, OVERALL, REFERENCE, UNITS["share"], max_error=limit, audit=shown_audit
+    )
 
 
 @pytest.mark.parametrize(
     ("periods", "limit", "headline"),
     [
-        ([LATE], None, f"{LATE_TEXT}: no alarm."),
+        ([LATE], None, f"{LATE_TEXT}: the inputs give no sign of a higher error."),
         ([], 0.05, "Estimated 10 % wrong in 100 rows (8 % to 12 %), 8.4 % when it was fitted: alarm."),
         ([EARLY, LATE], 0.13, f"{LATE_TEXT}: alarm, by week 45."),
         ([EARLY, UNKNOWN], 0.3, "No figure can be given for week 46. Too few rows."),

@@ -10,8 +10,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from surefoot._words import percent
 from surefoot.report.page import render
-from surefoot.report.page._listed_rows import listed_rows, size_of
+from surefoot.report.page._render import listed_rows, size_of
 
 NASTY = "</script><img src=x onerror=alert(1)>"
 
@@ -120,7 +121,7 @@ def large(summary, value):
 
 def test_a_large_table_stays_below_3_megabytes_with_all_its_rows(classification_summary):
     summary = large(classification_summary, lambda rng: float(rng.normal()))
-    assert len(listed_rows(summary["rows"], "classification")["items"]) == 1500
+    assert len(listed_rows(summary["rows"], "classification", percent)["items"]) == 1500
     assert len(render(summary).encode()) < 3_000_000
 
 
@@ -128,7 +129,7 @@ def test_long_texts_are_cut_and_then_rows_left_out(classification_summary):
     summary = large(classification_summary, lambda rng: "é" * 400)
     page = render(summary)
     assert len(page.encode()) < 3_000_000
-    listed = listed_rows(summary["rows"], "classification")
+    listed = listed_rows(summary["rows"], "classification", percent)
     assert 100 < len(listed["items"]) < 1500
     assert [item["row"] for item in listed["items"]] == [7 * i for i in range(len(listed["items"]))]
     assert listed["cells"][0][1] == "é" * 19 + "…"
@@ -138,11 +139,11 @@ def test_cells_are_as_exact_as_fits(classification_summary):
     rows = copy.deepcopy(classification_summary["rows"])
     rows["items"][0]["values"] = [1 / 3, 123456789, "x" * 250]
     row = rows["items"][0]["row"]
-    listed = listed_rows(rows, "classification")
+    listed = listed_rows(rows, "classification", percent)
     assert listed["cells"][row][1:] == [0.333333, 123456789, "x" * 199 + "…"]
-    tight = listed_rows(rows, "classification", budget=size_of(listed) - 1)
+    tight = listed_rows(rows, "classification", percent, budget=size_of(listed) - 1)
     assert tight["cells"][row][1:] == [0.333333, 123456789, "x" * 59 + "…"]
-    one = listed_rows(rows, "classification", budget=10)
+    one = listed_rows(rows, "classification", percent, budget=10)
     assert len(one["items"]) == 1
 
 

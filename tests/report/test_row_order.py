@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from surefoot.report._row_order import order_p_value
+from surefoot.report._checks import order_p_value
 
 
 @pytest.mark.parametrize("kind", ["normal", "skewed", "rare", "ties"])

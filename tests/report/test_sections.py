@@ -1,7 +1,6 @@
 """Each section of the summary against figures that are counted by hand or by another library."""
 
 import json
-from dataclasses import replace
 from datetime import datetime
 from types import SimpleNamespace
 
@@ -31,31 +30,24 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from surefoot.abstention import Promise, threshold_for_risk
+from surefoot._words import UNITS
+from surefoot.abstention import Promise
+from surefoot.metrics import augrc_loss
 from surefoot.report import ReliabilityReport
-from surefoot.report._answer import Selection, compare_orders, describe_answering
-from surefoot.report._assessment import assess_rows
-from surefoot.report._intervals import describe_intervals
-from surefoot.report._predictions import describe_predictions
-from surefoot.report._probabilities import as_forecast, describe_probabilities, reliability
+from surefoot.report._answer import Selection, describe_answering, own_doubt
+from surefoot.report._quality import as_forecast, describe_predictions, reliability
 from surefoot.report._regions import describe_regions
-from surefoot.report._row_table import choose_rows, describe_rows, plain, stability_band
-from surefoot.report._shares import wilson_interval
-from surefoot.report._verdict import caught_by_checking, give_verdict
+from surefoot.report._rows import choose_rows, plain, stability_band
+from surefoot.report._statistics import wilson_interval
+from surefoot.report._verdict import give_verdict
 
 
-def assessed(model, X, y, **settings):
-    given = {
-        "cv": 5,
-        "groups": None,
-        "confidence": 0.95,
-        "max_risk": None,
-        "max_reference_rows": 1000,
-        "random_state": 0,
-        "n_jobs": None,
-        **settings,
-    }
-    return assess_rows(model, X, y, **given)
+def report_on(model, X, y, **settings):
+    return ReliabilityReport(model, X, y, quick=True, max_reference_rows=1000, **settings)
+
+
+def held_out_of(report):
+    return report._fitted[3].held_out_
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +57,7 @@ def classified():
     X = draw.uniform(-1, 1, size=(600, 4))
     y = np.where(X[:, 1] > 0.5, draw.uniform(size=600) < 0.5, X[:, 0] > 0)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
-    return assessed(RandomForestClassifier(30, random_state=0), frame, np.where(y, "yes", "no"))
+    return report_on(RandomForestClassifier(30, random_state=0), frame, np.where(y, "yes", "no"))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +66,7 @@ def regressed():
     draw = np.random.default_rng(0)
     X = draw.uniform(-1, 1, size=(600, 2))
     y = X[:, 0] + np.where(X[:, 1] > 0, 0.5, 0.05) * draw.normal(size=600)
-    return assessed(LinearRegression(), X, y)
+    return report_on(LinearRegression(), X, y)
 
 
 def test_wilson_intervals_are_those_of_the_textbook():
@@ -98,127 +90,118 @@ def test_equal_estimates_are_answered_in_random_order():
 
 
 def test_curves_agree_with_sorting_the_rows(classified):
-    answer = describe_answering(classified)
-    order = np.argsort(classified.estimated, kind="stable")
+    answer, held_out = classified.summarize()["answer"], held_out_of(classified)
+    order = np.argsort(held_out.error, kind="stable")
     for share in (0.1, 0.5, 0.9):
         n_rows = round(share * 600)
         at = answer["coverage"].index(share)
         assert answer["risk"]["surefoot"][at] == pytest.approx(
-            classified.losses[order[:n_rows]].mean(), abs=1 / n_rows
+            held_out.losses[order[:n_rows]].mean(), abs=1 / n_rows
+        )
+        assert answer["caught"]["surefoot"][at] == pytest.approx(
+            held_out.losses[order[n_rows:]].sum() / held_out.losses.sum(), abs=0.01
         )
     assert answer["risk"]["best"][0] == 0
     assert answer["risk"]["surefoot"][-1] == pytest.approx(answer["overall_risk"])
 
 
 def test_own_confidence_is_that_of_cross_validation(classified):
-    X, y = classified.X, classified.y
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     told = cross_val_predict(
-        RandomForestClassifier(30, random_state=0), X, y, method="predict_proba", cv=folds
+        RandomForestClassifier(30, random_state=0),
+        classified.X,
+        classified.y,
+        method="predict_proba",
+        cv=folds,
     )
-    assert_allclose(classified.own_doubt, 1 - told.max(axis=1))
+    assert_allclose(own_doubt(held_out_of(classified)), 1 - told.max(axis=1))
 
 
-def test_promises_answer_rows_below_their_limit(classified):
-    answer = describe_answering(classified)
+def test_promises_answer_rows_below_their_limit_and_are_points_of_the_curves(classified):
+    answer, held_out = classified.summarize()["answer"], held_out_of(classified)
     kept = [promise for promise in answer["promises"] if promise["coverage"] > 0]
     assert kept
     for promise in kept:
-        answered = classified.estimated <= promise["limit"]
-        assert answered.mean() == pytest.approx(promise["coverage"])
-        assert classified.losses[answered].mean() < promise["max_risk"]
+        accepted = held_out.error <= promise["limit"]
+        assert accepted.mean() == pytest.approx(promise["coverage"])
+        assert held_out.losses[accepted].mean() < promise["max_risk"]
+        at = answer["coverage"].index(promise["coverage"])
+        assert answer["limit"][at] == pytest.approx(promise["limit"])
+        assert answer["bound"][at] <= promise["max_risk"]
 
 
-def test_every_promise_is_a_point_of_the_curves(classified):
-    answer = describe_answering(classified)
-    for promise in answer["promises"]:
-        if promise["coverage"]:
-            at = answer["coverage"].index(promise["coverage"])
-            assert answer["limit"][at] == pytest.approx(promise["limit"])
-            assert answer["risk"]["surefoot"][at] < promise["max_risk"]
+def verdict_of(held_out, max_risk=None, **changed):
+    """Answer and verdict for another risk, or with another comparison of areas."""
+    promise, is_asked = Promise.from_held_out(held_out, max_risk), max_risk is not None
+    answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=0)
+    answer["augrc"] |= changed
+    sections = {"improvements": [], "classes": None, "checks": {"items": []}}
+    return answer, give_verdict(held_out, promise, answer, is_asked=is_asked, **sections)
 
 
 def test_a_given_risk_is_the_one_shown(classified):
-    answer = describe_answering(replace(classified, max_risk=0.123))
+    answer, _ = verdict_of(held_out_of(classified), 0.123)
     assert answer["promises"][answer["chosen"]]["max_risk"] == 0.123
-    none = describe_answering(replace(classified, max_risk=1e-6))
-    assert none["chosen"] is None
-    told = " ".join(give_verdict(replace(classified, max_risk=1e-6), none, [])["sentences"])
+    answer, verdict = verdict_of(held_out_of(classified), 1e-6)
+    assert answer["chosen"] is None
+    told = " ".join(verdict["sentences"])
     assert "A risk of 0.0001 % cannot be promised;" in told
     assert "can, for" in told
 
 
 def test_orders_are_compared_with_the_uncertainty_of_the_rows(classified):
-    found = compare_orders(classified)
-    assert found["low"] < found["ratio"] < found["high"]
-    assert found["ratio"] == pytest.approx(found["surefoot"] / found["own"])
+    areas, held_out = classified.summarize()["answer"]["augrc"], held_out_of(classified)
+    assert areas["low"] < areas["ratio"] < areas["high"]
+    assert areas["ratio"] == pytest.approx(areas["surefoot"] / areas["own"])
+    assert areas["surefoot"] == pytest.approx(augrc_loss(held_out.losses, held_out.error))
 
 
-def test_a_tenth_of_the_rows_by_hand(classified):
-    caught, own = caught_by_checking(classified)
-    flagged = np.argsort(-classified.estimated, kind="stable")[:60]
-    assert caught == pytest.approx(
-        classified.losses[flagged].sum() / classified.losses.sum(), abs=0.01
-    )
-    assert 0 < own < 1
+def test_areas_count_rows_as_often_as_they_were_drawn():
+    draw = np.random.default_rng(0)
+    losses, doubt, times = draw.random(50), draw.integers(0, 9, 50), draw.integers(0, 4, 50)
+    area = Selection(losses, doubt).area(times)
+    assert area == pytest.approx(augrc_loss(np.repeat(losses, times), np.repeat(doubt, times)))
 
 
-def test_the_verdict_says_so_where_surefoot_adds_nothing(classified):
-    answer = describe_answering(classified)
-    cases = {
-        (0.9, 1.02): (None, "surefoot does not rank the rows measurably better"),
-        (1.01, 1.2): (False, "own confidence ranks the rows better than surefoot"),
-        (0.8, 0.98): (True, None),
-    }
-    for (low, high), (adds, told) in cases.items():
-        answer["augrc"] |= {"low": low, "high": high}
-        found = give_verdict(classified, answer, [])
-        assert found["adds"] is adds
-        words = " ".join(found["sentences"])
-        assert ("surefoot" not in words) if told is None else (told in words)
+@pytest.mark.parametrize(
+    ("low", "high", "adds", "told"),
+    [
+        (0.9, 1.02, None, "surefoot does not rank the rows measurably better"),
+        (1.01, 1.2, False, "own confidence ranks the rows better than surefoot"),
+        (0.8, 0.98, True, None),
+    ],
+)
+def test_the_verdict_says_so_where_surefoot_adds_nothing(classified, low, high, adds, told):
+    _, verdict = verdict_of(held_out_of(classified), low=low, high=high)
+    words = " ".join(verdict["sentences"])
+    assert verdict["adds"] is adds
+    assert ("surefoot" not in words) if told is None else (told in words)
 
 
 def test_a_regressor_is_told_whether_estimates_beat_chance(regressed):
-    answer = describe_answering(regressed)
-    assert answer["augrc"]["high"] < 1  # the noise is on one side only
+    assert regressed.summarize()["answer"]["augrc"]["high"] < 1  # the noise is on one side only
     draw = np.random.default_rng(1)
-    X, y = draw.normal(size=(200, 2)), draw.normal(size=200)
-    aimless = assessed(LinearRegression(), X, y)
-    found = give_verdict(aimless, describe_answering(aimless), [])
-    assert not found["adds"]
-    assert any("than chance" in told for told in found["sentences"])
+    aimless = report_on(LinearRegression(), draw.normal(size=(200, 2)), draw.normal(size=200))
+    verdict = aimless.summarize()["verdict"]
+    assert not verdict["adds"]
+    assert any("than chance" in told for told in verdict["sentences"])
 
 
 def test_a_model_that_hardly_errs_may_answer_every_row():
     X = np.linspace(-1, 1, 400)[:, None]
     y = X[:, 0] > 0
     y[300] = False
-    judged = assessed(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, y)
-    answer = describe_answering(judged)
+    report = report_on(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, y)
+    answer, sentences = report.summarize()["answer"], report.summarize()["verdict"]["sentences"]
     promise = answer["promises"][answer["chosen"]]
     # One wrong of 400: Clopper and Pearson's bound is 1.2 %.
-    assert promise["max_risk"] == 0.02
-    assert promise["coverage"] == 1
-    told = give_verdict(judged, answer, [])
-    assert "It can answer every row: at most 2 % of its answers are wrong" in " ".join(
-        told["sentences"]
-    )
-
-
-def test_promises_count_groups_not_rows():
-    draw = np.random.default_rng(0)
-    groups = np.repeat(np.arange(12), 50)
-    bad = np.repeat(draw.uniform(size=12) < 0.3, 50)  # a group is wrong as a whole
-    scores = draw.uniform(size=600)
-    alone = threshold_for_risk(scores, bad, bad.mean() + 0.05)
-    together = threshold_for_risk(scores, bad, bad.mean() + 0.05, groups=groups)
-    assert alone.n_answered > 0
-    assert together.n_answered == 0  # 12 groups say little
+    assert (promise["max_risk"], promise["coverage"]) == (0.02, 1)
+    assert "It can answer every row: at most 2 % of its answers are wrong" in " ".join(sentences)
 
 
 def test_a_constant_guess_is_named_beside_the_model(classified):
-    [first, _, _] = give_verdict(classified, describe_answering(classified), [])["figures"]
-    share = max((classified.truth == label).mean() for label in ("yes", "no"))
+    [first, _, _] = classified.summarize()["verdict"]["figures"]
+    share = max((classified.y == label).mean() for label in ("yes", "no"))
     assert f"{100 * share:.0f} %" in first["about"]
 
 
@@ -240,18 +223,16 @@ def test_forecasts_of_many_classes_speak_of_the_most_probable_one():
 
 
 def test_brier_scores_are_those_of_cross_validation(classified):
-    told = classified.held_out.probabilities[:, 1]
-    found = describe_probabilities(classified)
-    assert found["brier"]["before"] == pytest.approx(
-        brier_score_loss(classified.truth == "yes", told)
-    )
+    told, truth = held_out_of(classified).probabilities[:, 1], held_out_of(classified).truth
+    found = classified.summarize()["probabilities"]
+    assert found["brier"]["before"] == pytest.approx(brier_score_loss(truth == "yes", told))
 
 
 def test_overconfident_probabilities_are_mended():
     draw = np.random.default_rng(0)
     X = np.repeat(draw.normal(size=(800, 1)), 12, axis=1)  # a naive model counts it twelve times
     y = draw.uniform(size=800) < 1 / (1 + np.exp(-X[:, 0]))
-    found = describe_probabilities(assessed(GaussianNB(), X, y))
+    found = report_on(GaussianNB(), X, y).summarize()["probabilities"]
     off = found["smooth_calibration_error"]
     assert off["after"] < 0.5 * off["before"]
     assert "after recalibration, by" in found["sentence"]
@@ -261,18 +242,18 @@ def test_true_probabilities_are_not_blamed_for_chance():
     draw = np.random.default_rng(0)
     X = draw.normal(size=(300, 1))
     y = draw.uniform(size=300) < 1 / (1 + np.exp(-X[:, 0]))
-    found = describe_probabilities(assessed(LogisticRegression(), X, y))
+    found = report_on(LogisticRegression(), X, y).summarize()["probabilities"]
     assert "no more than chance explains" in found["sentence"]
 
 
 def test_a_model_without_probabilities_says_so():
     X, y = make_classification(200, 4, random_state=0)
-    found = describe_probabilities(assessed(LinearSVC(), X, y))
+    found = report_on(LinearSVC(), X, y).summarize()["probabilities"]
     assert found == {"sentence": "The model gives no probabilities, only scores of its classes."}
 
 
 def test_intervals_of_a_regressor(regressed):
-    found = describe_intervals(regressed)
+    found = regressed.summarize()["intervals"]
     for confidence, low, high in zip(found["confidence"], found["low"], found["high"], strict=True):
         assert low - 0.03 < confidence < high + 0.03
     at = found["confidence"].index(0.9)
@@ -281,8 +262,7 @@ def test_intervals_of_a_regressor(regressed):
 
 
 def test_the_planted_region_is_found(regressed):
-    shown, n_sampled = choose_rows(regressed)
-    found = describe_regions(regressed, shown, n_sampled)
+    found = regressed.summarize()["regions"]
     assert "column 1 >" in found["items"][0]["rule"]
     assert found["items"][0]["error"] > 3 * found["items"][0]["other_error"]
     assert len(found["map"]["x"]) == 600
@@ -291,68 +271,64 @@ def test_the_planted_region_is_found(regressed):
 
 def test_few_rows_have_no_regions():
     X, y = load_iris(return_X_y=True)
-    judged = assessed(LogisticRegression(max_iter=500), X[::5], np.roll(y[::5], 1))
-    shown, n_sampled = choose_rows(judged)
-    assert "too few" in describe_regions(judged, shown, n_sampled)["sentence"]
+    report = report_on(LogisticRegression(max_iter=500), X[::5], np.roll(y[::5], 1))
+    assert "too few" in report.summarize()["regions"]["sentence"]
 
 
 def test_rows_are_ordered_and_complete(classified):
-    shown, n_sampled = choose_rows(classified)
-    found = describe_rows(classified, shown, n_sampled)
-    items = found["items"]
+    section, summary = classified.summarize()["rows"], classified.summarize()
+    items, limit = section["items"], summary["numbers"]["limit"]
     assert len(items) == 600
-    assert [item["estimated_error"] for item in items] == sorted(classified.estimated, reverse=True)
-    assert all(
-        item["accepted"] == (item["estimated_error"] <= classified.promise.threshold)
-        for item in items
-    )
+    errors = [item["estimated_error"] for item in items]
+    assert errors == sorted(held_out_of(classified).error, reverse=True)
+    assert [item["rank"] for item in items] == list(range(599, -1, -1))
+    assert all(item["accepted"] == (item["estimated_error"] <= limit) for item in items)
     assert items[0]["values"] == classified.X.iloc[items[0]["row"]].tolist()
     assert all(near["row"] != item["row"] for item in items for near in item["near"])
     assert all(item["band"] == sorted(item["band"]) for item in items)
-    json.dumps(found, allow_nan=False)
+    json.dumps(section, allow_nan=False)
 
 
 def test_a_large_table_is_shown_in_part(classified, monkeypatch):
-    monkeypatch.setattr("surefoot.report._row_table.MOST_DOUBTFUL", 50)
-    monkeypatch.setattr("surefoot.report._row_table.MOST_SAMPLED", 100)
-    shown, n_sampled = choose_rows(classified)
+    monkeypatch.setattr("surefoot.report._rows.MOST_DOUBTFUL", 50)
+    monkeypatch.setattr("surefoot.report._rows.MOST_SAMPLED", 100)
+    errors = held_out_of(classified).error
+    shown, n_sampled = choose_rows(held_out_of(classified), 0)
     assert (len(shown), n_sampled, len(set(shown))) == (150, 100, 150)
-    assert classified.estimated[shown[:50]].min() >= classified.estimated[shown[50:]].max()
+    assert errors[shown[:50]].min() >= errors[shown[50:]].max()
 
 
 def test_the_band_of_a_regression_by_hand():
     """A prediction of 10 that is 1 more on average in its cell, with a standard deviation of 2."""
-    row = SimpleNamespace(
-        is_classifier=False,
-        held_out=SimpleNamespace(
-            shift=np.array([1.0, 0.0]),
-            spread=np.array([2.0, 0.0]),
-            scores=np.array([[10.0], [-3.0]]),
-        ),
+    rows = SimpleNamespace(
+        classes=None,
+        shift=np.array([1.0, 0.0]),
+        spread=np.array([2.0, 0.0]),
+        scores=np.array([[10.0], [-3.0]]),
     )
-    assert_allclose(stability_band(row), [[7, 11, 15], [-3, -3, -3]])
+    assert_allclose(stability_band(rows), [[7, 11, 15], [-3, -3, -3]])
 
 
 def test_the_band_of_a_classification_is_of_probabilities():
     """Odds of 3 to 1 that are 3 times as high in the cell, and between 1 and 81."""
-    row = SimpleNamespace(
-        is_classifier=True,
-        held_out=SimpleNamespace(shift=np.log([3.0]), spread=np.log([3.0])),
-        lead=np.log([3.0]),
+    rows = SimpleNamespace(
+        classes=np.array([0, 1]),
+        shift=np.log([3.0]),
+        spread=np.log([3.0]),
+        scores=np.log([[3.0]]),
     )
-    assert_allclose(stability_band(row), [[1 / 2, 9 / 10, 81 / 82]])
+    assert_allclose(stability_band(rows), [[1 / 2, 9 / 10, 81 / 82]])
 
 
 def test_the_band_lies_around_what_the_model_says(regressed, classified):
-    low, _, high = stability_band(regressed).T
+    low, _, high = stability_band(held_out_of(regressed)).T
     folds = KFold(5, shuffle=True, random_state=0)
     line = cross_val_predict(LinearRegression(), regressed.X, regressed.y, cv=folds)
     assert ((low <= line) & (line <= high)).mean() > 0.95
     assert np.median(high - low) < 0.5 * np.ptp(line)  # a cell is a small part of the table
-    middle = stability_band(classified)[:, 1]
-    assert (
-        middle[classified.own_doubt < 0.05].mean() > middle[classified.own_doubt > 0.4].mean() > 0.3
-    )
+    held_out = held_out_of(classified)
+    middle, doubt = stability_band(held_out)[:, 1], own_doubt(held_out)
+    assert middle[doubt < 0.05].mean() > middle[doubt > 0.4].mean() > 0.3
 
 
 @pytest.mark.parametrize(
@@ -376,15 +352,15 @@ def test_cells_become_what_json_knows(value, told):
 
 def test_a_model_that_is_always_right_has_nothing_to_flag():
     X = np.linspace(-1, 1, 100)[:, None]
-    judged = assessed(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, X[:, 0] > 0)
-    answer = describe_answering(judged)
-    found = give_verdict(judged, answer, [])
-    assert found["headline"] == "Right 100 % of the time."
-    assert "no mistake on 100 held-out rows" in found["sentences"][0]
+    model = FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0))
+    report = report_on(model, X, X[:, 0] > 0)
+    answer, verdict = report.summarize()["answer"], report.summarize()["verdict"]
+    assert verdict["headline"] == "Right 100 % of the time."
+    assert "no mistake on 100 held-out rows" in verdict["sentences"][0]
     promise = answer["promises"][answer["chosen"]]
     # 3 of 100 rows without an error: 0.97¹⁰⁰ < 0.05
     assert (promise["max_risk"], promise["coverage"]) == (0.03, 1)
-    assert promise["limit"] == judged.estimated.max()
+    assert promise["limit"] == held_out_of(report).error.max()
 
 
 @pytest.mark.parametrize(
@@ -399,7 +375,7 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
 def test_settings_that_make_no_sense_are_one_sentence(settings, sentence):
     X, y = make_classification(60, 4, random_state=0)
     with pytest.raises(ValueError, match=sentence):
-        assessed(GaussianNB(), X, y, **settings)
+        report_on(GaussianNB(), X, y, **settings).summarize()
 
 
 def test_promises_of_grouped_rows_count_groups():
@@ -408,38 +384,33 @@ def test_promises_of_grouped_rows_count_groups():
     flipped = draw.random(60) < 0.1  # whole groups have the other label
     X = draw.normal(size=(600, 2))
     y = (X[:, 0] > 0) ^ flipped[groups]
-    grouped = assessed(LogisticRegression(), X, y, groups=groups, max_risk=0.2)
-    held_out = grouped.held_out
+    report = report_on(LogisticRegression(), X, y, groups=groups, max_risk=0.2)
+    held_out = held_out_of(report)
     by_groups = Promise.from_losses(
         held_out.error, held_out.losses, 0.2, groups=groups[held_out.rows]
     )
     by_rows = Promise.from_losses(held_out.error, held_out.losses, 0.2)
-    shown = [p for p in describe_answering(grouped)["promises"] if p["max_risk"] == 0.2]
+    shown = [p for p in report.summarize()["answer"]["promises"] if p["max_risk"] == 0.2]
     assert [p["coverage"] for p in shown] == [by_groups.coverage]
     assert by_groups.coverage < by_rows.coverage
 
 
-def predicted(truth, prediction, groups=None, reach=1.0):
-    """Held-out rows of a regressor, with intervals that reach equally far on both sides."""
-    n_rows = len(truth)
-    return SimpleNamespace(
-        is_classifier=False,
+def predictions(truth, prediction, groups=None, reach=1.0):
+    """Section on held-out rows of a regressor, with intervals that reach equally far on both sides."""
+    held_out = SimpleNamespace(
+        classes=None,
         truth=truth,
-        rows=np.arange(n_rows),
-        labels=np.arange(n_rows),
-        held_out=SimpleNamespace(
-            prediction=prediction,
-            interval=np.column_stack([prediction - reach, prediction + reach]),
-        ),
-        unit_codes=np.arange(n_rows) if groups is None else groups,
-        confidence=0.95,
-        random_state=0,
+        rows=np.arange(len(truth)),
+        prediction=prediction,
+        interval=np.column_stack([prediction - reach, prediction + reach]),
+        groups=groups,
     )
+    return describe_predictions(held_out, np.arange(len(truth)), 0.95, 0)
 
 
 def test_r2_rmse_and_mae_are_those_of_scikit_learn(regressed):
-    figures = describe_predictions(regressed)
-    truth, prediction = regressed.truth, regressed.held_out.prediction
+    figures, held_out = regressed.summarize()["predictions"], held_out_of(regressed)
+    truth, prediction = held_out.truth, held_out.prediction
     metrics = {"r2": r2_score, "rmse": root_mean_squared_error, "mae": mean_absolute_error}
     for name, metric in metrics.items():
         assert figures[name]["value"] == pytest.approx(metric(truth, prediction))
@@ -454,7 +425,7 @@ def test_the_interval_of_r2_has_the_width_of_theory():
     """For normal values and the best prediction, log(1 − R²) has the standard deviation 2R / √n."""
     draw = np.random.default_rng(0)
     prediction = draw.normal(size=5000)
-    r2 = describe_predictions(predicted(prediction + draw.normal(size=5000), prediction))["r2"]
+    r2 = predictions(prediction + draw.normal(size=5000), prediction)["r2"]
     logs = np.log(1 - np.array([r2["low"], r2["high"]]))
     assert -np.diff(logs)[0] == pytest.approx(2 * 1.96 * 2 * np.sqrt(0.5 / 5000), rel=0.1)
 
@@ -463,9 +434,9 @@ def test_rows_of_a_group_count_as_one_in_the_intervals():
     """Every row ten times: the intervals are those of the rows taken once."""
     draw = np.random.default_rng(0)
     truth, prediction = draw.normal(size=(2, 200))
-    once = describe_predictions(predicted(truth, prediction))
+    once = predictions(truth, prediction)
     groups = np.repeat(np.arange(200), 10)
-    often = describe_predictions(predicted(truth[groups], prediction[groups], groups))
+    often = predictions(truth[groups], prediction[groups], groups)
     for name in ("r2", "rmse", "mae"):
         assert_allclose(list(often[name].values()), list(once[name].values()), rtol=1e-9)
     ends = [
@@ -479,7 +450,7 @@ def test_coverage_by_prediction_is_counted_with_wilsons_interval():
     draw = np.random.default_rng(0)
     prediction = draw.normal(size=500)
     truth = prediction + draw.normal(size=500)
-    parts = describe_predictions(predicted(truth, prediction))["parts"]
+    parts = predictions(truth, prediction)["parts"]
     order = np.argsort(prediction).reshape(10, 50)
     for part, rows in zip(parts, order, strict=True):
         inside = int((np.abs(truth - prediction)[rows] <= 1).sum())
@@ -492,7 +463,7 @@ def test_coverage_by_prediction_is_counted_with_wilsons_interval():
 
 def test_equal_predictions_are_one_part():
     truth = np.arange(200.0)
-    found = describe_predictions(predicted(truth, np.full(200, 99.5), reach=np.inf))
+    found = predictions(truth, np.full(200, 99.5), reach=np.inf)
     [part] = found["parts"]
     assert (part["n_rows"], part["coverage"]) == (200, None)  # intervals without ends cover nothing
     assert found["r2"]["value"] == pytest.approx(0)
@@ -509,20 +480,20 @@ def test_equal_predictions_are_one_part():
     ],
 )
 def test_what_is_said_of_extreme_predictions(truth, prediction, words):
-    found = describe_predictions(predicted(truth, prediction))
+    found = predictions(truth, prediction)
     assert words in found["sentence"]
     json.dumps(found, allow_nan=False)
 
 
 def test_one_group_gives_no_interval():
-    found = describe_predictions(predicted(np.arange(60.0), np.ones(60), np.zeros(60, dtype=int)))
+    found = predictions(np.arange(60.0), np.ones(60), np.zeros(60, dtype=int))
     for name in ("r2", "rmse", "mae"):
         assert (found[name]["low"], found[name]["high"]) == (None, None)
 
 
 def test_the_bound_of_the_risk_at_each_position_is_exact(classified):
-    answer = describe_answering(classified)
-    ranked = classified.losses[np.argsort(classified.estimated, kind="stable")]
+    answer, held_out = classified.summarize()["answer"], held_out_of(classified)
+    ranked = held_out.losses[np.argsort(held_out.error, kind="stable")]
     for i in (3, 99, 199):
         n_rows = answer["n_answered"][answer["coverage"].index((i + 1) / 200)]
         assert n_rows == 3 * (i + 1)
@@ -530,29 +501,22 @@ def test_the_bound_of_the_risk_at_each_position_is_exact(classified):
         bound = answer["bound"][answer["coverage"].index((i + 1) / 200)]
         assert bound >= test.proportion_ci(0.95).high * (1 - 1e-9)
         assert bound <= test.proportion_ci(0.95).high * 1.3  # more only between equal estimates
-    for promise in answer["promises"]:
-        if promise["coverage"]:
-            assert (
-                answer["bound"][answer["coverage"].index(promise["coverage"])]
-                <= promise["max_risk"]
-            )
 
 
 def about_map(X):
     """Text about the map of rows whose coordinates are their values, by a model without a mistake."""
     n_rows = X.shape[0]
-    rows = SimpleNamespace(
-        is_classifier=False,
-        unit=SimpleNamespace(none="It made no mistake on {} rows"),
-        X=X,
-        rows=np.arange(n_rows),
-        labels=np.arange(n_rows),
-        losses=np.zeros(n_rows),
-        estimated=np.zeros(n_rows),
-        error_estimator=SimpleNamespace(coordinates=lambda rows: rows),
-        random_state=0,
+
+    class HeldOut(SimpleNamespace):
+        def __len__(self):
+            return n_rows
+
+    rows, zeros = np.arange(n_rows), np.zeros(n_rows)
+    held_out = HeldOut(classes=None, unit=UNITS["size"], rows=rows, losses=zeros, error=zeros)
+    error_estimator = SimpleNamespace(
+        held_out_=held_out, coordinates=lambda rows: rows, random_state=0
     )
-    return describe_regions(rows, np.arange(n_rows), 0)["map"]["about"]
+    return describe_regions(error_estimator, X, rows, rows, 0)["map"]["about"]
 
 
 @pytest.mark.parametrize(
@@ -576,17 +540,10 @@ def test_the_map_of_equal_variances_in_four_directions_shows_half_of_the_spread(
     assert "may differ in what it does not show" in about
 
 
-def test_rows_are_ranked_as_the_table_lists_them(classified):
-    shown, n_sampled = choose_rows(classified)
-    items = describe_rows(classified, shown, n_sampled)["items"]
-    assert [item["rank"] for item in items] == list(range(599, -1, -1))
-    errors = [item["estimated_error"] for item in items]
-    assert errors == sorted(errors, reverse=True)
-
-
 def test_probabilities_of_very_many_classes_are_only_in_the_frame(classified, monkeypatch):
-    monkeypatch.setattr("surefoot.report._row_table.MOST_PROBABILITIES", 1)
-    section = describe_rows(classified, *choose_rows(classified), from_command=True)
+    monkeypatch.setattr("surefoot.report._rows.MOST_PROBABILITIES", 1)
+    report = report_on(GaussianNB(), classified.X, classified.y, command="surefoot report")
+    section = report.summarize()["rows"]
     assert not any("probability" in name for name in (*section["fields"], *section["items"][0]))
     about = {entry["name"]: entry["about"] for entry in section["glossary"]}
     assert "only in the file that --scores writes" in about["probability_<class>"]
@@ -602,8 +559,8 @@ def table_with_rare_classes():
 
 
 def rare_summary(X, y, **settings):
-    report = ReliabilityReport(LogisticRegression(), X, y, **settings)
-    return report._describe_data(report._assessment), describe_probabilities(report._assessment)
+    summary = report_on(LogisticRegression(), X, y, **settings).summarize()
+    return summary["data"], summary["probabilities"]
 
 
 def test_rows_of_rare_classes_are_named_beside_the_classes(table_with_rare_classes):

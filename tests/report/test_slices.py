@@ -7,7 +7,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot.report import ReliabilityReport
-from surefoot.report._slices import cut_into_groups, difference_interval
+from surefoot.report._slices import cut_into_groups
+from surefoot.report._statistics import difference_interval
 from surefoot.report.page import render
 
 

@@ -1,5 +1,6 @@
 """Compiled loops: contiguous arrays in, arrays out; no validation and no randomness."""
 
+from surefoot._homes import settle
 from surefoot._kernels._cells import cell_votes, points_between
 from surefoot._kernels._dtw import Stored, aligned_neighbors, search, store_series
 from surefoot._kernels._stumps import (
@@ -30,3 +31,5 @@ __all__ = [
     "two_class_error_split",
     "two_class_gini_split",
 ]
+
+settle(__name__)

@@ -95,7 +95,7 @@ def watch(
             error_estimator,
             every=every or "week",
             promise=promise,
-            limit=fail_above,
+            max_error=fail_above,
             confidence=confidence,
             audit=audit,
             name=table_name(data),

@@ -154,7 +154,7 @@ class HeldOut(Judgement):
     splits: Ints
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None
-    truth: NDArray[Any] | None = None
+    truth: NDArray[Any]
     costs: Floats | None = None
 
     @property

@@ -5,15 +5,87 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from surefoot._models import margin, top_class
 from surefoot._typing import Floats
 from surefoot.abstention import Promise
-from surefoot.metrics import augrc_loss, risk_coverage_curve
-from surefoot.report._assessment import Assessment
-from surefoot.report._positions import describe_positions
+from surefoot.error_estimation import HeldOut
+from surefoot.report._statistics import group_codes
 
 GRID = np.arange(1, 201) / 200
 
 N_RESAMPLES = 200
+
+
+def describe_answering(
+    held_out: HeldOut, promise: Promise, *, is_asked: bool, random_state: int
+) -> dict[str, Any]:
+    """Risk at each coverage, by estimated error, by the model's own confidence and at best, and the promises.
+
+    `is_asked` says that the user asked for the risk of `promise`, which is then offered even if it cannot be kept.
+    """
+    losses, doubt = held_out.losses, own_doubt(held_out)
+    surefoot, best = Selection(losses, held_out.error), Selection(losses, losses)
+    own = None if doubt is None else Selection(losses, doubt)
+    promises = _offered(held_out, promise, is_asked)
+    # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
+    grid = np.union1d(GRID, [each.coverage for each in promises if each.kept])
+    return {
+        "risk_name": held_out.unit.of_answers,
+        "total": held_out.unit.total,
+        "coverage": grid.tolist(),
+        "risk": {
+            "surefoot": surefoot.risk(grid).tolist(),
+            "own": None if own is None else own.risk(grid).tolist(),
+            "best": best.risk(grid).tolist(),
+        },
+        "caught": {
+            "surefoot": surefoot.caught(grid).tolist(),
+            "own": None if own is None else own.caught(grid).tolist(),
+        },
+        "limit": surefoot.limit(grid).tolist(),
+        "overall_risk": float(losses.mean()),
+        "n_rows": len(losses),
+        # A part of a row is a row: 0.3 · 10 is a little more than 3.
+        "n_answered": np.ceil(grid * len(losses) - 1e-9).astype(int).tolist(),
+        "bound": _bounds(held_out, promises, grid, promise.confidence),
+        "promises": [
+            {
+                "max_risk": each.max_risk,
+                "by_class": [
+                    {"label": str(label), "max_risk": risk}
+                    for label, risk in each.class_risks.items()
+                ],
+                "coverage": each.coverage,
+                "limit": each.threshold if each.kept else None,
+                **held_out.unit.describe_limits(each.max_risk, each.class_risks),
+            }
+            for each in promises
+        ],
+        "why_not": promise.reason,
+        "confidence": promise.confidence,
+        "chosen": promises.index(promise) if promise.kept else None,
+        "augrc": _compare_areas(held_out, surefoot, own, promise.confidence, random_state),
+    }
+
+
+def own_doubt(held_out: HeldOut) -> Floats | None:
+    """Doubt of the model itself, None for a regressor: 1 − its probability of the class, or minus its lead.
+
+    With costs, the expected cost by its own probabilities.
+    """
+    if held_out.classes is None:
+        return None
+    if held_out.probabilities is None:
+        return -lead(held_out)
+    codes = np.searchsorted(held_out.classes, held_out.prediction)
+    if held_out.costs is not None:
+        return (held_out.probabilities * held_out.costs[:, codes].T).sum(axis=1)
+    return 1 - held_out.probabilities[np.arange(len(codes)), codes]
+
+
+def lead(held_out: HeldOut) -> Floats:
+    """Lead of each predicted class over the runner-up, like log-odds."""
+    return margin(held_out.scores, top_class(held_out.scores))
 
 
 class Selection:
@@ -22,111 +94,90 @@ class Selection:
     Rows with equal doubt are answered in random order; figures are expected values over that order.
     """
 
-    def __init__(self, errors: Floats, doubt: Floats) -> None:
-        self.coverages, risks, self.limits = risk_coverage_curve(errors, doubt)
-        self._ends = np.append(0.0, self.coverages)
-        self._lost = np.append(0.0, self.coverages * risks)
+    def __init__(self, losses: Floats, doubt: Floats) -> None:
+        self.losses = losses
+        self.limits, self._places = np.unique(doubt, return_inverse=True)
+        self._ends, self._lost = self._curve(np.ones(len(losses)))
 
-    def lost(self, coverage: Any) -> Any:
-        """Sum of the errors of the answered rows, divided by the number of all rows."""
-        return np.interp(coverage, self._ends, self._lost)
+    def _curve(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Share of rows up to each limit, and their losses over the number of all rows, both from 0."""
+        answered = np.cumsum(np.bincount(self._places, weight))
+        lost = np.cumsum(np.bincount(self._places, weight * self.losses))
+        return np.append(0.0, answered) / answered[-1], np.append(0.0, lost) / answered[-1]
 
     def risk(self, coverage: Any) -> Any:
         """Mean error of the answered rows."""
-        return self.lost(coverage) / coverage
+        return np.interp(coverage, self._ends, self._lost) / coverage
 
     def caught(self, coverage: Any) -> Any:
         """Share of the total error in the rows that are not answered; 0 if there is no error."""
-        total = self._lost[-1]
-        return 1 - self.lost(coverage) / total if total > 0 else np.zeros(np.shape(coverage))
+        if self._lost[-1] == 0:
+            return np.zeros(np.shape(coverage))
+        return 1 - np.interp(coverage, self._ends, self._lost) / self._lost[-1]
 
     def limit(self, coverage: Any) -> Any:
         """Highest doubt that is answered."""
-        return self.limits[np.searchsorted(self.coverages, np.asarray(coverage) - 1e-12)]
+        return self.limits[np.searchsorted(self._ends[1:], np.asarray(coverage) - 1e-12)]
+
+    def area(self, weight: Floats | None = None) -> float:
+        """Area under the generalised risk-coverage curve (`augrc_loss`); `weight` counts draws of rows."""
+        ends, lost = (self._ends, self._lost) if weight is None else self._curve(weight)
+        return float(np.trapezoid(lost, ends))
 
 
-def describe_answering(assessment: Assessment) -> dict[str, Any]:
-    """Risk at each coverage, by estimated error, by the model's own confidence and at best, and the promises."""
-    orders = {
-        "surefoot": assessment.estimated,
-        "own": assessment.own_doubt,
-        "best": assessment.losses,
-    }
-    selections = {
-        name: None if order is None else Selection(assessment.losses, order)
-        for name, order in orders.items()
-    }
-    # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
-    grid = np.union1d(GRID, [promise.coverage for promise in assessment.promises if promise.kept])
-    return {
-        "risk_name": assessment.unit.of_answers,
-        "total": assessment.unit.total,
-        "coverage": grid.tolist(),
-        "risk": {name: _curve(one, "risk", grid) for name, one in selections.items()},
-        "caught": {name: _curve(selections[name], "caught", grid) for name in ("surefoot", "own")},
-        "limit": Selection(assessment.losses, assessment.estimated).limit(grid).tolist(),
-        "overall_risk": float(assessment.losses.mean()),
-        "n_rows": len(assessment.losses),
-        **describe_positions(assessment, grid),
-        "promises": [_as_dict(promise, assessment) for promise in assessment.promises],
-        "why_not": assessment.promise.reason,
-        "confidence": assessment.confidence,
-        "chosen": assessment.chosen,
-        "augrc": compare_orders(assessment),
-    }
+def _offered(held_out: HeldOut, promise: Promise, is_asked: bool) -> list[Promise]:
+    """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
+    is_plain = not promise.class_risks
+    is_offered = is_plain and (promise.kept or is_asked)
+    also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
+    offered = Promise.offer(held_out, promise.confidence, also)
+    return offered if is_plain else [*offered, promise]
 
 
-def _curve(selection: Selection | None, name: str, grid: Floats) -> list[float] | None:
-    return None if selection is None else getattr(selection, name)(grid).tolist()
+def _bounds(
+    held_out: HeldOut, promises: list[Promise], coverages: Floats, confidence: float
+) -> list[float | None]:
+    """Upper bound of the risk at each coverage alone; None where none is known."""
+    bounds = np.full(len(coverages), np.inf)
+    if held_out.classes is not None or not np.isin(held_out.losses, (0, 1)).all():
+        # The bound of a share is no bound of a size, which may be larger than 1.
+        bounds = Promise.bounds(held_out, coverages, confidence)
+    for promise in promises:
+        # By groups, bounds are computed in steps, and a promise may lie between two of them.
+        if promise.kept and promise.max_risk is not None:
+            at = np.abs(coverages - promise.coverage) < 1e-9
+            bounds[at] = np.minimum(bounds[at], promise.max_risk)
+    return [float(bound) if np.isfinite(bound) else None for bound in bounds]
 
 
-def _as_dict(promise: Promise, assessment: Assessment) -> dict[str, Any]:
-    by_class = [
-        {"label": str(label), "max_risk": risk} for label, risk in promise.class_risks.items()
-    ]
-    return {
-        "max_risk": promise.max_risk,
-        "by_class": by_class,
-        "coverage": promise.coverage,
-        "limit": promise.threshold if promise.kept else None,
-        **assessment.unit.describe_limits(promise.max_risk, promise.class_risks),
-    }
-
-
-def compare_orders(assessment: Assessment) -> dict[str, float | None]:
-    """Area under the generalised risk-coverage curve, and its ratio to that of own confidence, or of chance.
+def _compare_areas(
+    held_out: HeldOut,
+    surefoot: Selection,
+    own: Selection | None,
+    confidence: float,
+    random_state: int,
+) -> dict[str, float | None]:
+    """Areas under the generalised risk-coverage curves, and their ratio with a bootstrap interval.
 
     A regressor has no confidence of its own. It is compared with a random order, whose area is half of the mean error.
     """
-    areas: dict[str, float | None] = dict.fromkeys(("surefoot", "own", "ratio", "low", "high"))
-    areas["surefoot"] = augrc_loss(assessment.losses, assessment.estimated)
-    areas["own"] = (
-        None
-        if assessment.own_doubt is None
-        else augrc_loss(assessment.losses, assessment.own_doubt)
-    )
-    if np.count_nonzero(assessment.losses) < 2:  # a resample without an error has no ratio
+    areas = dict.fromkeys(("ratio", "low", "high"))
+    areas = {"surefoot": surefoot.area(), "own": None if own is None else own.area(), **areas}
+    if np.count_nonzero(held_out.losses) < 2:  # a resample without an error has no ratio
         return areas
-    draw, codes = check_random_state(assessment.random_state), assessment.unit_codes
+
+    def ratio(weight: Any) -> float:
+        lost = float(np.average(held_out.losses, weights=weight))
+        if lost == 0:
+            return 1.0
+        return surefoot.area(weight) / (lost / 2 if own is None else own.area(weight))
+
+    draw, codes = check_random_state(random_state), group_codes(held_out)
     n_units = int(codes.max()) + 1
     ratios = [
-        _ratio(
-            assessment, np.bincount(draw.randint(n_units, size=n_units), minlength=n_units)[codes]
-        )
+        ratio(np.bincount(draw.randint(n_units, size=n_units), minlength=n_units)[codes])
         for _ in range(N_RESAMPLES)
     ]
-    tails = (1 - assessment.confidence) / 2
+    tails = (1 - confidence) / 2
     low, high = np.quantile(ratios, [tails, 1 - tails])
-    estimate = _ratio(assessment, np.ones(len(codes)))
-    return areas | {"ratio": estimate, "low": float(low), "high": float(high)}
-
-
-def _ratio(assessment: Assessment, weight: Any) -> float:
-    """Ratio of the area by estimated error to that of own confidence, or of chance; `weight` counts draws of rows."""
-    lost = float(np.average(assessment.losses, weights=weight))
-    if lost == 0:
-        return 1.0
-    other = lost / 2
-    if assessment.own_doubt is not None:
-        other = augrc_loss(assessment.losses, assessment.own_doubt, sample_weight=weight)
-    return augrc_loss(assessment.losses, assessment.estimated, sample_weight=weight) / other
+    return areas | {"ratio": ratio(np.ones(len(codes))), "low": float(low), "high": float(high)}

@@ -5,20 +5,30 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import f as fisher
+from scipy.stats import norm, rankdata
 from sklearn.frozen import FrozenEstimator
 
+from surefoot._tables import take_rows
+from surefoot._typing import Floats, Ints
 from surefoot._words import p_value_words, percent
 from surefoot.checks import Finding, check_table
-from surefoot.error_estimation import find_label_errors
-from surefoot.report._assessment import Assessment
-from surefoot.report._row_order import may_be_ordered
-from surefoot.report._row_table import plain
+from surefoot.error_estimation import HeldOut, find_label_errors
+from surefoot.report._rows import plain
 
 # Most rows or columns that an item lists.
 MOST_LISTED = 20
 
 # Probability of a coincidence below which labels are doubted.
 LEVEL = 0.002
+
+# Test of the order of rows, before a model is fitted for it: the probability with which rows in random order are looked
+# at more closely; parts of the table, in its order, whose means are compared; most rows, in blocks at equal distances,
+# and most columns that are looked at.
+ORDER_LEVEL = 0.01
+MOST_PARTS, LEAST_IN_A_PART = 50, 10
+N_BLOCKS, LONGEST_BLOCK, MOST_COLUMNS = 40, 75, 200
 
 # Name of the item about each finding, where it differs from the code.
 KINDS = {"duplicate": "duplicates", "entity": "entities", "equal": "equal columns"}
@@ -43,36 +53,35 @@ ADVICE = {
 }
 
 
-def describe_checks(assessment: Assessment, cv: Any = None) -> dict[str, Any]:
+def describe_checks(
+    error_estimator: Any, X: Any, y: NDArray[Any], *, labels: Ints, cv: Any
+) -> dict[str, Any]:
     """Items of the section, none where nothing is found; `cv` is that of the report.
 
     Each item has a `kind`, a `sentence`, a `figure` (the share or the p-value that it rests on, as a text), the
     `columns` or `rows` that it is about, `advice`, and the numbers behind it (`facts`). Rows are dicts of texts and
     numbers for a table with the names of their keys.
     """
-    held_out: Any = assessment.held_out
-    estimator = assessment.error_estimator.estimator
-    refits = not isinstance(estimator, FrozenEstimator)
-    has_folds = refits and isinstance(cv, Integral)
-    if not has_folds:  # of other splits it is not known which rows were learned from
-        held_out = replace(held_out, splits=None)
-    is_ordered = has_folds and held_out.groups is None and may_be_ordered(assessment)
+    held_out, estimator = error_estimator.held_out_, error_estimator.estimator
+    has_folds = isinstance(cv, Integral) and not isinstance(estimator, FrozenEstimator)
+    is_ordered = has_folds and held_out.groups is None and _may_be_ordered(error_estimator, X)
     findings = check_table(
-        assessment.X,
-        assessment.y,
-        held_out=held_out,
+        X,
+        y,
+        # Of other splits it is not known which rows were learned from.
+        held_out=held_out if has_folds else replace(held_out, splits=None),
         ignore=() if is_ordered else ["order"],
         estimator=estimator,
-        random_state=assessment.random_state,
+        random_state=error_estimator.random_state,
     )
-    items = [_item(finding, assessment) for finding in findings]
-    if assessment.is_classifier:
+    items = [_item(finding, labels) for finding in findings]
+    if held_out.classes is not None:
         place = sum(finding.code not in {"identifier", "equal"} for finding in findings)
-        items[place:place] = _labels(assessment)
+        items[place:place] = _doubted_labels(error_estimator, labels)
     return {"items": items}
 
 
-def _item(finding: Finding, assessment: Assessment) -> dict[str, Any]:
+def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
     """Item of the section: a finding with the number it rests on, a table and advice."""
     code, columns, evidence = finding.code, finding.columns, finding.evidence
     facts = {name: value for name, value in evidence.items() if not isinstance(value, list)}
@@ -85,7 +94,7 @@ def _item(finding: Finding, assessment: Assessment) -> dict[str, Any]:
         ]
     elif code == "duplicate":
         figure = percent(facts["share"])
-        rows = _pairs(finding, assessment)
+        rows = _pairs(finding, labels)
         if len(rows) > MOST_LISTED:
             sentence += f" The first {MOST_LISTED} pairs are listed."
     elif code == "entity":
@@ -122,10 +131,10 @@ def _item(finding: Finding, assessment: Assessment) -> dict[str, Any]:
     }
 
 
-def _pairs(finding: Finding, assessment: Assessment) -> list[dict[str, Any]]:
+def _pairs(finding: Finding, labels: Ints) -> list[dict[str, Any]]:
     """Rows with their copies, each pair once."""
-    labels, known = assessment.labels, set(finding.rows)
-    copies, exact = finding.evidence["copies"], finding.evidence["exact"]
+    known, copies = set(finding.rows), finding.evidence["copies"]
+    exact = finding.evidence["exact"]
     return [
         {"row": int(labels[row]), "copy": int(labels[copy]), "kind": "equal" if equal else "near"}
         for row, copy, equal in zip(finding.rows, copies, exact, strict=True)
@@ -133,13 +142,13 @@ def _pairs(finding: Finding, assessment: Assessment) -> list[dict[str, Any]]:
     ]
 
 
-def _labels(assessment: Assessment) -> list[dict[str, Any]]:
+def _doubted_labels(error_estimator: Any, labels: Ints) -> list[dict[str, Any]]:
     """Item on labels that are probably wrong, where there are more than by chance."""
-    errors = find_label_errors(assessment.error_estimator)
+    errors = find_label_errors(error_estimator)
     is_doubted = errors.scores > 0.5
     if errors.p_value >= LEVEL or not is_doubted.any():
         return []
-    labels, figure = assessment.labels, p_value_words(errors.p_value)
+    figure = p_value_words(errors.p_value)
     rows = [
         {
             "row": int(labels[errors.rows[i]]),
@@ -167,3 +176,60 @@ def _labels(assessment: Assessment) -> list[dict[str, Any]]:
             "facts": {"p_value": errors.p_value, "first_rows": first_rows},
         }
     ]
+
+
+def _may_be_ordered(error_estimator: Any, X: Any) -> bool:
+    """Whether rows that stand together resemble each other in columns, target, error, or in how both go together.
+
+    A cheap test before an expensive one. Rows in random order do so in 1 % of tables. Where rows do not resemble their
+    neighbours in the table in any of these, folds of rows that stand together are as good as shuffled ones.
+    """
+    n_rows = len(error_estimator.held_out_)
+    places = np.arange(n_rows)
+    if n_rows > N_BLOCKS * LONGEST_BLOCK:
+        starts = np.linspace(0, n_rows - LONGEST_BLOCK, N_BLOCKS).astype(np.int64)
+        places = (starts[:, None] + np.arange(LONGEST_BLOCK)).ravel()
+    part: HeldOut = error_estimator.held_out_.take(places)
+    space = error_estimator.coordinates(take_rows(X, part.rows))
+    if hasattr(space, "toarray"):
+        sums = np.asarray(abs(space).sum(axis=0)).ravel()
+        space = space[:, np.argsort(-sums)[:MOST_COLUMNS]].toarray()
+    columns = np.asarray(space, dtype=np.float64)[:, :MOST_COLUMNS]
+    truth, predicted = part.truth[:, None], part.prediction[:, None]
+    if part.classes is not None:  # a column of zeros and ones for each of the first classes
+        classes = np.unique(error_estimator.held_out_.truth)
+        first = classes[1 : MOST_COLUMNS + 1]
+        errors = (truth == first).astype(np.float64) - (predicted == first)
+        truth = truth == classes[:MOST_COLUMNS]
+    else:
+        errors = (truth - predicted).astype(np.float64)
+    interactions = columns * errors.mean(axis=1)[:, None]
+    table = np.column_stack([columns, part.losses, errors, interactions, truth])
+    return order_p_value(table.astype(np.float64)) < ORDER_LEVEL
+
+
+def order_p_value(table: Floats) -> float:
+    """Least p-value over the columns, times their number and two: rows follow similar rows, or parts differ.
+
+    Each column is tested for a correlation of rows with those that follow, and for different means of its parts in the
+    order of the table (analysis of variance). Columns are left out where so few rows differ from the most frequent
+    value that fewer than five neighbours among them are due by chance.
+    """
+    n_rows = len(table)
+    n_most = np.array([np.unique(column, return_counts=True)[1].max() for column in table.T])
+    table = table[:, (n_rows - n_most) ** 2 >= 5 * n_rows]
+    n_parts = min(MOST_PARTS, n_rows // LEAST_IN_A_PART)
+    if table.shape[1] == 0 or n_parts < 2:
+        return 1.0
+    ranks = rankdata(table, axis=0)  # a few very large values must not decide
+    centred = (ranks - ranks.mean(axis=0)) / ranks.std(axis=0)
+    following = (centred[1:] * centred[:-1]).mean(axis=0) * np.sqrt(n_rows)
+    parts = np.arange(n_rows) * n_parts // n_rows
+    sizes = np.bincount(parts)
+    means = np.add.reduceat(centred, np.searchsorted(parts, np.arange(n_parts))) / sizes[:, None]
+    between = (sizes[:, None] * means**2).sum(axis=0)
+    # Nothing is left within the parts of sorted classes.
+    within = np.maximum(n_rows - between, 1e-9)
+    ratio = between / (n_parts - 1) / (within / (n_rows - n_parts))
+    smallest = min(norm.sf(following).min(), fisher.sf(ratio, n_parts - 1, n_rows - n_parts).min())
+    return float(min(1.0, 2 * table.shape[1] * smallest))

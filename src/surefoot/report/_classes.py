@@ -1,17 +1,28 @@
-"""Section "Class by class": how often each class is found, and what it is taken for."""
+"""Section "Class by class": how often each class is found, what it is taken for, and what flipping answers gains."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, confusion_matrix, roc_auc_score
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    precision_recall_curve,
+    roc_auc_score,
+    roc_curve,
+)
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
-from surefoot.report._assessment import Assessment
-from surefoot.report._class_curves import draw_curves
-from surefoot.report._shares import share_interval
-from surefoot.report._turning import measure_turning
+from surefoot.abstention import Promise
+from surefoot.error_estimation import HeldOut
+from surefoot.report._statistics import (
+    group_codes,
+    mistaken,
+    relative_gain,
+    share_interval,
+    with_interval,
+)
 
 # Level, divided by the number of classes, of the test that a class is found less than half of the time.
 LEVEL = 0.002
@@ -22,51 +33,113 @@ MOST_IN_MATRIX, MOST_LISTED, MOST_MISTAKES = 12, 30, 10
 # Most classes that the sentence names.
 MOST_NAMED = 2
 
+# Most points of a curve, and the points of the mean of several curves.
+MOST_POINTS = 150
+GRID = np.linspace(0, 1, 101)
 
-def describe_classes(assessment: Assessment) -> dict[str, Any] | None:
+
+def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | None:
     """Confusion matrix, precision, recall and ranking of each class, and the classes missed; None for a regressor."""
-    if not assessment.is_classifier:
+    classes = held_out.classes
+    if classes is None:
         return None
-    classes = assessment.error_estimator.classes_
     truth, predicted = (
-        np.searchsorted(classes, labels)
-        for labels in (assessment.truth, assessment.held_out.prediction)
+        np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
     )
+    accepted = promise.accepted(held_out.error) if promise.kept else None
+    units, scores = group_codes(held_out), class_scores(held_out)
+    items = []
+    for code, label in enumerate(classes):
+        is_class, is_predicted = truth == code, predicted == code
+        has_rank, score = 0 < is_class.sum() < len(truth), scores[:, code]
+        items.append(
+            {
+                "label": str(label),
+                "code": code,
+                **_found(
+                    is_class, is_predicted, np.full(len(truth), True), units, promise.confidence
+                ),
+                "share": float(is_class.mean()),
+                "answered": None
+                if accepted is None
+                else _found(is_class, is_predicted, accepted, units, promise.confidence),
+                "roc_auc": float(roc_auc_score(is_class, score)) if has_rank else None,
+                "average_precision": float(average_precision_score(is_class, score))
+                if has_rank
+                else None,
+                "missed_in": _missed_in(is_class, is_predicted, accepted, units, len(classes)),
+            }
+        )
+    ranked = [item for item in items if item["roc_auc"] is not None]
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
-    answered = (
-        assessment.promise.accepted(assessment.estimated) if assessment.promise.kept else None
-    )
-    scores = class_scores(assessment)
-    items = [
-        _describe_class(assessment, code, truth, predicted, answered, scores)
-        for code in range(len(classes))
-    ]
-    missed, turning = hardly_found(items), measure_turning(assessment)
-    advice = turning["sentence"] if turning is not None and turning["low"] > 0 else None
+    missed, flipping = hardly_found(items), measure_flipping(held_out)
+    sentence = missed_sentence(missed)
+    advice = flipping["sentence"] if flipping is not None and flipping["low"] > 0 else None
     return {
         "items": sorted(items, key=_by_recall)[:MOST_LISTED],
         "n_classes": len(classes),
         "n_rows": len(truth),
-        "n_answered": None if answered is None else int(answered.sum()),
-        "confidence": assessment.confidence,
-        "matrix": _describe_matrix(matrix, classes),
-        "mistakes": list_mistakes(matrix, classes),
+        "n_answered": None if accepted is None else int(accepted.sum()),
+        "confidence": promise.confidence,
+        "matrix": None
+        if len(classes) > MOST_IN_MATRIX
+        else {
+            "labels": [str(label) for label in classes],
+            "counts": matrix.tolist(),
+            "shares": (matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)).tolist(),
+        },
+        "mistakes": _list_mistakes(matrix, classes),
         "missed": missed,
-        "roc_auc": _mean_of(items, "roc_auc"),
-        "average_precision": _mean_of(items, "average_precision"),
-        "curves": draw_curves(items, truth, scores),
-        "sentence": missed_sentence(missed) or _least_found(items),
-        "turning": turning,
-        "for_verdict": [each for each in (missed_sentence(missed), advice) if each is not None],
+        # Macro averages over the classes that can be ranked.
+        "roc_auc": float(np.mean([item["roc_auc"] for item in ranked])) if ranked else None,
+        "average_precision": float(np.mean([item["average_precision"] for item in ranked]))
+        if ranked
+        else None,
+        "curves": _draw_curves(ranked, truth, scores, n_classes=len(classes)),
+        "sentence": sentence or _least_found(items),
+        "turning": flipping,
+        "for_verdict": [each for each in (sentence, advice) if each is not None],
     }
 
 
-def hardly_found(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Classes that are known to be found less than half of the time, in all rows or in the answered ones, worst first.
+def class_scores(held_out: HeldOut) -> Floats:
+    """Score of each class in each held-out row: the model's probabilities, or its decision values."""
+    if held_out.probabilities is not None:
+        return held_out.probabilities
+    scores = held_out.scores
+    return scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
 
-    The upper end of the interval of their recall is below one half. Its level is 0.002 for all classes together.
+
+def _found(
+    is_class: Mask, is_predicted: Mask, rows: Mask, units: Ints, confidence: float
+) -> dict[str, Any]:
+    """Numbers of rows of a class and of its predictions, recall and precision, among the given rows."""
+    own, taken = is_class & rows, is_predicted & rows
+    return {
+        "n_rows": int(own.sum()),
+        "n_predicted": int(taken.sum()),
+        "recall": with_interval(is_predicted[own], units[own], confidence, is_share=True),
+        "precision": with_interval(is_class[taken], units[taken], confidence, is_share=True),
+    }
+
+
+def _missed_in(
+    is_class: Mask, is_found: Mask, accepted: Mask | None, units: Ints, n_classes: int
+) -> str | None:
+    """Rows in which the class is known to be found less than half of the time: "all", "answered", or None.
+
+    The upper end of the interval of its recall is below one half. Its level is 0.002 for all classes together.
     """
-    missed = [item for item in items if item["missed_in"] is not None]
+    parts = {"all": is_class, "answered": is_class & (False if accepted is None else accepted)}
+    for name, rows in parts.items():
+        confidence = 1 - 2 * LEVEL / n_classes
+        if rows.any() and share_interval(is_found[rows], units[rows], confidence)[1] < 0.5:
+            return name
+    return None
+
+
+def hardly_found(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Classes known to be found less than half of the time, in all rows or in the answered ones, worst first."""
     return [
         {
             "label": item["label"],
@@ -75,13 +148,85 @@ def hardly_found(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "recall": item["recall"]["value"],
             "low": item["recall"]["low"],
             "high": item["recall"]["high"],
-            "n_answered": None if item["answered"] is None else item["answered"]["n_rows"],
-            "recall_answered": None
-            if item["answered"] is None
-            else item["answered"]["recall"]["value"],
+            "n_answered": item["answered"] and item["answered"]["n_rows"],
+            "recall_answered": item["answered"] and item["answered"]["recall"]["value"],
         }
-        for item in sorted(missed, key=_by_recall)
+        for item in sorted(items, key=_by_recall)
+        if item["missed_in"] is not None
     ]
+
+
+def _by_recall(item: dict[str, Any]) -> float:
+    value = item["recall"]["value"]
+    return 2.0 if value is None else float(value)
+
+
+def _list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
+    """Most frequent mistakes: the true class, the class predicted, their number, and their share of the true class."""
+    counts = matrix.copy()
+    np.fill_diagonal(counts, 0)
+    places = np.argsort(-counts, axis=None, kind="stable")[:MOST_MISTAKES]
+    return [
+        {
+            "truth": str(classes[i]),
+            "prediction": str(classes[j]),
+            "n_rows": int(counts[i, j]),
+            "share": float(counts[i, j] / matrix[i].sum()),
+        }
+        for i, j in (divmod(int(place), len(classes)) for place in places)
+        if counts[i, j] > 0
+    ]
+
+
+def _draw_curves(
+    ranked: list[dict[str, Any]], truth: Ints, scores: Floats, n_classes: int
+) -> list[dict[str, Any]]:
+    """Curves of the rarer of two classes; of many classes their mean, and the class with the lowest ROC AUC."""
+    if not ranked:
+        return []
+    drawn = {
+        item["code"]: _curves(truth == item["code"], scores[:, item["code"]]) for item in ranked
+    }
+    if n_classes == 2:
+        single, means = min(ranked, key=lambda item: item["n_rows"]), []
+    else:
+        single = min(ranked, key=lambda item: item["roc_auc"])
+        # Precision at the first threshold that reaches the recall.
+        found = [np.interp(GRID, *roc) for roc, _ in drawn.values()]
+        precise = [
+            precision[np.searchsorted(recall, GRID)] for _, (recall, precision) in drawn.values()
+        ]
+        means = [
+            {
+                "name": "mean of all classes",
+                "share": float(np.mean([item["share"] for item in ranked])),
+                "roc": {"x": GRID.tolist(), "y": np.mean(found, axis=0).tolist()},
+                "precision_recall": {"x": GRID.tolist(), "y": np.mean(precise, axis=0).tolist()},
+            }
+        ]
+    roc, precision_recall = drawn[single["code"]]
+    of_class = {
+        "name": f"“{single['label']}”",
+        "share": single["share"],
+        "roc": _thinned(*roc),
+        "precision_recall": _thinned(*precision_recall),
+    }
+    return [*means, of_class]
+
+
+def _curves(is_class: Mask, score: Floats) -> list[tuple[Floats, Floats]]:
+    """Recall by false positive rate (ROC), and precision by recall, both ascending."""
+    false_share, found, _ = roc_curve(is_class, score)
+    precision, recall, _ = precision_recall_curve(is_class, score)
+    return [(false_share, found), (recall[::-1], precision[::-1])]
+
+
+def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
+    """At most `MOST_POINTS` points of a curve, at equal steps along it, with the first and the last."""
+    way = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
+    steps = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS))
+    places = np.unique(np.append(steps, [0, len(way) - 1]))
+    return {"x": x[places].tolist(), "y": y[places].tolist()}
 
 
 def missed_sentence(missed: list[dict[str, Any]]) -> str | None:
@@ -96,129 +241,13 @@ def missed_sentence(missed: list[dict[str, Any]]) -> str | None:
     return " ".join(sentences)
 
 
-def class_scores(assessment: Assessment) -> Floats:
-    """Score of each class in each held-out row: the model's probabilities, or its decision values."""
-    held_out = assessment.held_out
-    if held_out.probabilities is not None:
-        return held_out.probabilities
-    scores = held_out.scores
-    return scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
-
-
-def list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
-    """Most frequent mistakes: the true class, the class predicted, their number, and their share of the true class."""
-    counts = matrix.copy()
-    np.fill_diagonal(counts, 0)
-    places = np.argsort(-counts, axis=None, kind="stable")[:MOST_MISTAKES]
-    pairs = [divmod(int(place), len(classes)) for place in places]
-    return [
-        {
-            "truth": str(classes[i]),
-            "prediction": str(classes[j]),
-            "n_rows": int(counts[i, j]),
-            "share": float(counts[i, j] / matrix[i].sum()),
-        }
-        for i, j in pairs
-        if counts[i, j] > 0
-    ]
-
-
-def _describe_class(
-    assessment: Assessment,
-    code: int,
-    truth: Ints,
-    predicted: Ints,
-    answered: Mask | None,
-    scores: Floats,
-) -> dict[str, Any]:
-    """Figures of one class, in all rows and in the answered ones."""
-    classes = assessment.error_estimator.classes_
-    is_class = truth == code
-    every = _found(assessment, is_class, predicted == code, np.ones(len(truth), dtype=bool))
-    of_answered = None
-    if answered is not None:
-        of_answered = _found(assessment, is_class, predicted == code, answered)
-    ranked = 0 < is_class.sum() < len(truth)
-    return {
-        "label": str(classes[code]),
-        "code": code,
-        **every,
-        "share": float(is_class.mean()),
-        "answered": of_answered,
-        "roc_auc": float(roc_auc_score(is_class, scores[:, code])) if ranked else None,
-        "average_precision": (
-            float(average_precision_score(is_class, scores[:, code])) if ranked else None
-        ),
-        "missed_in": _missed_in(assessment, is_class, predicted == code, answered, len(classes)),
-    }
-
-
-def _found(
-    assessment: Assessment, is_class: Mask, is_predicted: Mask, rows: Mask
-) -> dict[str, Any]:
-    """Numbers of rows of a class and of its predictions, recall and precision, among the given rows."""
-    return {
-        "n_rows": int((is_class & rows).sum()),
-        "n_predicted": int((is_predicted & rows).sum()),
-        "recall": _share(assessment, is_predicted, is_class & rows),
-        "precision": _share(assessment, is_class, is_predicted & rows),
-    }
-
-
-def _share(assessment: Assessment, hits: Mask, rows: Mask) -> dict[str, Any]:
-    """Share of hits in the given rows with its interval; None if there is no row."""
-    if not rows.any():
-        return dict.fromkeys(("value", "low", "high"))
-    units = assessment.unit_codes[rows]
-    low, high = share_interval(hits[rows], units, assessment.confidence)
-    return {"value": float(hits[rows].mean()), "low": low, "high": high}
-
-
-def _missed_in(
-    assessment: Assessment, is_class: Mask, is_found: Mask, answered: Mask | None, n_classes: int
-) -> str | None:
-    """Rows in which the class is known to be found less than half of the time: "all", "answered", or None."""
-    parts = {"all": is_class, "answered": is_class & (False if answered is None else answered)}
-    for name, rows in parts.items():
-        if rows.any():
-            units = assessment.unit_codes[rows]
-            if share_interval(is_found[rows], units, 1 - 2 * LEVEL / n_classes)[1] < 0.5:
-                return name
-    return None
-
-
-def _describe_matrix(matrix: Ints, classes: NDArray[Any]) -> dict[str, Any] | None:
-    """Counts by true class and prediction, and their shares of each true class; None for many classes."""
-    if len(classes) > MOST_IN_MATRIX:
-        return None
-    sizes = np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    return {
-        "labels": [str(label) for label in classes],
-        "counts": matrix.tolist(),
-        "shares": (matrix / sizes).tolist(),
-    }
-
-
-def _mean_of(items: list[dict[str, Any]], name: str) -> float | None:
-    """Mean of a figure over the classes that have it (macro average)."""
-    values = [item[name] for item in items if item[name] is not None]
-    return float(np.mean(values)) if values else None
-
-
-def _by_recall(item: dict[str, Any]) -> float:
-    recall = item["recall"]
-    value = recall["value"] if isinstance(recall, dict) else recall
-    return 2.0 if value is None else float(value)
-
-
 def _about_missed(one: dict[str, Any]) -> str:
-    rows = f"the {number(one['n_rows'])} rows that are “{one['label']}”"
     n_answered, answered = one["n_answered"], one["recall_answered"]
     wrong = None if answered is None else percent(1 - answered)
     if one["in"] == "answered":
         return f"Of the {number(n_answered)} rows that are “{one['label']}” and that it answers, {wrong} are wrong."
     how_many = percent(one["recall"]) if one["recall"] > 0 else "none"
-    sentence = f"It finds {how_many} of {rows} (recall)."
+    sentence = f"It finds {how_many} of the {number(one['n_rows'])} rows that are “{one['label']}” (recall)."
     if n_answered is None:
         return sentence
     if n_answered == 0:
@@ -238,3 +267,52 @@ def _least_found(items: list[dict[str, Any]]) -> str:
         f"The class that is found least is “{least['label']}”: {percent(recall['value'])} of its "
         f"{number(least['n_rows'])} rows (recall; {percent(recall['low'])} to {percent(recall['high'])})."
     )
+
+
+def measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
+    """Gain of the other of two classes in rows where it is expected to cost less; None if there is no such row.
+
+    The estimates are out of fold, so the same rows can measure the gain. Tasks with more than two classes have no one
+    other class.
+    """
+    classes, wrong, losses = held_out.classes, held_out.wrong, held_out.losses
+    if classes is None or len(classes) != 2 or wrong is None or losses.sum() == 0:
+        return None
+    costs = 1.0 - np.eye(2) if held_out.costs is None else held_out.costs
+    truth, answer = (
+        np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
+    )
+    expected, other = (
+        right * costs[each, each] + (1 - right) * costs[1 - each, each]
+        for each, right in ((answer, 1 - wrong), (1 - answer, wrong))
+    )
+    flipped = other < expected
+    if not flipped.any():
+        return None
+    gain = relative_gain(
+        losses,
+        costs[truth, np.where(flipped, 1 - answer, answer)],
+        units=group_codes(held_out),
+        fits=held_out.splits,
+        counts=held_out.unit.is_share,
+    )
+    n_flipped, n_wrong = int(flipped.sum()), int(mistaken(held_out)[flipped].sum())
+    rows = "1 row" if n_flipped == 1 else f"{number(n_flipped)} rows"
+    reason = "the other class is more likely than the model's answer"
+    if not held_out.unit.is_share:
+        reason = "the other class is expected to cost less than the model's answer"
+    conclusion = ""
+    if gain.low <= 0:
+        conclusion = (
+            " That would do harm." if gain.high < 0 else " These rows do not show that it helps."
+        )
+    return {
+        "n_rows": n_flipped,
+        "n_wrong_before": n_wrong,
+        "n_wrong_after": n_flipped - n_wrong,
+        "gain": gain.value,
+        "low": gain.low,
+        "high": gain.high,
+        "sentence": f"On {rows}, {reason}. Flipping {'this answer' if n_flipped == 1 else 'these answers'} would make "
+        f"{gain.amount(held_out.unit)}.{conclusion} This report does not flip them.",
+    }

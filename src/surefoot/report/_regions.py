@@ -9,19 +9,45 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from surefoot._tables import is_frame, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._words import number, percent
-from surefoot.error_estimation import find_error_regions
-from surefoot.report._assessment import Assessment
+from surefoot.error_estimation import HeldOut, find_error_regions
+from surefoot.report._statistics import mistaken
 
 # With fewer rows, the half that finds rules and the half that tests them are too small.
 LEAST_ROWS = 40
 
 
-def describe_regions(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
+def describe_regions(
+    error_estimator: Any, X: Any, labels: Ints, shown: Ints, n_sampled: int
+) -> dict[str, Any]:
     """Regions of high error, and a map of the rows at the positions `shown` among the held-out rows."""
-    regions = find_regions(assessment)
+    held_out: HeldOut = error_estimator.held_out_
+    unit, regions, sentence = held_out.unit, [], None
+    if held_out.losses.sum() == 0:
+        sentence = f"{unit.nothing.format(number(len(held_out)))}."
+    elif len(held_out) < LEAST_ROWS:
+        sentence = f"{len(held_out)} rows are too few to search for rules."
+    elif not is_frame(X) and (issparse(X) or X.ndim != 2):
+        sentence = (
+            "Rules are searched in columns that a person can read, not in texts or sparse rows."
+        )
+    else:
+        regions = find_error_regions(
+            take_rows(X, held_out.rows),
+            held_out.losses,
+            groups=held_out.groups,
+            random_state=error_estimator.random_state,
+        )
+        sentence = "No short rule about its errors was confirmed on rows that were not used to find the rule."
+    if regions:
+        worst = regions[0]
+        sentence = (
+            f"It is worst where {worst.rule}: {unit.all_rows.format(unit.show(worst.error))}, elsewhere "
+            f"{unit.show(worst.other_error)}. The rules were found on one half of the rows; the figures are measured "
+            "on the other half."
+        )
     return {
-        "sentence": _sentence(regions, assessment),
-        "overall_error": float(assessment.losses.mean()),
+        "sentence": sentence,
+        "overall_error": float(held_out.losses.mean()),
         "items": [
             {
                 "rule": region.rule,
@@ -32,71 +58,45 @@ def describe_regions(assessment: Assessment, shown: Ints, n_sampled: int) -> dic
             }
             for region in regions
         ],
-        "map": draw_map(assessment, shown, n_sampled),
+        "map": _draw_map(error_estimator, X, labels, shown, n_sampled),
     }
 
 
-def find_regions(assessment: Assessment) -> list[Any]:
-    """Rules for high errors, tested on rows that were not used to find them; none without a table or with few rows."""
-    if (
-        len(assessment.rows) < LEAST_ROWS
-        or not is_readable(assessment.X)
-        or assessment.losses.sum() == 0
-    ):
-        return []
-    return find_error_regions(
-        take_rows(assessment.X, assessment.rows),
-        assessment.losses,
-        groups=assessment.held_out.groups,
-        random_state=assessment.random_state,
-    )
-
-
-def is_readable(X: Any) -> bool:
-    """True if the table has columns that a person can read: it is neither sparse nor a list of texts."""
-    return is_frame(X) or (not issparse(X) and X.ndim == 2)
-
-
-def draw_map(assessment: Assessment, shown: Ints, n_sampled: int) -> dict[str, Any]:
+def _draw_map(
+    error_estimator: Any, X: Any, labels: Ints, shown: Ints, n_sampled: int
+) -> dict[str, Any]:
     """Map of the rows shown: their first two principal components."""
-    coordinates = assessment.error_estimator.coordinates(
-        take_rows(assessment.X, assessment.rows[shown])
-    )
+    held_out: HeldOut = error_estimator.held_out_
+    rows = held_out.rows[shown]
+    coordinates = error_estimator.coordinates(take_rows(X, rows))
     n_axes = min(2, *coordinates.shape)
-    kind = TruncatedSVD if issparse(coordinates) else PCA
-    axes = kind(n_axes, random_state=assessment.random_state)
-    flat = np.zeros((len(shown), 2))
-    explained = np.zeros(2)
-    dense = coordinates.toarray() if issparse(coordinates) else coordinates
+    is_sparse = issparse(coordinates)
+    dense = coordinates.toarray() if is_sparse else coordinates
+    flat, explained = np.zeros((len(shown), 2)), np.zeros(2)
     if np.ptp(dense, axis=0).any():  # otherwise all rows are equal, and have no direction
+        kind = TruncatedSVD if is_sparse else PCA
+        axes = kind(n_axes, random_state=error_estimator.random_state)
         flat[:, :n_axes] = axes.fit_transform(coordinates)
-        explained[:n_axes] = axes.explained_variance_ratio_.round(
-            9
-        )  # 1 of two columns is 1, not nearly
+        # 1 of two columns is 1, not nearly
+        explained[:n_axes] = axes.explained_variance_ratio_.round(9)
     # The sign of a component is arbitrary: make it the same on every machine.
     flat *= np.where(np.abs(flat).max(axis=0) > np.abs(flat.min(axis=0)), 1, -1)
-    wrong = assessment.wrong[shown].tolist() if assessment.is_classifier else None
+    about = "Similar rows are close together."
+    if len(shown) < len(held_out):
+        about += (
+            f" The map shows the {number(len(shown) - n_sampled)} rows with the highest estimated error and "
+            f"{number(n_sampled)} others drawn at random, of {number(len(held_out))}."
+        )
     return {
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
-        "error": assessment.estimated[shown].tolist(),
-        "row": assessment.labels[assessment.rows[shown]].tolist(),
-        "wrong": wrong,
+        "error": held_out.error[shown].tolist(),
+        "row": labels[rows].tolist(),
+        "wrong": None if held_out.classes is None else mistaken(held_out)[shown].tolist(),
         "explained": explained.tolist(),
-        "n_total": len(assessment.rows),
-        "about": _about_map(len(shown), len(assessment.rows), n_sampled)
-        + _about_axes(explained, issparse(coordinates)),
+        "n_total": len(held_out),
+        "about": about + _about_axes(explained, is_sparse),
     }
-
-
-def _about_map(n_shown: int, n_total: int, n_sampled: int) -> str:
-    if n_shown == n_total:
-        return "Similar rows are close together."
-    return (
-        "Similar rows are close together. The map shows the "
-        f"{number(n_shown - n_sampled)} rows with the highest estimated error and {number(n_sampled)} others drawn at "
-        f"random, of {number(n_total)}."
-    )
 
 
 def _about_axes(explained: Floats, is_sparse: bool) -> str:
@@ -113,20 +113,3 @@ def _about_axes(explained: Floats, is_sparse: bool) -> str:
     if share == 1:
         return about
     return f"{about} Rows that are close on the map may differ in what it does not show."
-
-
-def _sentence(regions: list[Any], assessment: Assessment) -> str:
-    if assessment.losses.sum() == 0:
-        return f"{assessment.unit.nothing.format(number(len(assessment.rows)))}."
-    if len(assessment.rows) < LEAST_ROWS:
-        return f"{len(assessment.rows)} rows are too few to search for rules."
-    if not is_readable(assessment.X):
-        return "Rules are searched in columns that a person can read, not in texts or sparse rows."
-    if not regions:
-        return "No short rule about its errors was confirmed on rows that were not used to find the rule."
-    worst = regions[0]
-    how, show = assessment.unit.all_rows, assessment.unit.show
-    return (
-        f"It is worst where {worst.rule}: {how.format(show(worst.error))}, elsewhere {show(worst.other_error)}. "
-        "The rules were found on one half of the rows; the figures are measured on the other half."
-    )

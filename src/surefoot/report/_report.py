@@ -1,41 +1,94 @@
 """Report on a model: how far each prediction can be trusted, and what to do about it."""
 
 import time
-from collections import Counter
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
+from html import escape
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import column_or_1d
 
+from surefoot._crossfit import known_classes
+from surefoot._files import write_whole
 from surefoot._optional import needed_for
-from surefoot._parallel import Show, following, step_done
+from surefoot._parallel import Plan, Show, bar, following, step_done
+from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, count_rows
-from surefoot._words import plural
+from surefoot._typing import Split
+from surefoot._validation import check_number, check_share
+from surefoot._words import listed, plural
+from surefoot.abstention import Promise
+from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.report._answer import describe_answering
-from surefoot.report._assessment import Assessment, assess_rows, row_labels
 from surefoot.report._checks import describe_checks
 from surefoot.report._classes import describe_classes
-from surefoot.report._holding_out import describe_holding_out
-from surefoot.report._intervals import describe_intervals
-from surefoot.report._numbers import give_numbers
-from surefoot.report._predictions import describe_predictions
-from surefoot.report._probabilities import describe_probabilities
-from surefoot.report._progress_bar import plan_report
-from surefoot.report._provenance import describe_provenance
-from surefoot.report._rare import describe_rare
+from surefoot.report._how import describe_data, describe_how
+from surefoot.report._improvements import find_improvements, n_refits
+from surefoot.report._quality import (
+    brier_scores,
+    describe_intervals,
+    describe_predictions,
+    describe_probabilities,
+    recalibrate,
+)
 from surefoot.report._regions import describe_regions
-from surefoot.report._row_table import choose_rows, describe_rows, row_table
+from surefoot.report._rows import choose_rows, describe_rows, row_labels, row_table
 from surefoot.report._slices import check_by, describe_slices
-from surefoot.report._verdict import give_verdict
-from surefoot.report._written_page import WrittenPage
-from surefoot.report.improvements import find_improvements, n_refits
+from surefoot.report._verdict import give_numbers, give_verdict
 
 # Folds of the progress bar's plan where `cv` is a splitter, whose number is known only with the rows.
 USUAL_FOLDS = 5
+
+# Steps that the progress bar counts: sections, costs relative to one fit of the model on a fold, measured on tables of
+# 250 to 1,500 rows, and words.
+N_SECTIONS = 6
+STEP_COSTS = {"fit": 1.0, "search": 1.3, "describe": 0.8, "section": 5.0, "refit": 0.7}
+STEP_WORDS = {
+    "fit": "Fitting the model on folds",
+    "search": "Fitting second opinions",
+    "describe": "Judging held-out rows",
+    "section": "Measuring",
+    "refit": "Trying what would help",
+}
+
+
+class WrittenPage(ABC):
+    """Base of reports that are pages: one HTML file, or an iframe in a notebook."""
+
+    @abstractmethod
+    def _page(self) -> str:
+        """HTML of the page."""
+
+    def write_html(self, path: Any) -> Path:
+        """Write the page, one file that opens offline; an older file is replaced only when the new one is complete.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        path : Path
+            The file that was written.
+        """
+        return write_whole(Path(path), self._page().encode())
+
+    def _repr_html_(self) -> str:
+        """Page in an iframe, for a notebook."""
+        page = escape(self._page())
+        return (
+            f'<iframe srcdoc="{page}" title="surefoot report" '
+            'style="width: 100%; height: 80vh; border: 0"></iframe>'
+        )
 
 
 class ReliabilityReport(WrittenPage):
@@ -172,7 +225,8 @@ class ReliabilityReport(WrittenPage):
         with needed_for("to_frame", "report"):
             import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        return pd.DataFrame(row_table(self._assessment))
+        X, _, _, error_estimator, promise = self._fitted
+        return pd.DataFrame(row_table(error_estimator.held_out_, row_labels(X), promise))
 
     def _page(self) -> str:
         """HTML of the page; a missing package is noticed before the rows are judged."""
@@ -182,109 +236,166 @@ class ReliabilityReport(WrittenPage):
         return render(self.summarize())
 
     @cached_property
-    def _by(self) -> dict[str, Any]:
-        return check_by(self.by, as_table(self.X))
-
-    @cached_property
-    def _assessment(self) -> Assessment:
-        return assess_rows(
-            self.estimator,
-            self.X,
-            self.y,
-            cv=self.cv,
+    def _fitted(self) -> tuple[Any, NDArray[Any], list[Split], Any, Promise]:
+        """Table, targets, splits, the error estimator fitted on them, and the promise of its held-out rows."""
+        X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
+        check_share(self.confidence, "confidence")
+        classes = known_classes(self.estimator, y) if classifies else None
+        check_limits(self.max_risk, classes, self.loss)
+        splitter = resolve_cv(
+            self.cv,
+            y,
+            stratified=classifies,
+            random_state=self.random_state,
+            refits=not isinstance(self.estimator, FrozenEstimator),
             groups=self.groups,
-            confidence=self.confidence,
-            max_risk=self.max_risk,
-            loss=self.loss,
+        )
+        splits = [
+            (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, self.groups)
+        ]
+        kind = IndividualErrorClassifier if classifies else IndividualErrorRegressor
+        error_estimator = kind(
+            self.estimator,
+            **({} if self.loss is None else {"loss": self.loss}),
+            cv=splits,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-        )
+        ).fit(X, y, groups=self.groups)
+        held_out = error_estimator.held_out_
+        if len(np.unique(held_out.rows)) < len(held_out):
+            raise ValueError(
+                "cv holds a row out more than once, and a report counts each row once."
+            )
+        promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
+        return X, y, splits, error_estimator, promise
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        plan = plan_report(
-            self.progress,
-            n_splits=int(self.cv) if isinstance(self.cv, Integral) else USUAL_FOLDS,
-            classifies=is_classifier(self.estimator),
-            n_sections=6,
-            n_refits=0 if self.quick else n_refits(count_rows(self.X)),
-        )
-        with following(plan):
+        with following(self._plan()):
             return self._describe()
 
+    def _plan(self) -> Plan | None:
+        """Plan of the steps that the progress bar shows; None if nothing is to be shown.
+
+        A regressor's errors are learned within each training part again, by models of pairs of folds.
+        """
+        show = bar() if self.progress is True else self.progress
+        if not show:
+            return None
+        n_splits = int(self.cv) if isinstance(self.cv, Integral) else USUAL_FOLDS
+        n_pairs = 0 if is_classifier(self.estimator) else n_splits * (n_splits - 1) // 2
+        steps = {
+            "fit": n_splits + 1 + n_pairs,
+            "search": n_splits + 1 + n_pairs,
+            "describe": n_splits + 2 * n_pairs,
+            "section": N_SECTIONS,
+            "refit": 0 if self.quick else n_refits(count_rows(self.X)),
+        }
+        return Plan(steps, STEP_COSTS, STEP_WORDS, show)
+
     def _describe(self) -> dict[str, Any]:
-        started, by = time.perf_counter(), self._by
-        assessment = self._assessment
-        checks = describe_checks(assessment, self.cv)
+        started, seed, is_asked = time.perf_counter(), self.random_state, self.max_risk is not None
+        by = check_by(self.by, as_table(self.X))  # a wrong column is noticed before rows are judged
+        X, y, splits, error_estimator, promise = self._fitted
+        held_out, labels = error_estimator.held_out_, row_labels(X)
+        checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv)
         step_done("section")
-        answer = describe_answering(assessment)
+        answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
         step_done("section")
-        classes = describe_classes(assessment)
+        classes = describe_classes(held_out, promise)
         step_done("section")
-        probabilities, intervals, predictions = (
-            describe_probabilities(assessment),
-            describe_intervals(assessment),
-            describe_predictions(assessment),
+        recalibrated = recalibrate(held_out, seed)
+        brier = brier_scores(held_out, recalibrated)
+        probabilities = describe_probabilities(held_out, recalibrated, brier, seed)
+        intervals = describe_intervals(error_estimator, self.confidence)
+        predictions = describe_predictions(held_out, labels, self.confidence, seed)
+        step_done("section")
+        shown, n_sampled = choose_rows(held_out, seed)
+        regions = describe_regions(error_estimator, X, labels, shown, n_sampled)
+        step_done("section")
+        rows = describe_rows(
+            error_estimator,
+            X,
+            y,
+            labels=labels,
+            promise=promise,
+            shown=shown,
+            n_sampled=n_sampled,
+            from_command=self.command is not None,
         )
         step_done("section")
-        shown, n_sampled = choose_rows(assessment)
-        regions = describe_regions(assessment, shown, n_sampled)
-        step_done("section")
-        rows = describe_rows(assessment, shown, n_sampled, from_command=self.command is not None)
-        step_done("section")
-        improvements = [] if self.quick else self._improvements(assessment)
+        improvements = []
+        if not self.quick:
+            improvements = find_improvements(
+                error_estimator,
+                X,
+                y,
+                splits,
+                groups=None if self.groups is None else np.asarray(self.groups),
+                brier=brier,
+                X_unlabelled=self.X_unlabelled,
+            )
         return {
-            "numbers": give_numbers(assessment, answer, probabilities, intervals),
-            "task": assessment.task,
-            "unit": assessment.unit.name,
+            "numbers": give_numbers(held_out, len(y), answer, probabilities, intervals),
+            "task": "regression" if held_out.classes is None else "classification",
+            "unit": held_out.unit.name,
             "target": self.target or "y",
             "model": model_name(self.estimator),
-            "data": self._describe_data(assessment),
-            "verdict": give_verdict(assessment, answer, improvements, classes, checks),
+            "data": describe_data(
+                error_estimator,
+                y,
+                splits,
+                cv=self.cv,
+                name=self.name,
+                X_unlabelled=self.X_unlabelled,
+            ),
+            "verdict": give_verdict(
+                held_out,
+                promise,
+                answer,
+                is_asked=is_asked,
+                improvements=improvements,
+                classes=classes,
+                checks=checks,
+            ),
             "checks": checks,
             "answer": answer,
             "classes": classes,
-            "slices": describe_slices(assessment, by),
+            "slices": describe_slices(held_out, by, promise),
             "probabilities": probabilities,
             "predictions": predictions,
             "intervals": intervals,
             "regions": regions,
             "rows": rows,
             "improvements": improvements,
-            "how": describe_provenance(
-                assessment,
+            "how": describe_how(
+                error_estimator,
+                len(y),
+                splits,
                 seconds=time.perf_counter() - started,
-                command=self.command or "ReliabilityReport(estimator, X, y).write_html(...)",
+                command=self.command,
                 n_map=len(shown),
             ),
         }
 
-    def _improvements(self, assessment: Assessment) -> list[dict[str, Any]]:
-        improvements = find_improvements(assessment, self.X_unlabelled)
-        if self.X_unlabelled is not None:
-            labels = row_labels(self.X_unlabelled)
-            for improvement in improvements:
-                improvement["rows"] = [int(labels[row]) for row in improvement["rows"]]
-        return improvements
 
-    def _describe_data(self, assessment: Assessment) -> dict[str, Any]:
-        shares = Counter(assessment.y.tolist()) if assessment.is_classifier else {}
-        unlabelled = 0 if self.X_unlabelled is None else count_rows(self.X_unlabelled)
-        return {
-            "name": self.name or "the table",
-            "n_rows": len(assessment.y),
-            "n_columns": int(
-                getattr(assessment.error_estimator, "n_features_in_", 1)
-            ),  # texts have one
-            "n_without_target": unlabelled,
-            "classes": [
-                {"label": str(label), "share": shares[label] / len(assessment.y)}
-                for label in sorted(shares)
-            ],
-            "held_out": describe_holding_out(assessment, self.cv),
-            "never_held_out": describe_rare(assessment),
-        }
+def check_limits(max_risk: Any, classes: NDArray[Any] | None, loss: Any) -> None:
+    """Raise one sentence for a risk out of its range or of an unknown class, and for costs of a regressor."""
+    if loss is not None and classes is None:
+        raise ValueError("loss holds costs of classes, and the model is a regressor.")
+    if max_risk is None:
+        return
+    risks = max_risk if isinstance(max_risk, Mapping) else {None: max_risk}
+    known = [] if classes is None else classes.tolist()
+    unknown = [label for label in risks if label is not None and label not in known]
+    if unknown:
+        classes_are = f"the classes are {listed(known)}" if known else "a regressor has no classes"
+        raise ValueError(f"max_risk limits the risk of {listed(unknown)}, and {classes_are}.")
+    most = 1 if loss is None and classes is not None else np.inf
+    for label, risk in risks.items():
+        name = "max_risk" if label is None else f"max_risk[{label!r}]"
+        check_number(risk, name, min_val=0, max_val=most, include_boundaries="neither")
 
 
 def model_name(estimator: Any) -> str:

@@ -5,22 +5,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from surefoot._tables import as_values, column_names, count_rows, missing_mask, take_column
-from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import listed, number
-from surefoot.report._assessment import Assessment
-from surefoot.report._shares import mean_interval, share_interval
+from surefoot._typing import Ints, Mask
+from surefoot._words import LossUnit, listed, number
+from surefoot.abstention import Promise
+from surefoot.error_estimation import HeldOut
+from surefoot.report._statistics import difference_interval, group_codes, with_interval
 
 # Quantile bins of a column of numbers with more values than MOST_VALUES, and most groups of any other column.
 N_BINS, MOST_VALUES = 5, 12
 
 # Values with fewer rows are merged into "others".
 LEAST_ROWS = 20
-
-# Fewest units, such as groups of rows, on either side of a difference: fewer do not show how much units differ.
-LEAST_UNITS = 5
 
 LONGEST_NAME = 60
 
@@ -30,7 +27,10 @@ def check_by(by: Any, X: Any) -> dict[str, Any]:
     if by is None:
         return {}
     if isinstance(by, Mapping):
-        columns = {str(name): _as_column(values) for name, values in by.items()}
+        columns = {
+            str(name): values if hasattr(values, "dtype") else np.array(values, dtype=object)
+            for name, values in by.items()
+        }
     else:
         names = [by] if isinstance(by, (str, int)) else list(by)
         known = column_names(X)
@@ -38,7 +38,7 @@ def check_by(by: Any, X: Any) -> dict[str, Any]:
         if unknown:
             raise ValueError(f"by names {listed(unknown)}, and X has the columns {listed(known)}.")
         columns = {
-            str(name) if isinstance(name, str) else f"column {name}": take_column(X, name)
+            name if isinstance(name, str) else f"column {name}": take_column(X, name)
             for name in names
         }
     for name, values in columns.items():
@@ -47,16 +47,29 @@ def check_by(by: Any, X: Any) -> dict[str, Any]:
     return columns
 
 
-def _as_column(values: Any) -> Any:
-    return values if hasattr(values, "dtype") else np.array(values, dtype=object)
-
-
-def describe_slices(assessment: Assessment, by: dict[str, Any]) -> list[dict[str, Any]]:
+def describe_slices(
+    held_out: HeldOut, by: dict[str, Any], promise: Promise
+) -> list[dict[str, Any]]:
     """Groups of each column with their figures; the column with the widest gap first."""
     slices = []
     for name, column in by.items():
-        values = as_values(column)[assessment.rows]
-        slices.append(_describe_column(assessment, name, *cut_into_groups(values)))
+        codes, labels = cut_into_groups(as_values(column)[held_out.rows])
+        # All intervals of one column hold together (Bonferroni).
+        confidence = 1 - (1 - promise.confidence) / len(labels)
+        groups = [
+            {"label": label, **_describe_group(held_out, codes == code, promise, confidence)}
+            for code, label in enumerate(labels)
+        ]
+        groups.sort(key=_by_gap)
+        slices.append(
+            {
+                "column": name,
+                "groups": groups,
+                "gap": abs(groups[0]["difference"] or 0.0),
+                "confidence": promise.confidence,
+                "sentence": _about_gap(held_out.unit, name, groups),
+            }
+        )
     return sorted(slices, key=lambda one: -one["gap"])
 
 
@@ -75,118 +88,17 @@ def cut_into_groups(values: NDArray[Any]) -> tuple[Ints, list[str]]:
     return codes, names
 
 
-def difference_interval(
-    losses: Floats, inside: Mask, units: Ints, confidence: float, *, is_share: bool
-) -> tuple[float | None, float | None]:
-    """Ends of the interval of the mean loss inside minus that outside, by Student's t over units; None for few units.
-
-    For shares one wrong and one right row are added on each side, so that the interval is not too narrow where
-    hardly a row is wrong (Agresti and Caffo 2000).
-    """
-    n_least = min(len(np.unique(units[side])) for side in (inside, ~inside))
-    if n_least < LEAST_UNITS:
-        return None, None
-    if is_share:
-        units = np.append(units, units.max() + np.arange(1, 5))
-        losses = np.append(losses, [0.0, 1.0, 0.0, 1.0])
-        inside = np.append(inside, [True, True, False, False])
-    parts = [(losses[side].mean(), side.sum()) for side in (inside, ~inside)]
-    signed = np.where(
-        inside, (losses - parts[0][0]) / parts[0][1], (parts[1][0] - losses) / parts[1][1]
-    )
-    sums = np.bincount(np.unique(units, return_inverse=True)[1], signed)
-    n_units = len(sums)
-    spread = np.sqrt(n_units / (n_units - 1) * float(sums @ sums))
-    reach = float(student.ppf((1 + confidence) / 2, n_least - 1)) * spread
-    middle = float(parts[0][0] - parts[1][0])
-    return middle - reach, middle + reach
-
-
-def _describe_column(
-    assessment: Assessment, name: str, codes: Ints, names: list[str]
-) -> dict[str, Any]:
-    n_groups = len(names)
-    # All intervals of one column hold together (Bonferroni).
-    confidence = 1 - (1 - assessment.confidence) / n_groups
-    groups = [
-        _describe_group(assessment, label, codes == code, confidence)
-        for code, label in enumerate(names)
-    ]
-    groups.sort(key=_by_gap)
-    return {
-        "column": name,
-        "groups": groups,
-        "gap": abs(groups[0]["difference"] or 0.0),
-        "confidence": assessment.confidence,
-        "sentence": _sentence(assessment, name, groups),
-    }
-
-
-def _by_gap(group: dict[str, Any]) -> tuple[float, float]:
-    """Widest gap first; of two groups, which differ from each other alike, the worse one."""
-    difference = group["difference"] or 0.0
-    return -round(abs(difference), 12), -difference
-
-
-def _describe_group(
-    assessment: Assessment, label: str, inside: Mask, confidence: float
-) -> dict[str, Any]:
-    """Figures of the rows of one group, and the difference of its error to that of all other rows."""
-    losses, estimated, units = assessment.losses, assessment.estimated, assessment.unit_codes
-    is_share = assessment.unit.name == "share"
-    ends: tuple[float | None, float | None]
-    if is_share:
-        ends = share_interval(losses[inside], units[inside], confidence)
-    else:
-        low, high = _mean_interval(losses[inside], units[inside], confidence)
-        ends = None if low is None else max(0.0, low), high
-    excess = estimated[inside] - losses[inside]
-    group: dict[str, Any] = {
-        "label": label,
-        "n_rows": int(inside.sum()),
-        "error": _figure(losses[inside], ends),
-        "estimated_error": float(estimated[inside].mean()),
-        "calibration": _figure(excess, _mean_interval(excess, units[inside], confidence)),
-        "coverage": None,
-        **dict.fromkeys(("difference", "low", "high")),
-    }
-    if assessment.promise.kept:
-        answered = assessment.promise.accepted(estimated[inside])
-        group["coverage"] = _figure(answered, share_interval(answered, units[inside], confidence))
-    if not inside.all():
-        low, high = difference_interval(losses, inside, units, confidence, is_share=is_share)
-        difference = float(losses[inside].mean() - losses[~inside].mean())
-        group |= {"difference": difference, "low": low, "high": high}
-        group["other_error"] = float(losses[~inside].mean())
-    return group
-
-
-def _figure(values: Any, ends: tuple[float | None, float | None]) -> dict[str, float | None]:
-    return {"value": float(np.mean(values)), "low": ends[0], "high": ends[1]}
-
-
-def _mean_interval(
-    values: Floats, units: Ints, confidence: float
-) -> tuple[float | None, float | None]:
-    codes = np.unique(units, return_inverse=True)[1]
-    return mean_interval(values, codes, confidence) if codes.max() > 0 else (None, None)
-
-
 def _quantile_bins(known: NDArray[Any]) -> tuple[Ints, list[str]]:
-    """Bins of about equal numbers of rows; equal values are in one bin."""
-    numbers = known.astype("datetime64[D]").astype(np.int64) if known.dtype.kind == "M" else known
+    """Bins of about equal numbers of rows, each named by its ends; equal values are in one bin."""
+    is_date = known.dtype.kind == "M"
+    numbers = known.astype("datetime64[D]").astype(np.int64) if is_date else known
     cuts = np.unique(np.quantile(numbers, np.arange(1, N_BINS) / N_BINS, method="inverted_cdf"))
-    codes = np.searchsorted(cuts, numbers)
-    present = np.unique(codes)
-    names = [_bin_name(known[codes == code]) for code in present]
-    return np.searchsorted(present, codes), names
-
-
-def _bin_name(values: NDArray[Any]) -> str:
-    low, high = values.min(), values.max()
-    if values.dtype.kind == "M":
-        return f"{np.datetime_as_string(low, 'D')} to {np.datetime_as_string(high, 'D')}"
-    return f"{number(float(low))} to {number(float(high))}"
+    present, codes = np.unique(np.searchsorted(cuts, numbers), return_inverse=True)
+    ends = [
+        (known[codes == code].min(), known[codes == code].max()) for code in range(len(present))
+    ]
+    show = _value_name if is_date else number
+    return codes, [f"{show(low)} to {show(high)}" for low, high in ends]
 
 
 def _values_and_others(known: NDArray[Any]) -> tuple[Ints, list[str]]:
@@ -213,15 +125,47 @@ def _value_name(value: Any) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _sentence(assessment: Assessment, name: str, groups: list[dict[str, Any]]) -> str:
+def _describe_group(
+    held_out: HeldOut, inside: Mask, promise: Promise, confidence: float
+) -> dict[str, Any]:
+    """Figures of the rows of one group, and the difference of its error to that of all other rows."""
+    losses, estimated, units = held_out.losses, held_out.error, group_codes(held_out)
+    is_share, own = held_out.unit.is_share, units[inside]
+    excess = estimated[inside] - losses[inside]
+    group: dict[str, Any] = {
+        "n_rows": int(inside.sum()),
+        "error": with_interval(losses[inside], own, confidence, is_share=is_share, least=0.0),
+        "estimated_error": float(estimated[inside].mean()),
+        "calibration": with_interval(excess, own, confidence),
+        "coverage": None,
+        **dict.fromkeys(("difference", "low", "high")),
+    }
+    if promise.kept:
+        accepted = promise.accepted(estimated[inside])
+        group["coverage"] = with_interval(accepted, own, confidence, is_share=True)
+    if not inside.all():
+        low, high = difference_interval(losses, inside, units, confidence, is_share=is_share)
+        other = float(losses[~inside].mean())
+        group |= {"difference": group["error"]["value"] - other, "low": low, "high": high}
+        group["other_error"] = other
+    return group
+
+
+def _by_gap(group: dict[str, Any]) -> tuple[float, float]:
+    """Widest gap first; of two groups, which differ from each other alike, the worse one."""
+    difference = group["difference"] or 0.0
+    return -round(abs(difference), 12), -difference
+
+
+def _about_gap(unit: LossUnit, name: str, groups: list[dict[str, Any]]) -> str:
     if len(groups) == 1:
         return f"All held-out rows are in one group of {name}, so there is nothing to compare."
     known = [group for group in groups if group["low"] is not None]
     clear = [group for group in known if group["low"] > 0 or group["high"] < 0]
     if not clear:
         return f"No group of {name} differs measurably from the other rows."
-    worst, show = clear[0], assessment.unit.show
+    worst = clear[0]
     return (
         f"The widest gap that chance does not explain is that of {name} = {worst['label']}: "
-        f"{assessment.unit.all_rows.format(show(worst['error']['value']))}, elsewhere {show(worst['other_error'])}."
+        f"{unit.all_rows.format(unit.show(worst['error']['value']))}, elsewhere {unit.show(worst['other_error'])}."
     )

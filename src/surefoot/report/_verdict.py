@@ -1,15 +1,22 @@
-"""Section "The verdict": how good the model is, how well its errors are known, and what to do."""
+"""Section "The verdict": how good the model is, how well its errors are known, what to do; the same in numbers."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surefoot._typing import Floats
 from surefoot._words import number, percent, quoted
-from surefoot.report._answer import Selection
-from surefoot.report._assessment import Assessment
-from surefoot.report._numbers import error_interval
-from surefoot.report._shares import mean_interval
+from surefoot.abstention import Promise
+from surefoot.error_estimation import HeldOut
+from surefoot.report._quality import SHOWN
+from surefoot.report._statistics import (
+    group_codes,
+    loss_interval,
+    losses_of,
+    mean_interval,
+    mistaken,
+)
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
@@ -19,35 +26,52 @@ LEAST_DIFFERENCE = 0.02
 
 
 def give_verdict(
-    assessment: Assessment,
+    held_out: HeldOut,
+    promise: Promise,
     answer: dict[str, Any],
+    *,
+    is_asked: bool,
     improvements: list[Any],
-    classes: dict[str, Any] | None = None,
-    checks: dict[str, Any] | None = None,
+    classes: dict[str, Any] | None,
+    checks: dict[str, Any],
 ) -> dict[str, Any]:
-    """Headline, sentences and three figures of the verdict, from the other sections."""
-    caught, own = caught_by_checking(assessment)
+    """Headline, sentences and three figures of the verdict, from the other sections.
+
+    `is_asked` says that the user asked for the risk of `promise`.
+    """
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
+    adds = _knows_more(answer["augrc"])
+    constant, constant_name = best_constant(held_out)
+    constant_losses = losses_of(held_out, constant)
     sentences = [
-        *_about_checks({"items": []} if checks is None else checks),
-        _about_baseline(assessment),
-        _about_checking(assessment, caught, own),
-        _about_knowing(assessment, answer),
-        _about_answering(assessment, answer),
+        *_about_checks(checks),
+        _about_baseline(held_out, constant_losses, constant_name, promise.confidence),
+        _about_checking(held_out, answer),
+        _about_knowing(held_out, answer, adds),
+        _about_answering(held_out, promise, answer, is_asked),
         *(classes["for_verdict"] if classes else []),
         *(each["sentence"] for each in helping[:1]),
     ]
     return {
-        "headline": _headline(assessment),
+        "headline": _headline(held_out),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
-            _how_good(assessment),
-            _how_well_it_knows(assessment, caught, own),
+            _how_good(held_out, constant_losses, constant_name, promise.confidence),
+            _how_well_it_knows(held_out, answer),
             _what_to_do(answer),
         ],
-        "adds": knows_more(answer),
+        "adds": adds,
     }
+
+
+def _headline(held_out: HeldOut) -> str:
+    mean = float(held_out.losses.mean())
+    if held_out.unit.is_share:
+        return f"Right {percent(1 - mean)} of the time."
+    if held_out.costs is not None:
+        return f"An answer costs {number(mean)} on average."
+    return f"Off by {number(mean)} on average."
 
 
 def _about_checks(checks: dict[str, Any]) -> list[str]:
@@ -76,50 +100,63 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def knows_more(answer: dict[str, Any]) -> bool | None:
-    """True if surefoot ranks rows better than own confidence, or chance; None if there is no clear difference."""
-    augrc = answer["augrc"]
-    if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
-        return None
-    return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
+def best_constant(held_out: HeldOut) -> tuple[NDArray[Any], str]:
+    """Always the most frequent class, the cheapest class, or the median; and its name."""
+    truth, classes = held_out.truth, held_out.classes
+    if classes is None:
+        return np.full(len(truth), np.median(truth)), "the median"
+    labels, counts = np.unique(truth, return_counts=True)
+    best = labels[counts.argmax()]
+    if held_out.costs is not None:
+        means = held_out.costs[np.searchsorted(classes, truth)].mean(axis=0)
+        best = classes[means.argmin()]
+    return np.repeat(np.asarray([best]), len(truth)), f"“{best}”"
 
 
-def caught_by_checking(assessment: Assessment) -> tuple[float, float | None]:
-    """Shares of the total error caught by checking a tenth of the rows: by estimate, by own confidence."""
-    caught = float(Selection(assessment.losses, assessment.estimated).caught(1 - CHECKED))
-    if assessment.own_doubt is None:
-        return caught, None
-    return caught, float(Selection(assessment.losses, assessment.own_doubt).caught(1 - CHECKED))
+def _about_baseline(
+    held_out: HeldOut, constant_losses: Floats, name: str, confidence: float
+) -> str:
+    """Sentence for a model that is not clearly better than always predicting the same; else empty."""
+    gained = constant_losses - held_out.losses
+    low, high = mean_interval(gained, group_codes(held_out), confidence)
+    if low > 0 or held_out.losses.sum() == 0:
+        return ""
+    if high < 0:
+        return f"It is worse than always predicting {name}: do not use it as it is."
+    return f"These rows do not show that it is better than always predicting {name}."
 
 
-def _headline(assessment: Assessment) -> str:
-    if assessment.counts_mistakes:
-        return f"Right {percent(1 - assessment.losses.mean())} of the time."
-    if assessment.unit.name == "cost":
-        return f"An answer costs {number(assessment.losses.mean())} on average."
-    return f"Off by {number(assessment.losses.mean())} on average."
+def _caught(answer: dict[str, Any], by: str) -> float | None:
+    """Share of the total error that is caught by checking a tenth of the rows; None if there is no such order."""
+    shares = answer["caught"][by]
+    return None if shares is None else float(shares[answer["coverage"].index(1 - CHECKED)])
 
 
-def _about_checking(assessment: Assessment, caught: float, own: float | None) -> str:
-    if assessment.losses.sum() == 0:
-        nothing = assessment.unit.nothing.format(number(len(assessment.losses)))
-        return f"{nothing}: there is nothing to flag."
-    what = assessment.unit.total.replace("all", "its").replace("the", "its")
+def _about_checking(held_out: HeldOut, answer: dict[str, Any]) -> str:
+    if held_out.losses.sum() == 0:
+        return f"{held_out.unit.nothing.format(number(len(held_out)))}: there is nothing to flag."
+    own = _caught(answer, "own")
     by = f" ({percent(CHECKED)} if the rows were chosen at random)"
     if own is not None:
         by = f" ({percent(own)} if the rows were chosen by the model's own confidence)"
     return (
         f"If a person checked the {percent(CHECKED)} of rows with the highest estimated error, they would catch "
-        f"{percent(caught)} of {what}{by}."
+        f"{percent(_caught(answer, 'surefoot'))} of its {held_out.unit.total.split(' ', 1)[1]}{by}."
     )
 
 
-def _about_knowing(assessment: Assessment, answer: dict[str, Any]) -> str:
+def _knows_more(augrc: dict[str, Any]) -> bool | None:
+    """True if surefoot ranks rows better than own confidence, or chance; None if there is no clear difference."""
+    if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
+        return None
+    return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
+
+
+def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None) -> str:
     """Sentence for the case that surefoot does not rank rows measurably better; else empty."""
-    adds = knows_more(answer)
-    if adds or assessment.losses.sum() == 0:
+    if adds or held_out.losses.sum() == 0:
         return ""
-    if assessment.own_doubt is None:
+    if answer["caught"]["own"] is None:
         if adds is None:
             return (
                 "These rows do not show whether the estimated errors rank rows better than chance."
@@ -129,7 +166,7 @@ def _about_knowing(assessment: Assessment, answer: dict[str, Any]) -> str:
     if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
         return "The estimated errors and the model's own confidence rank the rows equally well: no difference."
     if adds is None:
-        n_wrong = number(int(np.count_nonzero(assessment.wrong)))
+        n_wrong = number(int(np.count_nonzero(mistaken(held_out))))
         return (
             "surefoot does not rank the rows measurably better than the model's own confidence, on "
             f"{n_wrong} mistakes."
@@ -137,7 +174,9 @@ def _about_knowing(assessment: Assessment, answer: dict[str, Any]) -> str:
     return "Here the model's own confidence ranks the rows better than surefoot: use it instead."
 
 
-def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
+def _about_answering(
+    held_out: HeldOut, asked: Promise, answer: dict[str, Any], is_asked: bool
+) -> str:
     confidence = f"with {percent(answer['confidence'])} confidence"
     if answer["chosen"] is not None:
         promise = answer["promises"][answer["chosen"]]
@@ -148,100 +187,90 @@ def _about_answering(assessment: Assessment, answer: dict[str, Any]) -> str:
             f"Let it answer the {percent(promise['coverage'])} of rows with the lowest estimated error, and give the "
             f"others to a person: then {kept}"
         )
-    other = next((promise for promise in answer["promises"] if promise["coverage"] > 0), None)
-    asked = assessment.promise
     if answer["why_not"] is not None:
-        limits = assessment.unit.describe_limits(asked.max_risk, asked.class_risks)["short"]
+        limits = held_out.unit.describe_limits(asked.max_risk, asked.class_risks)["short"]
         return (
             f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
         )
-    if assessment.max_risk is not None and asked.max_risk is not None and other is not None:
-        show = assessment.unit.show_risk
+    other = next((promise for promise in answer["promises"] if promise["coverage"] > 0), None)
+    if is_asked and asked.max_risk is not None and other is not None:
+        show = held_out.unit.show_risk
         return (
             f"A risk of {show(asked.max_risk)} cannot be promised; a risk of {show(other['max_risk'])} can, for "
             f"{percent(other['coverage'])} of the rows, {confidence}."
         )
-    n_rows = number(len(assessment.losses))
+    n_rows = number(len(held_out))
     return f"No risk can be promised {confidence}: {n_rows} rows with so many errors are too few."
 
 
-def _how_good(assessment: Assessment) -> dict[str, str]:
-    show, is_share = assessment.unit.show, assessment.counts_mistakes
-    low, high = error_interval(assessment)
-    if is_share:
-        low, high = 1 - high, 1 - low
-    mean = float(assessment.losses.mean())
+def _how_good(
+    held_out: HeldOut, constant_losses: Floats, name: str, confidence: float
+) -> dict[str, str]:
+    unit, mean = held_out.unit, float(held_out.losses.mean())
+    low, high = loss_interval(held_out, confidence)
+    baseline = float(constant_losses.mean())
+    if unit.is_share:
+        mean, low, high, baseline = 1 - mean, 1 - high, 1 - low, 1 - baseline
     return {
-        "value": show(1 - mean if is_share else mean),
-        "label": "right" if is_share else assessment.unit.of_answers,
-        "about": f"{show(low)} to {show(high)}, {percent(assessment.confidence)} confidence; {_baseline(assessment)}",
+        "value": unit.show(mean),
+        "label": "right" if unit.is_share else unit.of_answers,
+        "about": f"{unit.show(low)} to {unit.show(high)}, {percent(confidence)} confidence; "
+        f"always predicting {name}: {unit.show(baseline)}",
     }
 
 
-def _baseline(assessment: Assessment) -> str:
-    """Result of always predicting the same."""
-    constant, words = best_constant(assessment)
-    mean = float(assessment.losses_of(constant).mean())
-    show = percent(1 - mean) if assessment.counts_mistakes else number(mean)
-    return f"always predicting {words}: {show}"
-
-
-def best_constant(assessment: Assessment) -> tuple[NDArray[Any], str]:
-    """Always the most frequent class, the cheapest class, or the median; and its name."""
-    n_rows, truth = len(assessment.truth), assessment.truth
-    if not assessment.is_classifier:
-        return np.full(n_rows, np.median(truth)), "the median"
-    labels, counts = np.unique(truth, return_counts=True)
-    best = labels[counts.argmax()]
-    if assessment.held_out.costs is not None:
-        classes = assessment.error_estimator.classes_
-        means = assessment.held_out.costs[np.searchsorted(classes, truth)].mean(axis=0)
-        best = classes[means.argmin()]
-    return np.repeat(np.asarray([best]), n_rows), f"“{best}”"
-
-
-def _about_baseline(assessment: Assessment) -> str:
-    """Sentence for a model that is not clearly better than always predicting the same; else empty."""
-    constant, words = best_constant(assessment)
-    gained = assessment.losses_of(constant) - assessment.losses
-    low, high = mean_interval(gained, assessment.unit_codes, assessment.confidence)
-    if low > 0 or assessment.losses.sum() == 0:
-        return ""
-    if high < 0:
-        return f"It is worse than always predicting {words}: do not use it as it is."
-    return f"These rows do not show that it is better than always predicting {words}."
-
-
-def _how_well_it_knows(assessment: Assessment, caught: float, own: float | None) -> dict[str, str]:
-    what = assessment.unit.total.removeprefix("all ").removeprefix("the total ")
-    by = (
-        f"chosen at random: {percent(CHECKED)}"
-        if own is None
-        else f"chosen by its own confidence: {percent(own)}"
-    )
-    if assessment.losses.sum() == 0:
-        return {
-            "value": "–",
-            "label": f"of its {assessment.unit.total.split(' ', 1)[1]} caught",
-            "about": "there is none",
-        }
+def _how_well_it_knows(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, str]:
+    total = held_out.unit.total.split(" ", 1)[1]
+    if held_out.losses.sum() == 0:
+        return {"value": "–", "label": f"of its {total} caught", "about": "there is none"}
+    own = _caught(answer, "own")
     return {
-        "value": percent(caught),
-        "label": f"of the {what} caught by checking {percent(CHECKED)} of the rows",
-        "about": by,
+        "value": percent(_caught(answer, "surefoot")),
+        "label": f"of the {total.removeprefix('total ')} caught by checking {percent(CHECKED)} of the rows",
+        "about": f"chosen at random: {percent(CHECKED)}"
+        if own is None
+        else f"chosen by its own confidence: {percent(own)}",
     }
 
 
 def _what_to_do(answer: dict[str, Any]) -> dict[str, str]:
-    if answer["chosen"] is None:
-        return {
-            "value": "–",
-            "label": "of the rows can be answered",
-            "about": "no risk can be promised",
-        }
-    promise = answer["promises"][answer["chosen"]]
+    value, about = "–", "no risk can be promised"
+    if answer["chosen"] is not None:
+        promise = answer["promises"][answer["chosen"]]
+        value = percent(promise["coverage"])
+        about = f"{promise['short']}, {percent(answer['confidence'])} confidence"
+    return {"value": value, "label": "of the rows can be answered", "about": about}
+
+
+def give_numbers(
+    held_out: HeldOut,
+    n_rows: int,
+    answer: dict[str, Any],
+    probabilities: dict[str, Any] | None,
+    intervals: dict[str, Any] | None,
+) -> dict[str, float | int | None]:
+    """Figures of the verdict under names that stay the same; None where there is no such figure."""
+    low, high = loss_interval(held_out, answer["confidence"])
+    chosen = {} if answer["chosen"] is None else answer["promises"][answer["chosen"]]
+    augrc, checked = answer["augrc"], probabilities or {}
     return {
-        "value": percent(promise["coverage"]),
-        "label": "of the rows can be answered",
-        "about": f"{promise['short']}, {percent(answer['confidence'])} confidence",
+        "n_rows": n_rows,
+        "n_held_out": len(held_out),
+        "accuracy": None if held_out.classes is None else float(1 - mistaken(held_out).mean()),
+        "error": float(held_out.losses.mean()),
+        "error_low": low,
+        "error_high": high,
+        "confidence": answer["confidence"],
+        "max_risk": chosen.get("max_risk"),
+        "coverage": chosen.get("coverage"),
+        "limit": chosen.get("limit"),
+        "augrc": augrc["surefoot"],
+        "augrc_ratio": augrc["ratio"],
+        "augrc_ratio_low": augrc["low"],
+        "augrc_ratio_high": augrc["high"],
+        "brier": checked.get("brier", {}).get("before"),
+        "smooth_calibration_error": checked.get("smooth_calibration_error", {}).get("before"),
+        "interval_coverage": None
+        if intervals is None
+        else float(intervals["coverage"][intervals["confidence"].index(SHOWN)]),
     }

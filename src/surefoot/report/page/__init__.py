@@ -1,6 +1,5 @@
 """Pages: one HTML file each, made from a summary, that opens offline."""
 
-from surefoot.report.page._render import render
-from surefoot.report.page._render_watch import render_watch
+from surefoot.report.page._render import render, render_watch
 
 __all__ = ["render", "render_watch"]

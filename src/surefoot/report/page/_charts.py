@@ -1,21 +1,13 @@
-"""Charts of the page: each is a Vega-Lite specification with a description, a table and a legend."""
+"""Charts of the report: each is a Vega-Lite specification with a description, a table and a legend."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from surefoot._words import UNITS, percent
-from surefoot.report.page._charts_classes import class_charts
-from surefoot.report.page._charts_map import map_chart
-from surefoot.report.page._charts_regression import coverage_chart, residual_chart, truth_chart
-from surefoot.report.page._charts_truth import (
-    held_chart,
-    reliability_chart,
-    width_chart,
-    width_fifths_chart,
-)
+from surefoot._words import UNITS, number, percent
 from surefoot.report.page._drawing import (
     SERIES,
     Chart,
@@ -25,10 +17,16 @@ from surefoot.report.page._drawing import (
     by_series,
     data,
     diagonal,
+    dots,
     figure,
+    level_at,
+    rounded,
     rule_at,
     write_range,
 )
+
+# Colours of the first and of the second curve of classes.
+CLASS_SERIES = ("surefoot", "own")
 
 
 def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
@@ -40,8 +38,8 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
         "caught": _caught(answer),
         "errors": _errors(answer, show),
     }
-    if summary["classes"]:
-        charts |= class_charts(summary["classes"])
+    if summary["classes"] and (curves := summary["classes"]["curves"]):
+        charts |= {"roc": _roc(curves), "precision_recall": _precision_recall(curves)}
     for when in ("before", "after"):
         if probabilities.get(when):
             charts[when] = reliability_chart(probabilities[when], when)
@@ -62,14 +60,14 @@ def _risk(answer: dict[str, Any], show: Show) -> Chart:
     name, coverage = answer["risk_name"], answer["coverage"]
     # The risk of the first few rows is very uncertain, and would stretch the axis.
     settled = np.asarray(list(curves.values()))[:, np.asarray(coverage) >= 0.05]
-    x = alt.X(**axis("x", "share of rows answered", domain=[0, 1]))
-    y = alt.Y(**axis("y", name, show, domain=[0, float(settled.max()) * 1.08 or 1.0]))
+    y = axis("y", name, show, domain=[0, float(settled.max()) * 1.08 or 1.0])
+    lines, rows = _slider_curves(coverage, curves, "share of rows answered", y, "at", show)
     return figure(
         f"{name[:1].upper()}{name[1:]}, by share of rows answered",
         f"The {name} among the answered rows (selective risk), against the share of rows answered (coverage).",
-        _at_slider(alt.layer(*_curves(coverage, curves, x, y, "at"))),
-        _tenths(coverage, curves, "Rows answered", show),
-        _legend(curves),
+        lines,
+        {"head": ["Rows answered", *(SERIES[curve] for curve in curves)], "rows": rows},
+        [{"class": f"line {curve}", "label": SERIES[curve]} for curve in curves],
     )
 
 
@@ -77,48 +75,44 @@ def _caught(answer: dict[str, Any]) -> Chart:
     what = answer["total"].removeprefix("all ")
     curves = {name: values[::-1] for name, values in answer["caught"].items() if values}
     checked = [round(1 - coverage, 9) for coverage in reversed(answer["coverage"])]
-    x = alt.X(**axis("x", "share of rows checked by a person", domain=[0, 1]))
-    y = alt.Y(**axis("y", f"share of {what} caught", domain=[0, 1]))
+    x, y = "share of rows checked by a person", axis("y", f"share of {what} caught", domain=[0, 1])
+    lines, rows = _slider_curves(checked, curves, x, y, "1 - at", percent, diagonal())
+    legend = [{"class": f"line {curve}", "label": SERIES[curve]} for curve in curves]
     return figure(
         f"Share of {what} caught, by share of rows checked",
         f"The share of {what} that a person catches by checking the rows that are not answered.",
-        _at_slider(alt.layer(diagonal(), *_curves(checked, curves, x, y, "1 - at"))),
-        _tenths(checked, curves, "Rows checked", percent),
-        [*_legend(curves), {"class": "line best", "label": "rows chosen at random"}],
+        lines,
+        {"head": ["Rows checked", *(SERIES[curve] for curve in curves)], "rows": rows},
+        [*legend, {"class": "line best", "label": "rows chosen at random"}],
     )
 
 
-def _curves(
-    x: Sequence[float], curves: dict[str, Sequence[float]], x_axis: alt.X, y_axis: alt.Y, at: str
-) -> list[alt.Chart]:
-    """Draw curves over x, with a rule and points where x is the expression `at`."""
+def _slider_curves(
+    x: Sequence[float],
+    curves: dict[str, Sequence[float]],
+    x_title: str,
+    y: dict[str, Any],
+    at: str,
+    show: Show,
+    *below: Drawing,
+) -> tuple[Drawing, list[list[str]]]:
+    """Draw curves over x, with a rule and points where x is the expression `at`; and their values at tenths of x."""
     lines = alt.Chart(data(x=x, **curves)).transform_fold(list(curves), as_=["by", "y"])
-    look = by_series(list(curves))
+    look, axes = (
+        by_series(list(curves)),
+        {"x": alt.X(**axis("x", x_title, domain=[0, 1])), "y": alt.Y(**y)},
+    )
     here = lines.transform_filter(f"abs(datum.x - ({at})) < 1e-6")
-    return [
-        lines.mark_line(strokeWidth=2.5, clip=True).encode(x=x_axis, y=y_axis, **look),
+    points = here.mark_point(filled=True, size=70, opacity=1, clip=True)
+    drawing = alt.layer(
+        *below,
+        lines.mark_line(strokeWidth=2.5, clip=True).encode(**axes, **look),
         rule_at(at),
-        here.mark_point(filled=True, size=70, opacity=1, clip=True).encode(
-            x=x_axis, y=y_axis, color=look["color"]
-        ),
-    ]
-
-
-def _at_slider(chart: Drawing) -> Drawing:
-    return chart.add_params(alt.param(name="at", value=1.0))
-
-
-def _legend(curves: dict[str, Any]) -> list[dict[str, str]]:
-    return [{"class": f"line {name}", "label": SERIES[name]} for name in curves]
-
-
-def _tenths(
-    x: Sequence[float], curves: dict[str, Sequence[float]], name: str, show: Show
-) -> dict[str, Any]:
-    """Table of the curves at every tenth of x."""
-    at = [int(np.argmin(np.abs(np.asarray(x) - tenth / 10))) for tenth in range(1, 11)]
-    rows = [[percent(x[i]), *(show(values[i]) for values in curves.values())] for i in at]
-    return {"head": [name, *(SERIES[curve] for curve in curves)], "rows": rows}
+        points.encode(**axes, color=look["color"]),
+    )
+    tenths = [int(np.argmin(np.abs(np.asarray(x) - tenth / 10))) for tenth in range(1, 11)]
+    rows = [[percent(x[i]), *(show(values[i]) for values in curves.values())] for i in tenths]
+    return drawing.add_params(alt.param(name="at", value=1.0)), rows
 
 
 def _errors(answer: dict[str, Any], show: Show) -> Chart:
@@ -154,3 +148,393 @@ def _errors(answer: dict[str, Any], show: Show) -> Chart:
         ],
         height=130,
     )
+
+
+def _roc(curves: list[dict[str, Any]]) -> Chart:
+    return _class_chart(
+        curves,
+        "roc",
+        "Share of the class found, by share of other rows taken for it (ROC)",
+        "The share of rows of the class that are found (recall, true positive rate), against the share of other rows "
+        "that are taken for it (false positive rate), for every limit on the model's score of the class.",
+        ("other rows taken for it", "rows of the class found"),
+        (diagonal(), "rows ranked at random"),
+    )
+
+
+def _precision_recall(curves: list[dict[str, Any]]) -> Chart:
+    share = curves[0]["share"]
+    return _class_chart(
+        curves,
+        "precision_recall",
+        "Share of predictions that are right, by share of the class found (precision and recall)",
+        "The share of rows taken for the class that are of the class (precision), against the share of its rows that "
+        "are found (recall), for every limit on the model's score of the class.",
+        ("rows of the class found", "of the rows taken for it, right"),
+        (level_at(share, alt.Scale(domain=[0, 1])), f"rows ranked at random: {percent(share)}"),
+    )
+
+
+def _class_chart(
+    curves: list[dict[str, Any]],
+    kind: str,
+    title: str,
+    description: str,
+    axes: tuple[str, str],
+    chance: tuple[Drawing, str],
+) -> Chart:
+    """Draw one or two curves of classes above that of chance; the table has the first point from each tenth of x on."""
+    names = CLASS_SERIES[: len(curves)]
+    points = [
+        (x, y, name, place)
+        for name, curve in zip(names, curves, strict=True)
+        for place, (x, y) in enumerate(zip(curve[kind]["x"], curve[kind]["y"], strict=True))
+    ]
+    x, y, by, place = (rounded(column, 4) for column in zip(*points, strict=True))
+    lines = alt.Chart(data(x=x, y=y, by=by, place=place)).mark_line(strokeWidth=2.5, clip=True)
+    lines = lines.encode(
+        x=alt.X(**axis("x", axes[0], domain=[0, 1])),
+        y=alt.Y(**axis("y", axes[1], domain=[0, 1])),
+        order="place:Q",
+        **by_series(names),
+    )
+    tenths = np.arange(1, 11) / 10
+    rows = [list(map(percent, tenths))]
+    for curve in curves:
+        places = np.searchsorted(curve[kind]["x"], tenths - 1e-9)
+        rows.append(
+            [percent(value) for value in np.append(curve[kind]["y"], curve[kind]["y"][-1])[places]]
+        )
+    legend = [
+        {"class": f"line {name}", "label": curve["name"]}
+        for name, curve in zip(names, curves, strict=True)
+    ]
+    return figure(
+        title,
+        description,
+        chance[0] + lines,
+        {
+            "head": [axes[0].capitalize(), *(curve["name"] for curve in curves)],
+            "rows": [list(row) for row in zip(*rows, strict=True)],
+        },
+        [*legend, {"class": "line best", "label": chance[1]}],
+        height=300,
+    )
+
+
+def reliability_chart(bins: dict[str, Any], when: str) -> Chart:
+    """Draw the observed share against the predicted probability, before or after recalibration."""
+    names = ("predicted", "observed", "low", "high", "n_rows")
+    rows = [
+        [percent(predicted), percent(observed), write_range(low, high), number(n)]
+        for predicted, observed, low, high, n in zip(*(bins[name] for name in names), strict=True)
+    ]
+    about = [
+        f"{n} rows: {predicted} predicted, {observed} observed"
+        for predicted, observed, _, n in rows
+    ]
+    color = "own" if when == "before" else "surefoot"
+    points = dots(
+        data(**{name: bins[name] for name in names}, about=about),
+        axis("predicted", "predicted probability", domain=[0, 1]),
+        axis("observed", "observed share", domain=[0, 1]),
+        color,
+    )
+    return figure(
+        f"{when.capitalize()} recalibration",
+        f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability. "
+        "On the diagonal, probabilities are calibrated.",
+        diagonal() + points,
+        {
+            "head": ["Predicted probability", "Observed share", "95 % interval", "Rows"],
+            "rows": rows,
+        },
+        [{"class": f"dot {color}", "label": "observed, with its 95 % interval"}],
+        height=300,
+    )
+
+
+def held_chart(intervals: dict[str, Any]) -> Chart:
+    """Draw the observed coverage of the intervals against the promised coverage."""
+    names = ("confidence", "coverage", "low", "high")
+    ends = [max(0.0, min(*intervals["low"], *intervals["confidence"]) - 0.05), 1.0]
+    rows = [
+        [percent(promised), percent(observed), write_range(low, high)]
+        for promised, observed, low, high in zip(*(intervals[name] for name in names), strict=True)
+    ]
+    about = [f"{promised} promised, {observed} observed" for promised, observed, _ in rows]
+    confidence = percent(intervals["interval_confidence"])
+    points = dots(
+        data(**{name: intervals[name] for name in names}, about=about),
+        axis("confidence", "promised coverage", domain=ends),
+        axis("coverage", "observed coverage", domain=ends),
+        "surefoot",
+    )
+    return figure(
+        "Coverage of the intervals",
+        "The share of rows whose true value lies in their interval (coverage), against the promised share. "
+        "On the diagonal, the promise is kept.",
+        diagonal(ends[0]) + points,
+        {"head": ["Promised", "Observed", f"{confidence} interval"], "rows": rows},
+        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
+    )
+
+
+def width_chart(intervals: dict[str, Any]) -> Chart:
+    """Draw the mean width of the intervals, and the width that all rows would need if it were the same."""
+    promised, own, constant = (
+        intervals[name] for name in ("confidence", "width", "constant_width")
+    )
+    labels = {"surefoot": "an interval for each row", "own": "one width for all rows"}
+    lines = alt.Chart(data(x=promised, surefoot=own, own=constant))
+    lines = lines.transform_fold(list(labels), as_=["by", "y"])
+    spec = lines.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=45)).encode(
+        x=alt.X(**axis("x", "promised coverage", zero=False)),
+        y=alt.Y(**axis("y", "mean width", number)),
+        **by_series(list(labels)),
+    )
+    rows = zip(promised, own, constant, strict=True)
+    return figure(
+        "Mean width of the intervals",
+        "The mean width of the intervals against the promised coverage, "
+        "and the width that would be needed if it were the same for all rows.",
+        spec,
+        {
+            "head": ["Promised", *(label.capitalize() for label in labels.values())],
+            "rows": [[percent(share), number(a), number(b)] for share, a, b in rows],
+        },
+        [{"class": f"line {name}", "label": label} for name, label in labels.items()],
+    )
+
+
+def width_fifths_chart(fifths: list[dict[str, Any]]) -> Chart:
+    """Draw the coverage of 90 % intervals, from the narrowest fifth of them to the widest."""
+    coverages = [fifth["coverage"] for fifth in fifths]
+    rows = [[number(f["width"]), percent(f["coverage"]), number(f["n_rows"])] for f in fifths]
+    points = data(
+        place=range(1, len(fifths) + 1),
+        coverage=coverages,
+        about=[f"{row[2]} rows: {row[1]} coverage" for row in rows],
+    )
+    scale = alt.Scale(domain=[max(0.0, min(0.5, *(share - 0.05 for share in coverages))), 1.0])
+    marks = alt.Chart(points).mark_point(filled=True, size=80, opacity=1, color="var(--surefoot)")
+    spec = level_at(0.9, scale) + marks.encode(
+        x=alt.X("place:O", title="fifth of the rows, narrowest first", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y(**axis("coverage", "observed coverage, 90\u00a0% promised"), scale=scale),
+        tooltip="about:N",
+    )
+    return figure(
+        "Coverage of narrow and wide intervals",
+        "The share of rows whose true value lies in their 90 % interval, "
+        "in fifths of the rows from the narrowest intervals to the widest.",
+        spec,
+        {"head": ["Mean width", "Observed coverage", "Rows"], "rows": rows},
+        [
+            {"class": "dot surefoot", "label": "observed"},
+            {"class": "line best", "label": "promised"},
+        ],
+    )
+
+
+def truth_chart(predictions: dict[str, Any]) -> Chart:
+    """Draw the true value of each point against its prediction."""
+    points, parts = predictions["points"], predictions["parts"]
+    values = [*points["truth"], *points["prediction"]]
+    room = 0.02 * (max(values) - min(values)) or 1.0
+    low, high = min(values) - room, max(values) + room
+    x, y = (
+        axis(*each, number, domain=[low, high])
+        for each in (("x", "prediction"), ("y", "true value"))
+    )
+    rows = [
+        [number(part["prediction"]), number(part["truth"]), number(part["n_rows"])]
+        for part in parts
+    ]
+    return figure(
+        "True values against predictions",
+        "The true value of each row against its prediction. On the diagonal, predictions are exact. The table has "
+        f"means of {_name_parts(parts)}, from the lowest predictions to the highest.",
+        diagonal(low, high) + _row_points(points, points["truth"], "true value", x, y),
+        {"head": ["Mean prediction", "Mean true value", "Rows"], "rows": rows},
+        [
+            {"class": "dot surefoot", "label": "row"},
+            {"class": "line best", "label": "exact prediction"},
+        ],
+        height=300,
+    )
+
+
+def _row_points(
+    points: dict[str, Any], values: Sequence[float], name: str, x: dict[str, Any], y: dict[str, Any]
+) -> alt.Chart:
+    """Draw a small pale point for each row, at its prediction and a value of that name."""
+    records = data(row=points["row"], x=rounded(points["prediction"]), y=rounded(values))
+    look: dict[str, Any] = {
+        "filled": True,
+        "size": 22,
+        "opacity": 0.4,
+        "clip": True,
+        "color": "var(--surefoot)",
+    }
+    texts = [f"format(datum.{each}, ',.4~r')" for each in ("x", "y")]
+    about = f"'Row ' + datum.row + ': prediction ' + {texts[0]} + ', {name} ' + {texts[1]}"
+    marks = alt.Chart(records).mark_point(**look).transform_calculate(about=about)
+    return marks.encode(x=alt.X(**x), y=alt.Y(**y), tooltip="about:N")
+
+
+def _name_parts(parts: Sequence[Any]) -> str:
+    if len(parts) == 1:
+        return "all rows"
+    return "tenths of the rows" if len(parts) == 10 else f"{len(parts)} parts of the rows"
+
+
+def _part_means(
+    parts: Sequence[dict[str, Any]], name: str, show: Show
+) -> tuple[list[list[str]], dict[str, Any]]:
+    """Table rows of a figure of each part of the rows, and its points to draw."""
+    rows = [
+        [
+            number(part["prediction"]),
+            show(part[name]),
+            write_range(part[f"{name}_low"], part[f"{name}_high"], show),
+            number(part["n_rows"]),
+        ]
+        for part in parts
+    ]
+    fields = {"x": "prediction", "y": name, "low": f"{name}_low", "high": f"{name}_high"}
+    return rows, {key: [part[field] for part in parts] for key, field in fields.items()}
+
+
+def residual_chart(predictions: dict[str, Any]) -> Chart:
+    """Draw the residual of each point, and the mean residual of parts of the rows, against the prediction."""
+    points, parts = predictions["points"], predictions["parts"]
+    confidence = percent(predictions["confidence"])
+    pairs = zip(points["truth"], points["prediction"], strict=True)
+    residuals = [truth - predicted for truth, predicted in pairs]
+    x = axis("x", "prediction", number, zero=False)
+    y = axis("y", "residual: truth minus prediction", number)
+    rows, means = _part_means(parts, "residual", number)
+    about = [f"{n} rows: mean residual {mean}" for _, mean, _, n in rows]
+    drawn = _row_points(points, residuals, "residual", x, y)
+    drawn_means = dots(data(**means, about=about), x, y, "own")
+    return figure(
+        "Residuals against predictions",
+        "The residual of each row, that is its true value minus its prediction, against the prediction; and the mean "
+        f"residual of {_name_parts(parts)}. Where the mean is above 0, predictions are too low.",
+        level_at(0) + drawn + drawn_means,
+        {
+            "head": ["Mean prediction", "Mean residual", f"{confidence} interval", "Rows"],
+            "rows": rows,
+        },
+        [
+            {"class": "dot surefoot", "label": "row"},
+            {"class": "dot own", "label": f"mean of rows, with its {confidence} interval"},
+        ],
+        height=300,
+    )
+
+
+def coverage_chart(predictions: dict[str, Any]) -> Chart:
+    """Draw the coverage of 90 % intervals, from the lowest predictions to the highest."""
+    parts, confidence = predictions["parts"], percent(predictions["confidence"])
+    rows, means = _part_means(parts, "coverage", percent)
+    domain = [max(0.0, min(0.5, min(means["low"]) - 0.05)), 1.0]
+    points = dots(
+        data(**means, about=[f"{n} rows: {coverage} coverage" for _, coverage, _, n in rows]),
+        axis("x", "mean prediction", number, zero=False),
+        axis("y", "observed coverage, 90\u00a0% promised", domain=domain),
+        "surefoot",
+    )
+    return figure(
+        "Coverage by prediction",
+        f"The share of rows whose true value lies in their 90 % interval, in {_name_parts(parts)}, from the lowest "
+        "predictions to the highest.",
+        level_at(0.9, alt.Scale(domain=domain)) + points,
+        {
+            "head": ["Mean prediction", "Observed coverage", f"{confidence} interval", "Rows"],
+            "rows": rows,
+        },
+        [
+            {"class": "dot surefoot", "label": f"observed, with its {confidence} interval"},
+            {"class": "line best", "label": "promised"},
+        ],
+    )
+
+
+def map_chart(points: dict[str, Any], show: Show) -> Chart:
+    """Draw the map; a rectangle drawn on it is the selection `brush`.
+
+    The table has the number of points of every shade and, for a classifier, the share of wrong ones.
+    """
+    limits = shade_limits(points["error"])
+    between = [write_range(*ends, show) for ends in pairwise(limits)]
+    names = [f"below {show(limits[0])}", *between, f"{show(limits[-1])} and more"]
+    legend = [{"class": f"dot shade-{i}", "label": name} for i, name in enumerate(names)]
+    shade = np.searchsorted(limits, points["error"], side="right")
+    head = ["Estimated error", "Points"]
+    rows = [[name, number(int((shade == i).sum()))] for i, name in enumerate(names)]
+    if points["wrong"]:
+        legend.append({"class": "cross", "label": "wrong prediction"})
+        wrong = np.asarray(points["wrong"])
+        head = [*head, "Of these wrong"]
+        for i, row in enumerate(rows):
+            row.append(percent(wrong[shade == i].mean() if (shade == i).any() else None))
+    return figure(
+        "Map of the rows, coloured by estimated error",
+        "Each point is a row; similar rows are close together. The stronger the colour, "
+        "the higher the estimated error.",
+        _map_points(points, limits, show),
+        {"head": head, "rows": rows},
+        legend,
+        height=420,
+    )
+
+
+def shade_limits(errors: Sequence[float]) -> list[float]:
+    """Limits between the shades, at quantiles that are closer together for high errors.
+
+    Examples
+    --------
+    >>> shade_limits([0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+    [0.4, 0.6, 0.8, 0.9]
+    """
+    quantiles = np.quantile(np.asarray(errors, dtype="float64"), [0.4, 0.6, 0.8, 0.9])
+    return sorted({float(f"{quantile:.2g}") for quantile in quantiles})
+
+
+def _map_points(points: dict[str, Any], limits: Sequence[float], show: Show) -> alt.Chart:
+    errors_of_rows = zip(points["row"], points["error"], strict=True)
+    about = [f"Row {row}: estimated error {show(error)}" for row, error in errors_of_rows]
+    fields = {"first": "x", "second": "y", "error": "error", "row": "row", "wrong": "wrong"}
+    columns = {name: rounded(points[field]) for name, field in fields.items() if points[field]}
+    records = data(**columns, about=about)
+    records.name = "points"  # charts.js reads them by this name
+    axes: list[dict[str, Any]] = [
+        {
+            "field": name,
+            "type": "quantitative",
+            "title": f"{name} axis: {percent(explained)} of the variance",
+            "axis": alt.Axis(labels=False, ticks=False, grid=False, domain=False),
+            "scale": alt.Scale(zero=False, padding=8),
+        }
+        for name, explained in zip(("first", "second"), points["explained"], strict=True)
+    ]
+    brush = alt.selection_interval(name="brush", encodings=["x", "y"], zoom=False)
+    shades = [f"var(--shade-{i})" for i in range(len(limits) + 1)]
+    colors = alt.Scale(type="threshold", domain=list(limits), range=shades)
+    marks = (
+        alt.Chart(records)
+        .mark_point(filled=True, size=36, shape="circle")
+        .encode(
+            x=alt.X(**axes[0]),
+            y=alt.Y(**axes[1]),
+            color=alt.Color("error:Q", scale=colors, legend=None),
+            opacity=alt.condition(brush, alt.value(0.9), alt.value(0.15)),
+            order=alt.Order("error:Q"),
+            tooltip="about:N",
+        )
+    )
+    if points["wrong"]:
+        shapes = alt.Scale(domain=[False, True], range=["circle", "cross"])
+        marks = marks.encode(shape=alt.Shape("wrong:N", scale=shapes, legend=None))
+    return marks.add_params(brush)

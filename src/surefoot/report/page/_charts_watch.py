@@ -10,8 +10,8 @@ from surefoot.report.page._drawing import (
     GUIDE,
     Chart,
     Drawing,
-    Show,
     axis,
+    by_series,
     data,
     figure,
     write_range,
@@ -38,20 +38,53 @@ def watch_charts(summary: dict[str, Any]) -> dict[str, Chart]:
 
 def _errors(summary: dict[str, Any]) -> Chart:
     """Draw the estimated error by period with its band, the error at fit and the limit."""
-    unit, reference, limit = UNITS[summary["unit"]], summary["reference"], summary["limit"]
-    rows = [_error_row(period, unit.show) for period in summary["periods"]]
-    every, confidence = summary["every"], percent(summary["confidence"])
+    unit, level, limit = UNITS[summary["unit"]], summary["reference"]["error"], summary["limit"]
+    periods, every, confidence = (
+        summary["periods"],
+        summary["every"],
+        percent(summary["confidence"]),
+    )
+    rows = [
+        [
+            period["name"],
+            number(period["n_rows"]),
+            unit.show(period["estimate"]),
+            write_range(period["low"], period["high"], unit.show),
+            period["reason"] or "",
+        ]
+        for period in periods
+    ]
     legend = [
         {"class": "line surefoot", "label": f"estimated, with its {confidence} interval"},
-        {"class": "line best", "label": f"when it was fitted: {unit.show(reference['error'])}"},
+        {"class": "line best", "label": f"when it was fitted: {unit.show(level)}"},
     ]
+    columns = {
+        name: [each[name] for each in periods] for name in ("start", "estimate", "low", "high")
+    }
+    about = [f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows]
+    alone = _alone([value is not None for value in columns["estimate"]])
+    points = alt.Chart(data(**columns, alone=alone, about=about))
+    tops = [value for value in (*columns["high"], level, limit) if value is not None]
+    domain = [0, 1.08 * max(tops) or 1.0]
+    y = axis("estimate", f"estimated {unit.mean}", unit.show, domain=domain)
+    x, color = _time(summary), "var(--surefoot)"
+    ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
+    layers: list[Drawing] = [points.mark_area(color=color, opacity=0.18, clip=True).encode(**ends)]
+    if any(alone):  # a band has no width where a period has no neighbour
+        bars = points.transform_filter("datum.alone")
+        layers.append(bars.mark_rule(color=color, strokeWidth=3, opacity=0.35).encode(**ends))
+    layers.append(_level(level, y, GUIDE))
     if limit is not None:
+        layers.append(_level(limit, y, LIMIT))
         legend.append({"class": "line own", "label": f"limit: {unit.show_risk(limit)}"})
+    layers.append(points.mark_line(color=color, strokeWidth=2.5).encode(x=x, y=alt.Y(**y)))
+    dots = points.mark_point(filled=True, size=45, opacity=1, color=color)
+    layers.append(dots.encode(x=x, y=alt.Y(**y), tooltip="about:N"))
     return figure(
         f"Estimated {unit.mean}, by {every}",
-        f"The estimated {unit.mean} of the rows of each {every} with its interval, beside that of the held-out "
-        "rows when the model was fitted. A gap means that no figure can be given.",
-        alt.layer(*_error_layers(summary, [f"{r[0]}: {r[2]} ({r[3]}), {r[1]} rows" for r in rows])),
+        f"The estimated {unit.mean} of the rows of each {every} with its interval, beside that of the held-out rows "
+        "when the model was fitted. A gap means that no figure can be given.",
+        alt.layer(*layers),
         {
             "head": [every.capitalize(), "Rows", "Estimated", "Interval", "No figure, because"],
             "rows": rows,
@@ -61,48 +94,10 @@ def _errors(summary: dict[str, Any]) -> Chart:
     )
 
 
-def _error_layers(summary: dict[str, Any], about: list[str]) -> list[Drawing]:
-    """Draw band, levels, line and points, one above the other."""
-    unit, periods, limit = UNITS[summary["unit"]], summary["periods"], summary["limit"]
-    columns = {
-        name: [each[name] for each in periods] for name in ("start", "estimate", "low", "high")
-    }
-    alone = _alone([value is not None for value in columns["estimate"]])
-    points = alt.Chart(data(**columns, alone=alone, about=about))
-    level = summary["reference"]["error"]
-    tops = [value for value in (*columns["high"], level, limit) if value is not None]
-    y = axis("estimate", f"estimated {unit.mean}", unit.show, domain=[0, 1.08 * max(tops) or 1.0])
-    x, color = _time(summary), "var(--surefoot)"
-    ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
-    layers: list[Drawing] = [points.mark_area(color=color, opacity=0.18, clip=True).encode(**ends)]
-    if any(alone):  # a band has no width where a period has no neighbour
-        bars = points.transform_filter("datum.alone").mark_rule(
-            color=color, strokeWidth=3, opacity=0.35
-        )
-        layers.append(bars.encode(**ends))
-    layers.append(_level(level, y, GUIDE))
-    if limit is not None:
-        layers.append(_level(limit, y, LIMIT))
-    dots = points.mark_point(filled=True, size=45, opacity=1, color=color)
-    lines = points.mark_line(color=color, strokeWidth=2.5)
-    return [
-        *layers,
-        lines.encode(x=x, y=alt.Y(**y)),
-        dots.encode(x=x, y=alt.Y(**y), tooltip="about:N"),
-    ]
-
-
 def _alone(known: list[bool]) -> list[bool]:
     """Which periods have a figure, but neither the one before nor the one after has."""
     around = zip([False, *known[:-1]], [*known[1:], False], strict=True)
     return [has and not any(beside) for has, beside in zip(known, around, strict=True)]
-
-
-def _error_row(period: dict[str, Any], show: Show) -> list[str]:
-    has = period["estimate"] is not None
-    interval = write_range(period["low"], period["high"], show) if has else show(None)
-    figures = [number(period["n_rows"]), show(period["estimate"]), interval]
-    return [period["name"], *figures, period["reason"] or ""]
 
 
 def _shares(summary: dict[str, Any]) -> Chart:
@@ -119,24 +114,11 @@ def _shares(summary: dict[str, Any]) -> Chart:
             for name in names
         ],
     )
-    y = axis("share", "share of rows", domain=[0, 1])
-    colors = list(names.values())
-    by = alt.Color(
-        "by:N", scale=alt.Scale(domain=colors, range=[f"var(--{c})" for c in colors]), legend=None
-    )
-    dashes = alt.StrokeDash(
-        "by:N", scale=alt.Scale(domain=colors, range=[DASHES[c] for c in colors]), legend=None
-    )
-    lines = (
-        alt.Chart(points)
-        .mark_line(strokeWidth=2.5)
-        .encode(x=_time(summary), y=alt.Y(**y), color=by, strokeDash=dashes)
-    )
-    dots = (
-        alt.Chart(points)
-        .mark_point(filled=True, size=40, opacity=1)
-        .encode(x=_time(summary), y=alt.Y(**y), color=by, tooltip="about:N")
-    )
+    y, look = axis("share", "share of rows", domain=[0, 1]), by_series(list(names.values()))
+    axes = {"x": _time(summary), "y": alt.Y(**y)}
+    lines = alt.Chart(points).mark_line(strokeWidth=2.5).encode(**axes, **look)
+    dots = alt.Chart(points).mark_point(filled=True, size=40, opacity=1)
+    dots = dots.encode(**axes, color=look["color"], tooltip="about:N")
     return figure(
         f"Rows answered, and novel rows, by {summary['every']}",
         f"The share of rows of each {summary['every']} that are answered at the promised risk, and the "
@@ -173,7 +155,9 @@ def _moved(columns: list[dict[str, Any]]) -> Chart:
         [
             column["name"],
             number(column["effect"]),
-            _p_value(column["p_value"]),
+            "below 0.001"
+            if column["p_value"] is not None and column["p_value"] < 0.001
+            else number(column["p_value"]),
             "yes" if column["moved"] else "no",
         ]
         for column in shown
@@ -209,28 +193,20 @@ def _moved(columns: list[dict[str, Any]]) -> Chart:
     )
 
 
-def _p_value(value: float | None) -> str:
-    return "below 0.001" if value is not None and value < 0.001 else number(value)
-
-
 def _time(summary: dict[str, Any]) -> alt.X:
     """Axis of the first days of the periods; few labels, which a narrow page has room for."""
     form = {"year": "%Y", "quarter": "%b %Y", "month": "%b %Y"}.get(summary["every"], "%-d %b")
     starts = [period["start"] for period in summary["periods"]]
     ticks: dict[str, Any] = {"tickCount": 6}
     if len(starts) <= MOST_TICKS:  # Vega's own weeks begin on Sunday
-        ticks = {"values": [alt.DateTime(**_date(start)) for start in starts]}
+        days = [map(int, start.split("-")) for start in starts]
+        ticks = {"values": [alt.DateTime(year=y, month=m, date=d, utc=True) for y, m, d in days]}
     return alt.X(
         "start:T",
         title=None,
         scale=alt.Scale(type="utc"),
         axis=alt.Axis(format=form, labelOverlap=True, grid=False, **ticks),
     )
-
-
-def _date(text: str) -> dict[str, Any]:
-    year, month, day = map(int, text.split("-"))
-    return {"year": year, "month": month, "date": day, "utc": True}
 
 
 def _level(level: float, y: dict[str, Any], look: dict[str, Any]) -> alt.Chart:

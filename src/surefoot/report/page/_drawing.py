@@ -60,6 +60,11 @@ def data(**columns: Iterable[Any]) -> alt.InlineData:
     return alt.InlineData(values=records)
 
 
+def rounded(values: Iterable[Any], digits: int = 5) -> list[Any]:
+    """Values rounded to the digits that a screen can show."""
+    return [float(f"{value:.{digits}g}") if isinstance(value, float) else value for value in values]
+
+
 def axis(field: str, title: str, show: Show = percent, **scale: Any) -> dict[str, Any]:
     """Settings of a numeric axis whose labels are formatted as in the text."""
     labels = "format(datum.value * 100, '~g') + '\u00a0%'" if show is percent else alt.Undefined
@@ -115,12 +120,12 @@ def dots(
     return bars + marks.encode(x=x_axis, y=y_axis, tooltip="about:N")
 
 
-def write_range(low: float, high: float, show: Show = percent) -> str:
-    """Write both ends of an interval.
+def write_range(low: float | None, high: float | None, show: Show = percent) -> str:
+    """Write both ends of an interval; a dash if there is none.
 
     Examples
     --------
     >>> write_range(0.2, 0.35)
     '20 % to 35 %'
     """
-    return f"{show(low)} to {show(high)}"
+    return show(None) if low is None or high is None else f"{show(low)} to {show(high)}"

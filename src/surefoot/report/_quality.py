@@ -1,0 +1,323 @@
+"""Sections on the outputs of a model: probabilities of a classifier, predictions and intervals of a regressor."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import number, percent
+from surefoot.error_estimation import HeldOut, IndividualErrorRegressor
+from surefoot.metrics import interval_width, smooth_calibration_error
+from surefoot.recalibration import RecalibratedClassifier
+from surefoot.report._statistics import (
+    finite,
+    group_codes,
+    jackknife_interval,
+    wilson_interval,
+    with_interval,
+)
+
+# Bins of a reliability curve, and draws of outcomes that show how large a calibration error is by chance.
+LEAST_IN_A_BIN, MOST_BINS = 40, 12
+N_DRAWS = 40
+
+# Most points of a scatter plot; of a larger table they are drawn at random.
+MOST_POINTS = 1000
+
+# Parts of the rows by their prediction, and the fewest rows of a part.
+N_PARTS, LEAST_IN_A_PART = 10, 20
+
+# Confidences of intervals; the sentence is about one of them, and so are the parts of the rows by width.
+CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+SHOWN = 0.9
+N_PARTS_BY_WIDTH = 5
+
+
+def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
+    """Probabilities of the held-out rows after recalibration, learned from others; None if there are none.
+
+    They are 0 for a class that no held-out row has, which cannot be calibrated.
+    """
+    scores, truth = held_out.scores, held_out.truth
+    if held_out.probabilities is None or len(np.unique(truth)) < 2:
+        return None
+    present = np.isin(np.asarray(held_out.classes), truth)
+    if scores.shape[1] > 1:
+        scores = scores[:, present]
+        scores = np.diff(scores) if scores.shape[1] == 2 else scores  # two classes share a column
+    after = np.zeros((len(scores), len(present)))
+    after[:, present] = RecalibratedClassifier.recalibrate_scores(
+        scores, truth, groups=held_out.groups, random_state=random_state
+    )
+    return after
+
+
+def brier_scores(held_out: HeldOut, recalibrated: Floats | None) -> dict[str, Floats] | None:
+    """Brier score of each row `before` and `after` recalibration, halved for two classes; None if there is none."""
+    if held_out.probabilities is None or held_out.classes is None or recalibrated is None:
+        return None
+    outcomes = held_out.truth[:, None] == held_out.classes
+    n_counted = 2 if len(held_out.classes) == 2 else 1
+    return {
+        name: ((probabilities - outcomes) ** 2).sum(axis=1) / n_counted
+        for name, probabilities in (("before", held_out.probabilities), ("after", recalibrated))
+    }
+
+
+def describe_probabilities(
+    held_out: HeldOut,
+    recalibrated: Floats | None,
+    brier: dict[str, Floats] | None,
+    random_state: int,
+) -> dict[str, Any] | None:
+    """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
+    classes = held_out.classes
+    if classes is None:
+        return None
+    if held_out.probabilities is None:
+        return {"sentence": "The model gives no probabilities, only scores of its classes."}
+    if recalibrated is None or brier is None:
+        return {
+            "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."
+        }
+    forecasts = {
+        "before": as_forecast(held_out.probabilities, held_out.truth, classes),
+        "after": as_forecast(recalibrated, held_out.truth, classes),
+    }
+    errors = {
+        name: smooth_calibration_error(outcomes, forecast)
+        for name, (forecast, outcomes) in forecasts.items()
+    }
+    # Calibration error that calibrated forecasts seldom exceed: outcomes are drawn from them.
+    draw, forecast = np.random.default_rng(random_state), forecasts["before"][0]
+    by_chance = np.quantile(
+        [
+            smooth_calibration_error(draw.random(len(forecast)) < forecast, forecast)
+            for _ in range(N_DRAWS)
+        ],
+        0.95,
+    )
+    of = f"of {classes[1]!s}" if len(classes) == 2 else "of the predicted class"
+    sentence = f"Its probabilities {of} are off by {percent(errors['before'])} on average (smooth calibration error)"
+    if errors["before"] <= by_chance:
+        sentence += ", no more than chance explains: calibrated probabilities may be off as much on so many rows."
+    else:
+        sentence += f"; after recalibration, by {percent(errors['after'])}."
+    return {
+        **{name: reliability(*forecast) for name, forecast in forecasts.items()},
+        "smooth_calibration_error": errors,
+        "brier": {name: float(scores.mean()) for name, scores in brier.items()},
+        "sentence": sentence,
+    }
+
+
+def as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tuple[Floats, Floats]:
+    """Forecast probabilities (of the second of two classes, or of the most probable class) and outcomes, 0 or 1."""
+    if len(classes) == 2:
+        return probabilities[:, 1], (truth == classes[1]).astype(np.float64)
+    top = probabilities.argmax(axis=1)
+    return probabilities.max(axis=1), (classes[top] == truth).astype(np.float64)
+
+
+def reliability(forecast: Floats, outcomes: Floats) -> dict[str, list[float]]:
+    """Mean forecast and observed share in bins of about equal numbers of rows, with 95 % intervals."""
+    n_bins = int(np.clip(len(forecast) // LEAST_IN_A_BIN, 1, MOST_BINS))
+    parts = np.array_split(np.argsort(forecast, kind="stable"), n_bins)
+    counts = np.array([len(part) for part in parts])
+    hits = np.array([outcomes[part].sum() for part in parts])
+    low, high = wilson_interval(hits, counts)
+    return {
+        "predicted": [float(forecast[part].mean()) for part in parts],
+        "observed": (hits / counts).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "n_rows": counts.tolist(),
+    }
+
+
+def describe_predictions(
+    held_out: HeldOut, labels: Ints, confidence: float, random_state: int
+) -> dict[str, Any] | None:
+    """R², RMSE and MAE, points to draw, residuals and coverage by prediction; None for a classifier.
+
+    `labels` are those of all rows of the table.
+    """
+    if held_out.classes is not None:
+        return None
+    truth, predicted = (
+        np.asarray(values, dtype=np.float64) for values in (held_out.truth, held_out.prediction)
+    )
+    n_rows, units = len(truth), group_codes(held_out)
+    sample = np.arange(n_rows)
+    about = "Each point is a held-out row."
+    if n_rows > MOST_POINTS:
+        draw = check_random_state(random_state)
+        sample = np.sort(draw.choice(n_rows, MOST_POINTS, replace=False))
+        about = (
+            f"Each point is a held-out row; {number(MOST_POINTS)} of {number(n_rows)} are drawn, chosen at random. All "
+            "rows count in the figures and tables."
+        )
+    explained = _explained(truth, predicted, units, confidence)
+    return {
+        "r2": explained,
+        "rmse": _root_mean_square(truth - predicted, units, confidence),
+        "mae": with_interval(np.abs(truth - predicted), units, confidence, least=0.0),
+        "confidence": confidence,
+        "baseline": {
+            "rmse": float(truth.std()),
+            "mae": float(np.abs(truth - np.median(truth)).mean()),
+        },
+        "points": {
+            "row": labels[held_out.rows[sample]].tolist(),
+            "truth": truth[sample].tolist(),
+            "prediction": predicted[sample].tolist(),
+        },
+        "n_total": n_rows,
+        "parts": _by_prediction(truth, predicted, held_out.interval, units, confidence),
+        "sentence": _about_explained(explained["value"], n_rows),
+        "about": about,
+    }
+
+
+def _explained(
+    truth: Floats, predicted: Floats, units: Ints, confidence: float
+) -> dict[str, float | None]:
+    """R² with its interval: the jackknife of log(1 − R²), so that no end is above 1; None if it is not defined."""
+    if np.ptp(truth) == 0:
+        return dict.fromkeys(("value", "low", "high"))
+    centred = truth - truth.mean()  # for sums of squares that do not lose digits
+    parts = (np.ones(len(truth)), centred, centred**2, (truth - predicted) ** 2)
+    sums = np.column_stack([np.bincount(units, part) for part in parts]).astype(np.float64)
+
+    def log_unexplained(sums: Floats) -> Floats:
+        n_rows, first, second, lost = np.moveaxis(sums, -1, 0)
+        return np.log(lost) - np.log(np.maximum(second - first**2 / n_rows, 0))
+
+    ends = jackknife_interval(sums, log_unexplained, confidence)
+    value = 1 - float(parts[3].sum()) / float(parts[2].sum())
+    return {"value": value} | _transformed(ends, lambda ends: -np.expm1(ends[::-1]))
+
+
+def _root_mean_square(residuals: Floats, units: Ints, confidence: float) -> dict[str, float | None]:
+    """RMSE with its interval: the jackknife of its logarithm, so that no end is below 0."""
+    sums = np.column_stack([np.bincount(units), np.bincount(units, residuals**2)]).astype(float)
+    ends = jackknife_interval(
+        sums, lambda sums: np.log(sums[..., 1] / sums[..., 0]) / 2, confidence
+    )
+    return {"value": float(np.sqrt(np.mean(residuals**2)))} | _transformed(ends, np.exp)
+
+
+def _transformed(
+    ends: tuple[float, float] | None, transform: Callable[[Floats], Floats]
+) -> dict[str, float | None]:
+    """Ends of an interval on the scale of the figure; None if there is none, or if it has no finite ends."""
+    with np.errstate(over="ignore"):
+        low, high = transform(np.array(ends or (np.nan, np.nan))).tolist()
+    is_finite = np.isfinite(low) and np.isfinite(high)
+    return {"low": low if is_finite else None, "high": high if is_finite else None}
+
+
+def _about_explained(value: float | None, n_rows: int) -> str:
+    if value is None:
+        return "All true values are equal, so that there is nothing to explain: R² is not defined."
+    if value == 1:
+        return f"The predictions are exact on all {number(n_rows)} held-out rows."
+    if value <= 0:
+        return (
+            "The predictions explain nothing of how the true values differ (R² is not above 0): always predicting "
+            "their mean would be as good or better."
+        )
+    return f"The predictions explain {percent(value)} of the variance of the true values (R²)."
+
+
+def _by_prediction(
+    truth: Floats, predicted: Floats, intervals: Floats | None, units: Ints, confidence: float
+) -> list[dict[str, float | int | None]]:
+    """Mean prediction, truth and residual, and coverage of the 90 % intervals, from the lowest predictions up.
+
+    The rows are in up to ten parts of about equal size; equal predictions stay together.
+    """
+    inside: Mask | None = None
+    if intervals is not None and np.isfinite(intervals).all():
+        inside = contains_truth(truth, intervals)
+    n_parts = int(np.clip(len(predicted) // LEAST_IN_A_PART, 1, N_PARTS))
+    limits = np.quantile(predicted, np.arange(1, n_parts) / n_parts)
+    places = np.searchsorted(limits, predicted, side="left")
+    parts = []
+    for place in np.unique(places):
+        rows = np.flatnonzero(places == place)
+        residual = with_interval(truth[rows] - predicted[rows], units[rows], confidence)
+        covered = with_interval(
+            () if inside is None else inside[rows], units[rows], confidence, is_share=True
+        )
+        parts.append(
+            {
+                "prediction": float(predicted[rows].mean()),
+                "truth": float(truth[rows].mean()),
+                "residual": residual["value"],
+                "residual_low": residual["low"],
+                "residual_high": residual["high"],
+                "coverage": covered["value"],
+                "coverage_low": covered["low"],
+                "coverage_high": covered["high"],
+                "n_rows": len(rows),
+            }
+        )
+    return parts
+
+
+def contains_truth(truth: NDArray[Any], intervals: Floats) -> Mask:
+    """Mask of the intervals that contain the true value."""
+    return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
+
+
+def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any] | None:
+    """Coverage and width of held-out intervals at several confidences; None for a classifier."""
+    if not isinstance(error_estimator, IndividualErrorRegressor):
+        return None
+    held_out = error_estimator.held_out_
+    intervals = {c: error_estimator.held_out_intervals(c) for c in CONFIDENCES}
+    inside = {c: contains_truth(held_out.truth, ends) for c, ends in intervals.items()}
+    counts = np.array([mask.sum() for mask in inside.values()])
+    low, high = wilson_interval(counts, len(held_out), confidence)
+    width = [finite(interval_width(ends)) for ends in intervals.values()]
+    # Width of conformal intervals that are equally wide for all rows: twice a quantile of the losses.
+    ranks = [int(np.ceil(c * (len(held_out) + 1) - 1e-9)) for c in CONFIDENCES]
+    sizes = np.sort(np.append(held_out.losses, np.inf))
+    constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
+    shown, widths = CONFIDENCES.index(SHOWN), np.diff(intervals[SHOWN])[:, 0]
+    # Fifths of the rows, the narrowest intervals first.
+    parts = np.array_split(np.argsort(widths, kind="stable"), min(N_PARTS_BY_WIDTH, len(widths)))
+    return {
+        "confidence": list(CONFIDENCES),
+        "interval_confidence": confidence,
+        "coverage": (counts / len(held_out)).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "width": width,
+        "constant_width": constant,
+        "by_width": [
+            {
+                "width": finite(widths[part].mean()),
+                "coverage": float(inside[SHOWN][part].mean()),
+                "n_rows": len(part),
+            }
+            for part in parts
+        ],
+        "sentence": _about_width(inside[SHOWN].mean(), width[shown], constant[shown]),
+    }
+
+
+def _about_width(coverage: float, width: float | None, constant: float | None) -> str:
+    if width is None or constant is None:
+        return f"There are too few rows for {percent(SHOWN)} intervals."
+    start = (
+        f"{percent(float(coverage))} of the {percent(SHOWN)} conformal intervals contain the true value; their mean "
+        f"width is {number(width)}"
+    )
+    if width < constant:
+        return f"{start}, against {number(constant)} with one width for all rows."
+    return f"{start}, not less than with one width for all rows ({number(constant)})."

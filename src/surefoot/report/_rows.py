@@ -1,0 +1,267 @@
+"""Section "The rows": held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
+
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.special import expit
+from sklearn.utils import check_random_state
+
+from surefoot._tables import (
+    as_objects,
+    column_names,
+    count_rows,
+    is_frame,
+    is_missing,
+    row_index,
+    split_columns,
+    take_rows,
+)
+from surefoot._typing import Floats, Ints
+from surefoot._words import number
+from surefoot.abstention import Promise
+from surefoot.error_estimation import HeldOut, Judgement
+from surefoot.report._answer import lead, own_doubt
+from surefoot.report._statistics import mistaken
+
+# JavaScript cannot represent larger whole numbers exactly.
+LARGEST_LABEL = 2**53
+
+# Most rows on the page: of a larger table, the least trustworthy ones and a sample of the others.
+MOST_DOUBTFUL = 500
+MOST_SAMPLED = 1000
+
+MOST_COLUMNS = 30
+N_NEAR = 3
+MOST_REASONS = 3
+
+# Most classes whose probabilities the page has; `to_frame` has them all.
+MOST_PROBABILITIES = 30
+
+# Columns of `row_table` that each item has, None where the table does not have them.
+OPTIONAL = ("own_error", "low", "high", "accepted")
+
+# Meaning of each column in `to_frame`, in the file of --scores and in the page's CSV.
+OF_EITHER = {
+    "row": "the row's position in the table, counted from 0, or its label if the table's index holds whole numbers",
+    "truth": "the true value of the target",
+    "prediction": "the prediction of the model, made without having seen the row",
+    "novel": "True if the row is further from the training rows than they are from each other (out-of-distribution)",
+    "accepted": "True if the row is answered, False if a person should check it. Here the slider in “Answer or "
+    "abstain” decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such "
+    "column",
+}
+OF_CLASSES = {
+    "probability_<class>": "the model's own probability of each class",
+    "estimated_error": "the estimated probability that the prediction is wrong",
+    "shift": "mean change of the predicted class's lead over the second class, close to the row (within its Voronoi "
+    "cell); below 0, the lead is smaller around the row",
+    "spread": "standard deviation of that change; near 0, the prediction is stable",
+    "worst": "the lowest of these changes",
+    "flips": "share of the points close to the row that get another class",
+    "loss": "1 if the prediction is wrong, 0 if it is right",
+    "own_error": "1 − the model's own probability of its prediction",
+}
+OF_NUMBERS = {
+    "estimated_error": "the estimated size of the error, in the unit of the target",
+    "low": "lower end of the 90 % interval of the true value (conformal prediction interval)",
+    "high": "upper end of that interval",
+    "shift": "mean change of the predicted value close to the row (within its Voronoi cell)",
+    "spread": "standard deviation of that change; near 0, the prediction is stable",
+    "worst": "the lowest of these changes",
+    "residual": "the estimated residual: truth minus prediction",
+    "loss": "the actual size of the error",
+}
+
+
+def row_labels(X: Any) -> Ints:
+    """Labels of rows: a pandas index of different whole numbers, else their positions."""
+    labels, n_rows = row_index(X), count_rows(X)
+    if labels is None or labels.dtype.kind not in "iu" or len(np.unique(labels)) < n_rows:
+        return np.arange(n_rows)
+    return labels if np.abs(labels).max(initial=0) < LARGEST_LABEL else np.arange(n_rows)
+
+
+def choose_rows(held_out: HeldOut, random_state: int) -> tuple[Ints, int]:
+    """Positions of the rows to show among the held-out rows, and how many of them are a random sample."""
+    order = np.argsort(-held_out.error, kind="stable")
+    if len(order) <= MOST_DOUBTFUL + MOST_SAMPLED:
+        return order, 0
+    rest = order[MOST_DOUBTFUL:]
+    kept = check_random_state(random_state).choice(len(rest), MOST_SAMPLED, replace=False)
+    return np.concatenate([order[:MOST_DOUBTFUL], rest[np.sort(kept)]]), MOST_SAMPLED
+
+
+def row_table(held_out: HeldOut, labels: Ints, promise: Promise) -> dict[str, NDArray[Any]]:
+    """Columns of the table of held-out rows: those of `Judgement`, the truth and the losses."""
+    judgement: Judgement = promise.apply(held_out) if promise.kept else held_out
+    table = {"row": labels[held_out.rows], "truth": held_out.truth}
+    table |= judgement.to_arrays()
+    table["loss"] = held_out.losses
+    if held_out.probabilities is not None and (doubt := own_doubt(held_out)) is not None:
+        table["own_error"] = doubt
+    return table
+
+
+def describe_rows(
+    error_estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    *,
+    labels: Ints,
+    promise: Promise,
+    shown: Ints,
+    n_sampled: int,
+    from_command: bool,
+) -> dict[str, Any]:
+    """One item for each row shown, with its judgement, reasons and nearest rows."""
+    held_out: HeldOut = error_estimator.held_out_
+    every = row_table(held_out, labels, promise)
+    has_few = held_out.classes is None or len(held_out.classes) <= MOST_PROBABILITIES
+    table = {
+        name: column[shown]
+        for name, column in every.items()
+        if has_few or not name.startswith("probability_")
+    }
+    rows = held_out.rows[shown]
+    # Place of each row by its estimated error, the lowest first; equal ones as `choose_rows` has them.
+    rank = np.empty(len(held_out), dtype=np.intp)
+    rank[np.argsort(-held_out.error, kind="stable")[::-1]] = np.arange(len(held_out))
+    wrong = mistaken(held_out) if held_out.classes is not None else None
+    names, values = _cells(X, rows)
+    band, reasons = stability_band(held_out)[shown], _reasons(error_estimator, shown)
+    nearest = _nearest_rows(error_estimator, X, y, labels, rows)
+    items = [
+        dict.fromkeys(OPTIONAL)
+        | {name: plain(column[i]) for name, column in table.items()}
+        | {
+            "rank": int(rank[place]),
+            "wrong": None if wrong is None else bool(wrong[place]),
+            "band": band[i].tolist(),
+            "against": reasons[i],
+            "near": nearest[i],
+            "values": values[i],
+        }
+        for i, place in enumerate(shown)
+    ]
+    fields = [*table, *(["accepted"] if "accepted" not in table else [])]
+    everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
+    n_columns = X.shape[1] if len(X.shape) == 2 else 0
+    sentence = f"All {number(len(held_out))} held-out rows, the highest estimated error first."
+    if len(shown) < len(held_out):
+        sentence = (
+            f"The {number(len(shown) - n_sampled)} rows with the highest estimated error, then {number(n_sampled)} "
+            f"others drawn at random, of {number(len(held_out))}; {everywhere} has them all."
+        )
+    if 0 < len(names) < n_columns:
+        sentence += f" The first {len(names)} of {number(n_columns)} columns are shown."
+    return {
+        "columns": names,
+        "items": items,
+        "n_total": len(held_out),
+        "fields": fields,
+        "glossary": _explain_columns([*every, *fields], fields, wrong is not None, everywhere),
+        "everywhere": everywhere,
+        "sentence": f"{sentence} Each row was predicted by a model that had not seen it.",
+    }
+
+
+def stability_band(held_out: HeldOut) -> Floats:
+    """Lower end, middle and upper end of the model's output within each row's Voronoi cell, shape (n_rows, 3).
+
+    The mean, and two standard deviations below and above it; for a classifier the output is the probability of the
+    predicted class against the second one.
+    """
+    is_classifier = held_out.classes is not None
+    middle = (lead(held_out) if is_classifier else held_out.scores[:, 0]) + held_out.shift
+    ends = np.column_stack([middle + reach * held_out.spread for reach in (-2, 0, 2)])
+    return expit(ends) if is_classifier else ends
+
+
+def _reasons(error_estimator: Any, shown: Ints) -> list[list[dict[str, Any]]]:
+    """Reasons that raise the estimated error of each row, strongest first."""
+    effects = error_estimator.explain_error()[shown]
+    names = list(error_estimator.describe_indicators().values())
+    least = 0.01 * max(float(error_estimator.held_out_.error.mean()), 1e-12)
+    return [
+        [
+            {"name": names[i], "effect": float(row[i])}
+            for i in np.argsort(-row, kind="stable")[:MOST_REASONS]
+            if row[i] > least
+        ]
+        for row in effects
+    ]
+
+
+def _nearest_rows(
+    error_estimator: Any, X: Any, y: NDArray[Any], labels: Ints, rows: Ints
+) -> list[list[dict[str, Any]]]:
+    """Nearest other labelled rows of each row, with their targets and values."""
+    wanted = min(N_NEAR + 1, len(error_estimator.reference_rows_))
+    near = error_estimator.kneighbors(take_rows(X, rows), wanted)[1]
+    kept = [
+        [other for other in others if other != row][:N_NEAR]
+        for row, others in zip(rows, near, strict=True)
+    ]
+    flat = np.array([other for others in kept for other in others], dtype=np.intp)
+    values = iter(_cells(X, flat)[1])
+    return [
+        [
+            {"row": int(labels[other]), "truth": plain(y[other]), "values": next(values)}
+            for other in others
+        ]
+        for others in kept
+    ]
+
+
+def _cells(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
+    """Names of the first columns, and their values in the given rows, as texts and numbers."""
+    part = take_rows(X, rows)
+    if issparse(part) or len(column_names(part)) == 0:
+        return [], [[] for _ in rows]
+    names = column_names(part)[:MOST_COLUMNS]
+    labels = [str(name) if is_frame(part) else f"column {name}" for name in names]
+    columns = [as_objects(column) for column in split_columns(part)[:MOST_COLUMNS]]
+    return labels, [[plain(column[i]) for column in columns] for i in range(len(rows))]
+
+
+def plain(value: Any) -> Any:
+    """Value for JSON: a number, a text, a boolean, or None for a missing value or an infinite number."""
+    if is_missing(value):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else None
+    if isinstance(value, (datetime, date)):
+        text = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+        return text.removesuffix(" 00:00:00")
+    return str(value)
+
+
+def _explain_columns(
+    names: list[str], on_page: list[str], is_classifier: bool, everywhere: str
+) -> list[dict[str, str]]:
+    """Name and meaning of each column, in the given order; the probabilities of classes have one entry.
+
+    The page's CSV may lack some: it has no probabilities if there are very many.
+    """
+
+    def kind(name: str) -> str:
+        is_probability = is_classifier and name.startswith("probability_")
+        return "probability_<class>" if is_probability else name
+
+    about = OF_EITHER | (OF_CLASSES if is_classifier else OF_NUMBERS)
+    shown = {kind(name) for name in on_page}
+    return [
+        {
+            "name": name,
+            "about": about[name].format(everywhere=everywhere)
+            + ("" if name in shown else f" (only in {everywhere}, because there are many classes)"),
+        }
+        for name in dict.fromkeys(map(kind, names))
+    ]

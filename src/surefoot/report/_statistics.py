@@ -1,0 +1,253 @@
+"""Losses of held-out rows, and confidence intervals of shares, means, gains and other statistics, by groups."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import LossUnit, percent
+from surefoot.error_estimation import HeldOut
+
+# Fewest units, such as groups of rows, on either side of a difference: fewer do not show how much units differ.
+LEAST_UNITS = 5
+
+# Confidence of the intervals of gains.
+GAIN_CONFIDENCE = 0.9
+
+# A smaller gain is no difference; one that is smaller even at best is not worth a change.
+LEAST_GAIN = 0.02
+WORTH_A_CHANGE = 0.1
+
+
+def group_codes(held_out: HeldOut) -> Ints:
+    """Number of each held-out row's group, the unit that was sampled; without groups, each row has its own."""
+    units = held_out.rows if held_out.groups is None else held_out.groups
+    return np.unique(units, return_inverse=True)[1]
+
+
+def mistaken(held_out: HeldOut) -> Mask:
+    """Mask of the held-out predictions that differ from the target, whatever that costs."""
+    return np.asarray(held_out.prediction != held_out.truth)
+
+
+def losses_of(held_out: HeldOut, prediction: NDArray[Any]) -> Floats:
+    """Losses of other predictions for the held-out rows: 0 or 1, costs, or sizes of errors."""
+    truth = held_out.truth
+    if held_out.classes is None:
+        return np.abs(prediction - truth)
+    if held_out.costs is None:
+        return np.asarray(prediction != truth, dtype=np.float64)
+    codes = (np.searchsorted(held_out.classes, labels) for labels in (truth, prediction))
+    return held_out.costs[tuple(codes)]
+
+
+def finite(value: float) -> float | None:
+    """Number that JSON can write; None for NaN and infinite values."""
+    return float(value) if np.isfinite(value) else None
+
+
+def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Ends of Wilson's interval of the share n_hits / n_rows; always between 0 and 1."""
+    hits, rows = np.asarray(n_hits, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
+    z = norm.ppf((1 + confidence) / 2)
+    middle = (hits + z**2 / 2) / (rows + z**2)
+    reach = z / (rows + z**2) * np.sqrt(hits * (rows - hits) / rows + z**2 / 4)
+    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+
+
+def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, float]:
+    """Ends of Wilson's interval of the share of hits; rows of one unit, such as a group, count as far as they differ.
+
+    The number of rows is divided by the design effect: the variance of the share by units over that of as many
+    independent rows. Where all rows or none are hits, each unit counts once.
+    """
+    values = np.asarray(hits, dtype=np.float64)
+    share, n_rows = float(values.mean()), len(values)
+    sums = _unit_sums(values - share, units)
+    n_counted = float(n_rows)
+    if len(sums) < n_rows:
+        variance = len(sums) / max(len(sums) - 1, 1) * float(sums @ sums) / n_rows**2
+        n_counted = share * (1 - share) / variance if variance > 0 else float(len(sums))
+        n_counted = min(max(n_counted, 1.0), float(n_rows))
+    low, high = wilson_interval(share * n_counted, n_counted, confidence)
+    return float(low), float(high)
+
+
+def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float, float]:
+    """Ends of Student's interval of a mean; rows were sampled in units, such as groups."""
+    mean = float(values.mean())
+    sums = _unit_sums(values - mean, units)
+    freedom = max(len(sums) - 1, 1)
+    spread = np.sqrt(len(sums) / freedom * float(sums @ sums)) / len(values)
+    reach = float(student.ppf((1 + confidence) / 2, freedom) * spread)
+    return mean - reach, mean + reach
+
+
+def _unit_sums(values: Floats, units: Any) -> Floats:
+    return np.bincount(np.unique(units, return_inverse=True)[1], values).astype(np.float64)
+
+
+def loss_interval(held_out: HeldOut, confidence: float) -> tuple[float, float]:
+    """Ends of the interval of the mean loss: Wilson's for a share of independent rows, else from means of groups."""
+    losses, is_share = held_out.losses, held_out.unit.is_share
+    if held_out.groups is None and is_share:
+        ends = wilson_interval(losses.sum(), len(losses), confidence)
+        return float(ends[0]), float(ends[1])
+    low, high = mean_interval(losses, group_codes(held_out), confidence)
+    return max(0.0, low), min(high, 1.0) if is_share else high
+
+
+def with_interval(
+    values: Any, units: Any, confidence: float, *, is_share: bool = False, least: float = -np.inf
+) -> dict[str, float | None]:
+    """Mean of values as `value`, and its interval as `low` and `high`; None without rows, no interval of one unit.
+
+    The mean of a share has Wilson's interval, any other Student's, whose lower end is at least `least`.
+    """
+    if len(values) == 0:
+        return dict.fromkeys(("value", "low", "high"))
+    ends: tuple[float | None, float | None] = (None, None)
+    if is_share:
+        ends = share_interval(values, units, confidence)
+    elif len(np.unique(units)) > 1:
+        low, high = mean_interval(values, units, confidence)
+        ends = max(least, low), high
+    return {"value": float(np.mean(values)), "low": ends[0], "high": ends[1]}
+
+
+def difference_interval(
+    losses: Floats, inside: Mask, units: Ints, confidence: float, *, is_share: bool
+) -> tuple[float | None, float | None]:
+    """Ends of the interval of the mean loss inside minus that outside, by Student's t over units; None for few units.
+
+    For shares one wrong and one right row are added on each side, so that the interval is not too narrow where
+    hardly a row is wrong (Agresti and Caffo 2000).
+    """
+    n_least = min(len(np.unique(units[side])) for side in (inside, ~inside))
+    if n_least < LEAST_UNITS:
+        return None, None
+    if is_share:
+        units = np.append(units, units.max() + np.arange(1, 5))
+        losses = np.append(losses, [0.0, 1.0, 0.0, 1.0])
+        inside = np.append(inside, [True, True, False, False])
+    mean, other = float(losses[inside].mean()), float(losses[~inside].mean())
+    signed = np.where(inside, (losses - mean) / inside.sum(), (other - losses) / (~inside).sum())
+    sums = _unit_sums(signed, units)
+    spread = np.sqrt(len(sums) / (len(sums) - 1) * float(sums @ sums))
+    reach = float(student.ppf((1 + confidence) / 2, n_least - 1)) * spread
+    return mean - other - reach, mean - other + reach
+
+
+def jackknife_interval(
+    sums: Floats, statistic: Callable[[Floats], Floats], confidence: float
+) -> tuple[float, float] | None:
+    """Ends of Student's interval of a statistic of sums over rows, by leaving out one unit at a time.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_units, n_sums)
+        Sums over the rows of each unit, such as each row or each group.
+    statistic : callable
+        Statistic of the sums over all units, for arrays of shape (..., n_sums).
+    confidence : float
+        Confidence of the interval.
+
+    Returns
+    -------
+    ends : (low, high), or None
+        None if there is one unit only, or if the statistic is not finite without one of them.
+    """
+    n_units, total = len(sums), sums.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left_out, estimate = statistic(total - sums), statistic(total)
+    if n_units < 2 or not (np.isfinite(left_out).all() and np.isfinite(estimate)):
+        return None
+    spread = np.sqrt((n_units - 1) / n_units * ((left_out - left_out.mean()) ** 2).sum())
+    reach = float(student.ppf((1 + confidence) / 2, n_units - 1) * spread)
+    return float(estimate) - reach, float(estimate) + reach
+
+
+class Gain(NamedTuple):
+    """Share of a mean loss that a change takes away, at most 1, and its 90 % interval; higher is better.
+
+    The interval is one for the share that as many new rows will show.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def verdict(self) -> str:
+        """Verdict "helps", "would not help" or "cannot tell"."""
+        if self.low > 0 and self.value >= LEAST_GAIN:
+            return "helps"
+        return "would not help" if self.high < WORTH_A_CHANGE else "cannot tell"
+
+    def words(self, less: str, more: str) -> str:
+        """Size and interval, such as "12 % fewer mistakes (90 % interval: 3 % to 20 %)"."""
+        sign, word = (1, less) if self.value >= 0 else (-1, more)
+        low, high = sorted((sign * self.low, sign * self.high))
+        interval = f"{percent(GAIN_CONFIDENCE)} interval: {percent(low)} to {percent(high)}"
+        return f"{percent(sign * self.value)} {word} ({interval})"
+
+    def amount(self, unit: LossUnit) -> str:
+        """Size and interval of a gain in a loss of this unit."""
+        return self.words(unit.less, unit.more)
+
+
+def relative_gain(
+    before: Floats,
+    after: Floats,
+    *,
+    units: NDArray[Any],
+    fits: NDArray[Any],
+    counts: bool = False,
+) -> Gain:
+    """Share of the mean loss `before` that is gone `after`, with an interval for as many new rows and new fits.
+
+    Whoever measures the gain again, on new rows, sees the noise of both measurements: its variance is twice that of
+    one. The variance of the ratio is that of its linearisation (delta method). Rows of one unit are not independent of
+    each other; what the losses of one fit have in common is a part of the variance of its own, measured between fits.
+
+    Parameters
+    ----------
+    before, after : ndarrays of shape (n_losses,)
+        Losses of the same rows; those of `before` are not all 0.
+    units : ndarray of shape (n_losses,)
+        Row, or group of rows, of each loss.
+    fits : ndarray of shape (n_losses,)
+        Number of the fit that each loss comes from.
+    counts : bool, default=False
+        Whether losses are 0 or 1. Then two units are added, one gained and one lost, so that the interval is not
+        too narrow if few rows changed (Bonett and Price 2012).
+    """
+    mean = float(before.mean())
+    value = float((before - after).mean()) / mean
+    influence = (before - after - value * before) / mean
+    sums = _unit_sums(influence, units)
+    if counts:
+        sums = np.append(sums, [1 / mean, -1 / mean])
+    n_units = len(sums)
+    of_rows = n_units / (n_units - 1) * float(sums @ sums) / len(before) ** 2
+    of_fits, freedom = _variance_between_fits(influence, fits)
+    total = of_rows + of_fits
+    together = total**2 / (of_rows**2 / (n_units - 1) + of_fits**2 / freedom) if total else 1.0
+    # Satterthwaite 1946, for the sum of both parts.
+    reach = float(student.ppf((1 + GAIN_CONFIDENCE) / 2, together)) * (2 * total) ** 0.5
+    return Gain(value, value - reach, min(1.0, value + reach))
+
+
+def _variance_between_fits(influence: Floats, fits: NDArray[Any]) -> tuple[float, int]:
+    """Variance of the mean that comes from fits, beyond that of their rows, and its degrees of freedom."""
+    parts = [influence[fits == fit] for fit in np.unique(fits)]
+    freedom = max(1, len(parts) - 1)
+    if len(parts) < 2 or min(map(len, parts)) < 2:
+        return 0.0, freedom
+    between = float(np.var([part.mean() for part in parts], ddof=1))
+    within = float(np.mean([part.var(ddof=1) / len(part) for part in parts]))
+    return max(0.0, between - within) / len(parts), freedom
