@@ -1,5 +1,6 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
+from surefoot._homes import settle
 from surefoot._models._fitting import (
     check_model,
     clone_model,
@@ -14,7 +15,9 @@ from surefoot._models._fitting import (
     split_model,
     takes_rows_as_they_are,
 )
+from surefoot._models._given import GivenOutputs
 from surefoot._models._inputs import (
+    SAVED_FUNCTIONS,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -25,6 +28,7 @@ from surefoot._models._inputs import (
 from surefoot._models._outputs import Outputs, margin, top_class
 
 __all__ = [
+    "GivenOutputs",
     "MixedInput",
     "ModelInput",
     "Outputs",
@@ -47,3 +51,5 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
 ]
+
+settle(__name__, *SAVED_FUNCTIONS)
