@@ -157,7 +157,7 @@ def models():
 SINGLE = [
     ("whole amounts", lambda: quick().fit(X, AMOUNTS), TOO_MANY),
     ("whole amounts in a report", lambda: report(AMOUNTS), TOO_MANY),
-    ("whole amounts recalibrated", lambda: RecalibratedClassifier(GaussianNB(), random_state=0).fit(X, AMOUNTS), TOO_MANY),
+    ("whole amounts recalibrated", lambda: RecalibratedClassifier(GaussianNB()).fit(X, AMOUNTS), TOO_MANY),
     ("no indicators", lambda: ask([]).fit(X, Y), "nothing to learn"),
     ("a regressor for classes", lambda: IndividualErrorClassifier(Ridge()).fit(X, Y), "no classifier"),
     ("a classifier for numbers", lambda: IndividualErrorRegressor(GaussianNB()).fit(X, T), "no regressor"),
