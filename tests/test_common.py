@@ -92,8 +92,8 @@ INSTANCES = [
     LocalSelectionRegressor([("ridge", RIDGE)], cv=2),
     TrustWeightedClassifier([("tree", TREE)], cv=2),
     StriveClassifier([("bayes", GaussianNB())], Confidence(), cv=2),
-    RecalibratedClassifier(LogisticRegression(), cv=2),
-    LocallyRecalibratedClassifier(LogisticRegression(), cv=2),
+    RecalibratedClassifier(LogisticRegression(), cv=2, random_state=0),
+    LocallyRecalibratedClassifier(LogisticRegression(), cv=2, random_state=0),
     DTWNeighbors(),
     KNeighborsDTWClassifier(),
     LocalKNeighborsDTWClassifier(),
@@ -110,7 +110,7 @@ VARIANTS = [
     ResamplingSpread(RandomForestClassifier(5, random_state=0)),
     StriveClassifier([("line", LogisticRegression()), ("tree", SMALL_TREE)], cv=3),
     StriveClassifier([("bayes", GaussianNB())], threshold="f1", passthrough=True, cv=2),
-    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
+    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3, random_state=0),
     BoostingClassifier("real", 10, criterion="error"),
     BoostingClassifier("gentle", 5, DecisionTreeClassifier(max_depth=2)),
     BoostingClassifier("modest", 10),
@@ -130,8 +130,8 @@ DEFAULTS = [
     StriveClassifier(
         [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(per_class=True)
     ),
-    RecalibratedClassifier(LogisticRegression(), LocalSensitivity()),
-    LocallyRecalibratedClassifier(LogisticRegression()),
+    RecalibratedClassifier(LogisticRegression(), LocalSensitivity(), random_state=0),
+    LocallyRecalibratedClassifier(LogisticRegression(), random_state=0),
     BoostingClassifier(),
     FilterBoostingClassifier(random_state=0),
 ]
@@ -170,7 +170,6 @@ SEES_ROWS = (
     SecondOpinion,  # its other models take no weights
     TrustScore,
     AbstainingClassifier,
-    DeferringClassifier,
     StriveClassifier,
 )
 

@@ -16,8 +16,11 @@ from surefoot._typing import Floats
 from surefoot._validation import check_number
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-from surefoot.recalibration._cross_fitted import CrossFittedClassifier, HeldOutRows
-from surefoot.recalibration._platt import as_probabilities
+from surefoot.recalibration._cross_fitted import (
+    CrossFittedClassifier,
+    HeldOutRows,
+    as_probabilities,
+)
 
 # Shares of the local weights that are tried, from the global weights alone to the local ones alone.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -54,7 +57,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the folds.
     n_jobs : int, default=None
         Number of parallel folds.
@@ -82,7 +85,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     >>> from surefoot import KernelKNeighborsClassifier
     >>> from surefoot.datasets import make_friedman_problem
     >>> X, y = make_friedman_problem(4, n_samples=500, random_state=0)
-    >>> model = LocallyRecalibratedClassifier(KernelKNeighborsClassifier()).fit(X, y)
+    >>> model = LocallyRecalibratedClassifier(KernelKNeighborsClassifier(), random_state=0).fit(X, y)
     >>> offset, slope = model.local_weights(X[:1])
     >>> bool(slope[0] > 0)
     True
@@ -98,7 +101,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         metric: Any = "auto",
         response: str = "auto",
         cv: Any = 10,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -213,12 +216,9 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             fit_lines(standard[:, :, c], self._targets[rows, c], weight, prior, self.ridge)
             for c, prior in enumerate(self._prior)
         ]
-        lines = np.stack(fits, axis=1)
-        return *self._on_scores(lines[:, :, 0], lines[:, :, 1]), near.scores
-
-    def _on_scores(self, offset: Floats, slope: Floats) -> tuple[Floats, Floats]:
-        """Offset and slope on the scores, from those on the standardised scores."""
-        return offset - slope * self._center / self._scale, slope / self._scale
+        offset, slope = np.stack(fits, axis=1).transpose(2, 0, 1)
+        # From the standardised scores to the scores.
+        return offset - slope * self._center / self._scale, slope / self._scale, near.scores
 
 
 def gaussian_weights(distances: Floats) -> Floats:
