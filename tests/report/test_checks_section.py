@@ -173,3 +173,10 @@ def test_the_page_has_the_section_and_its_entry_in_the_menu(classification_summa
     assert '<a href="#checks">Before you trust any of this</a>' in page
     assert "&lt;no&gt;" in page
     assert "Something about labels." in page
+
+
+def test_a_check_that_does_not_exist_cannot_be_left_out():
+    X, y = np.eye(30, 3), np.arange(30) % 2
+    report = ReliabilityReport(GaussianNB(), X, y, ignore=["leak", "luck"])
+    with pytest.raises(ValueError, match="ignore names 'luck': the checks are 'leak', "):
+        report.summarize()
