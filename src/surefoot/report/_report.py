@@ -408,11 +408,7 @@ def model_name(estimator: Any) -> str:
 
 
 def table_size(X: Any) -> str:
-    """Number of rows and columns of a table of any kind, in words; neither checks nor converts it."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if not shape:
-        n_rows = len(X) if hasattr(X, "__len__") else 0
-        is_nested = n_rows > 0 and isinstance(X[0], (list, tuple))
-        shape = (n_rows, len(X[0])) if is_nested else (n_rows,)
-    n_columns = int(shape[1]) if len(shape) > 1 else 1  # texts have one
-    return f"{plural(int(shape[0]), 'row')}, {plural(n_columns, 'column')}"
+    """Number of rows and columns of a table of any kind, in words; texts have one column."""
+    shape = np.shape(X)
+    n_rows, n_columns = shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1
+    return f"{plural(int(n_rows), 'row')}, {plural(int(n_columns), 'column')}"
