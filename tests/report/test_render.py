@@ -125,6 +125,7 @@ def test_a_large_table_stays_below_3_megabytes_with_all_its_rows(classification_
     assert len(render(summary).encode()) < 3_000_000
 
 
+@pytest.mark.slow
 def test_long_texts_are_cut_and_then_rows_left_out(classification_summary):
     summary = large(classification_summary, lambda rng: "é" * 400)
     page = render(summary)

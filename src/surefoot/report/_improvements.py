@@ -242,8 +242,7 @@ class OtherModels:
 
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one."""
-        self._check()
-        best = self._best_elsewhere([*self.losses.values()])
+        best = self._best_elsewhere(without=1)
         gain = _gain(self.held_out, self.held_out.losses, best, counts=self.unit.is_share)
         name = self.names[min(self.losses, key=lambda name: float(self.losses[name].mean()))]
         sentence = f"{name[0].upper()}{name[1:]} in its place would make {gain.amount(self.unit)}."
@@ -251,8 +250,7 @@ class OtherModels:
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, over the one that is best alone."""
-        self._check()
-        alone = self._best_elsewhere([self.held_out.losses, *self.losses.values()])
+        alone = self._best_elsewhere()
         gain = _gain(self.held_out, alone, self._best_on_each_row(), counts=self.unit.is_share)
         models = enumerated(["this model", *self.names.values()])
         sentence = (
@@ -261,20 +259,18 @@ class OtherModels:
         )
         return _measured(gain, sentence + self.note, at_full_size=not self.note)
 
-    def _check(self) -> None:
+    def _best_elsewhere(self, without: int = 0) -> Floats:
+        """Losses of the model that has the least loss on the rows of the other folds, `without` the first ones."""
         if not self.losses:
             raise NotMeasurableError("No other model was fitted on the folds of this one.")
         if self.held_out.losses.sum() == 0:
             raise NotMeasurableError(
                 f"It made no mistake on {number(len(self.held_out))} rows, so that none can be better."
             )
-
-    def _best_elsewhere(self, losses: list[Floats]) -> Floats:
-        """Losses of the candidate that has the least loss on the rows of the other folds."""
-        best = np.empty(len(losses[0]))
+        losses = np.array([self.held_out.losses, *self.losses.values()])[without:]
+        best = np.empty(len(self.held_out))
         for here in self._folds():
-            means = [float(one[~here].mean()) for one in losses]
-            best[here] = losses[int(np.argmin(means))][here]
+            best[here] = losses[losses[:, ~here].mean(axis=1).argmin(), here]
         return best
 
     def _best_on_each_row(self) -> Floats:
