@@ -33,6 +33,19 @@ def kernel_vote():
     return with_sensitivity / base
 
 
+def search():
+    """Ratio of the vote with sensitivity to scikit-learn's search for 2k neighbours."""
+    X, y = rows(15_000, 0)
+    queries, _ = rows(5_000, 1)
+    plain = NearestNeighbors(n_neighbors=2 * log_n_neighbors(len(X))).fit(X)
+    stability = LocalSensitivity(KernelKNeighborsClassifier()).fit(X, y)
+    stability.transform(queries[:10])  # compiles
+    base, with_sensitivity = alternate(
+        [lambda: plain.kneighbors(queries), lambda: stability.transform(queries)]
+    )
+    return with_sensitivity / base
+
+
 def forest():
     """Ratio of sensitivity to the forest's time on the same samples plus the search."""
     X, y = rows(5_000, 0)
@@ -56,7 +69,9 @@ def forest():
 
 
 if __name__ == "__main__":
+    report("sensitivity / search for 2k neighbours, all threads", search(), "at most", 1.5)
     with threadpool_limits(1):
+        report("sensitivity / search for 2k neighbours, one thread", search(), "at most", 1.5)
         report(
             "kernel vote with sensitivity / plain vote over 2k neighbours",
             kernel_vote(),

@@ -22,7 +22,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from surefoot._tables import read_table
+from surefoot._tables import TableFileError, read_table
 from surefoot.cli._console import Mistake
 from surefoot.cli._rows import take_apart
 
@@ -101,7 +101,7 @@ def read(path):
         table = read_table(path, str)
         if "y" in table:
             take_apart(table, "y", "auto", None, path.name)
-    except Mistake as mistake:
+    except (Mistake, TableFileError) as mistake:
         sentence = str(mistake)
         return (
             "refused"

@@ -1,8 +1,12 @@
-"""Atomic writes: a file is complete, or it is not there."""
+"""Files: the error for one that cannot be used, and atomic writes (a file is complete, or it is not there)."""
 
 import os
 import tempfile
 from pathlib import Path
+
+
+class FileError(ValueError):
+    """Error for a file that cannot be used; its message is one sentence that names the file."""
 
 
 def write_whole(path: Path, content: bytes) -> Path:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -20,6 +21,8 @@ import numpy as np
 from joblib import effective_n_jobs, wrap_non_picklable_objects
 from sklearn import get_config
 
+from surefoot._sklearn_private import n_search_threads
+
 # Several temporary arrays of a batch's size exist at once, and the model makes copies of its own.
 SHARE_OF_WORKING_MEMORY = 1 / 8
 
@@ -30,6 +33,21 @@ def row_batches(n_rows: int, bytes_per_row: int, most_rows: int | None = None) -
     size = max(1, int(min(allowed // max(1, bytes_per_row), most_rows or n_rows)))
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
+
+
+def in_threads(function: Callable[[slice], None], batches: Iterable[slice]) -> None:
+    """Call a function for each batch, in as many threads as scikit-learn's neighbour search uses.
+
+    The function should spend its time where the interpreter's lock is not needed: in NumPy and in compiled loops.
+    """
+    batches, n_threads = list(batches), n_search_threads()
+    if n_threads == 1 or len(batches) < 2 * n_threads:
+        for batch in batches:
+            function(batch)
+        return
+    with ThreadPoolExecutor(n_threads) as threads:
+        for _ in threads.map(function, batches):
+            pass  # an error in a thread is raised here
 
 
 class Stored:

@@ -12,7 +12,17 @@ from sklearn.neighbors._base import _get_weights as neighbor_weights
 # The nodes of a decision tree, to know them in a stored model: nothing else may stand in their place.
 from sklearn.tree._tree import Tree
 
+# The number of threads that scikit-learn's neighbour search uses, in whatever context.
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as n_search_threads
+
 # Weights checked, broadcast and defaulted exactly as scikit-learn's own estimators do it.
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-__all__ = ["BaseForest", "HeterogeneousEnsemble", "Tree", "check_sample_weight", "neighbor_weights"]
+__all__ = [
+    "BaseForest",
+    "HeterogeneousEnsemble",
+    "Tree",
+    "check_sample_weight",
+    "n_search_threads",
+    "neighbor_weights",
+]

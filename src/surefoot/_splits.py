@@ -50,7 +50,7 @@ def resolve_cv(
     if stratified and refits and not hold_out_all:
         learned = too_rare(y, groups, n_folds)
         kept = None if groups is None else np.asarray(groups)[~learned]
-        labels = strata(y[~learned], kept, n_folds)
+        labels = y[~learned] if kept is None else strata(y[~learned], kept, n_folds)
         inner = resolve_cv(
             n_folds,
             labels,
@@ -228,9 +228,9 @@ def _count_groups(codes: Ints, groups: NDArray[Any]) -> Ints:
     return np.bincount(pairs[:, 0])
 
 
-def strata(y: NDArray[Any], groups: NDArray[Any] | None, n_folds: int) -> NDArray[Any]:
+def strata(y: NDArray[Any], groups: NDArray[Any], n_folds: int) -> NDArray[Any]:
     """Labels to stratify by: a class in fewer groups than folds counts as the most frequent, if two classes remain."""
-    if groups is None or len(y) == 0:
+    if len(y) == 0:
         return y
     labels, codes = np.unique(y, return_inverse=True)
     counts = _count_groups(codes, groups)

@@ -19,7 +19,7 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator
 from skops.io import dumps, get_untrusted_types, loads
 
-from surefoot._files import write_whole
+from surefoot._files import FileError, write_whole
 from surefoot._parallel import free_memory
 from surefoot._words import listed, reason
 
@@ -184,7 +184,7 @@ GUARDED = {
 PROCESSES = ("n_jobs", "_n_threads")
 
 
-class ModelFileError(ValueError):
+class ModelFileError(FileError):
     """A file that holds no model that can be loaded, in one sentence."""
 
 

@@ -1,5 +1,7 @@
 """Two hundred bad calls from Python: each raises one line that names what is wrong, before anything is fitted."""
 
+from functools import cache, partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -38,10 +40,19 @@ Y = (X[:, 0] + DRAW.normal(size=60) > 0).astype(int)
 T = X[:, 0] + DRAW.normal(size=60)
 TWO = [("a", LogisticRegression()), ("b", GaussianNB())]
 
+AMOUNTS = np.arange(60) * 10.0
+TOO_MANY = "60 different numbers in 60 rows, too many for classes"
+SHARES = (np.nan, 0, 1, 1.5, -1, "a", True)
+OVERLAPPING = [(np.arange(40), np.arange(40, 60)), (np.arange(30), np.arange(40, 60))]
+LINE = IndividualErrorRegressor(Ridge(), indicators=Confidence())
+
+
+def quick(**settings):
+    return IndividualErrorClassifier(LogisticRegression(), indicators=Confidence(), **settings)
+
+
 CLASSIFIERS = {
-    "error classifier": lambda: IndividualErrorClassifier(
-        LogisticRegression(), indicators=Confidence()
-    ),
+    "error classifier": quick,
     "abstaining": lambda: AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
     "deferring": lambda: DeferringClassifier(TWO),
     "recalibrated": lambda: RecalibratedClassifier(LogisticRegression()),
@@ -70,6 +81,23 @@ BAD_ROWS = {
 }
 
 
+def ask(indicators):
+    return IndividualErrorClassifier(GaussianNB(), indicators=indicators)
+
+
+def report(y=Y, **settings):
+    return ReliabilityReport(LogisticRegression(), X, y, **settings).summarize()
+
+
+def abstain(**settings):
+    return AbstainingClassifier(LogisticRegression(), **settings).fit(X, Y)
+
+
+@cache
+def fitted():
+    return quick(random_state=0).fit(X, Y)
+
+
 def rows():
     for name, make in CLASSIFIERS.items():
         for what, (table, labels, sentence) in BAD_ROWS.items():
@@ -80,270 +108,111 @@ def rows():
             yield f"{name}: {what}", lambda m=make, a=table, b=labels: m().fit(a, b), names
 
 
-def whole_amounts():
-    """Targets that are whole numbers, nearly all different, given to what holds rows of each class out."""
-    amounts = np.arange(60) * 10.0
-    calls = {
-        "error": lambda: quick().fit(X, amounts),
-        "report": lambda: ReliabilityReport(LogisticRegression(), X, amounts).summarize(),
-        "recalibration": lambda: RecalibratedClassifier(LogisticRegression()).fit(X, amounts),
-    }
-    for name, call in calls.items():
-        yield (
-            f"{name}: whole amounts",
-            call,
-            "60 different numbers in 60 rows, too many for classes",
-        )
-
-
-def quick(**settings):
-    return IndividualErrorClassifier(LogisticRegression(), indicators=Confidence(), **settings)
-
-
-def ask(indicators):
-    return IndividualErrorClassifier(GaussianNB(), indicators=indicators)
-
-
 def parameters():
-    for value in (np.nan, 0, 1, 1.5, -1, "a", True):
-        yield (
-            f"abstaining max_risk={value}",
-            lambda v=value: AbstainingClassifier(LogisticRegression(), max_risk=v).fit(X, Y),
-            "max_risk",
-        )
-        yield (
-            f"abstaining confidence={value}",
-            lambda v=value: AbstainingClassifier(
-                LogisticRegression(), max_risk=0.1, confidence=v
-            ).fit(X, Y),
-            "confidence",
-        )
-        yield (
-            f"judge confidence={value}",
-            lambda v=value: fitted().judge(X, confidence=v),
-            "confidence",
-        )
-        yield f"set confidence={value}", lambda v=value: fitted().predict_set(X, v), "confidence"
-        yield (
-            f"promise confidence={value}",
-            lambda v=value: Promise.from_losses(T, Y, 0.1, v),
-            "confidence",
-        )
-        yield (
-            f"report confidence={value}",
-            lambda v=value: ReliabilityReport(LogisticRegression(), X, Y, confidence=v).summarize(),
-            "confidence",
-        )
-    for value in (np.nan, 0, -0.5, "a"):
-        yield f"promise max_risk={value}", lambda v=value: Promise.from_losses(T, Y, v), "max_risk"
-        yield (
-            f"report max_risk={value}",
-            lambda v=value: ReliabilityReport(LogisticRegression(), X, Y, max_risk=v).summarize(),
-            "max_risk",
-        )
-    for value in (np.nan, -0.1, 1.1, "a"):
-        yield (
-            f"deferring budget={value}",
-            lambda v=value: DeferringClassifier(TWO, budget=v).fit(X, Y),
-            "budget",
-        )
-        yield (
-            f"coverage={value}",
-            lambda v=value: AbstainingClassifier(LogisticRegression(), coverage=v).fit(X, Y),
-            "coverage",
-        )
-    for value in (0, -1, 1.5, "some", None):
-        yield (
-            f"n_neighbors={value}",
-            lambda v=value: LocalSensitivity(LogisticRegression(), n_neighbors=v).fit(X, Y),
-            "n_neighbors",
-        )
-    yield from models()
-    yield from single_calls()
+    """Values that a parameter does not take."""
+    calls = {
+        "max_risk": (abstain, (np.nan, 0, 1, 1.5, -1, "a", True)),
+        "confidence": (partial(abstain, max_risk=0.1), SHARES),
+        "confidence of judge": (lambda **s: fitted().judge(X, **s), SHARES),
+        "confidence of predict_set": (lambda **s: fitted().predict_set(X, **s), SHARES),
+        "confidence of a promise": (partial(Promise.from_losses, T, Y, 0.1), SHARES),
+        "confidence of a report": (report, SHARES),
+        "max_risk of a promise": (partial(Promise.from_losses, T, Y), (np.nan, 0, -0.5, "a")),
+        "max_risk of a report": (report, (np.nan, 0, -0.5, "a")),
+        "budget": (lambda **s: DeferringClassifier(TWO, **s).fit(X, Y), (np.nan, -0.1, 1.1, "a")),
+        "coverage": (abstain, (np.nan, -0.1, 1.1, "a")),
+        "n_neighbors": (
+            lambda **s: LocalSensitivity(LogisticRegression(), **s).fit(X, Y),
+            (0, -1, 1.5, "some", None),
+        ),
+    }
+    for name, (call, values) in calls.items():
+        parameter = name.split()[0]
+        for value in values:
+            yield f"{name}={value}", partial(call, **{parameter: value}), parameter
 
 
 def models():
-    for name, model in {
-        "None": None,
-        "a class": LogisticRegression,
-        "a number": 3,
-        "a text": "svm",
-    }.items():
-        yield (
-            f"error classifier of {name}",
-            lambda m=model: IndividualErrorClassifier(m).fit(X, Y),
-            "estimator=",
-        )
-        yield (
-            f"error regressor of {name}",
-            lambda m=model: IndividualErrorRegressor(m).fit(X, T),
-            "estimator=",
-        )
-        yield (
-            f"abstaining with {name}",
-            lambda m=model: AbstainingClassifier(m, coverage=0.5).fit(X, Y),
-            "estimator=",
-        )
-        yield (
-            f"recalibrated {name}",
-            lambda m=model: RecalibratedClassifier(m).fit(X, Y),
-            "estimator=",
-        )
-        yield f"sensitivity of {name}", lambda m=model: LocalSensitivity(m).fit(X, Y), "estimator="
-        yield (
-            f"error estimator {name}",
-            lambda m=model: (
-                IndividualErrorClassifier(LogisticRegression(), m).fit(X, Y)
-                if m is not None
-                else ask([]).fit(X, Y)
-            ),
-            "estimator|nothing to learn",
-        )
-    yield (
-        "a regressor for classes",
-        lambda: IndividualErrorClassifier(Ridge()).fit(X, Y),
-        "no classifier",
-    )
-    yield (
-        "a classifier for numbers",
-        lambda: IndividualErrorRegressor(GaussianNB()).fit(X, T),
-        "no regressor",
-    )
-    yield "an unfitted model", lambda: assess(LogisticRegression(), X, Y), "not fitted"
+    """What is no model, and models whose outputs are none."""
+    makers = {
+        "error classifier": (IndividualErrorClassifier, Y),
+        "error regressor": (IndividualErrorRegressor, T),
+        "abstaining": (partial(AbstainingClassifier, coverage=0.5), Y),
+        "recalibrated": (RecalibratedClassifier, Y),
+        "sensitivity": (LocalSensitivity, Y),
+        "error estimator": (partial(IndividualErrorClassifier, LogisticRegression()), Y),
+    }
+    for what, model in {"None": None, "a class": LogisticRegression, "3": 3, "svm": "svm"}.items():
+        for name, (make, y) in makers.items():
+            if (name, what) != ("error estimator", "None"):  # the default
+                yield f"{name} of {what}", lambda f=make, m=model, t=y: f(m).fit(X, t), "estimator="
     for model in (NaNForest(), OneColumn(), ThreeColumns()):
-        name = type(model).__name__
-        yield (
-            name,
-            lambda m=model: IndividualErrorClassifier(m, indicators=Confidence()).fit(X, Y),
-            name,
-        )
-    yield "NaNLine", lambda: IndividualErrorRegressor(NaNLine()).fit(X, T), "NaNLine"
+        make = partial(IndividualErrorClassifier, indicators=Confidence())
+        yield str(model), lambda m=model, f=make: f(m).fit(X, Y), type(model).__name__
 
 
-def single_calls():
-    yield "loss of another shape", lambda: quick(loss=[[1]]).fit(X, Y), "loss"
-    yield "negative loss", lambda: quick(loss=[[0, -1], [1, 0]]).fit(X, Y), "loss"
-    yield (
-        "unknown indicators",
-        lambda: IndividualErrorClassifier(GaussianNB(), indicators="all").fit(X, Y),
-        "indicators",
-    )
-    yield (
-        "no indicator",
-        lambda: IndividualErrorClassifier(GaussianNB(), indicators=[3]).fit(X, Y),
-        "indicators",
-    )
-    yield "no reference row", lambda: quick(max_reference_rows=0).fit(X, Y), "max_reference_rows"
-    yield "one fold", lambda: quick(cv=1).fit(X, Y), "split"
-    yield "cv as a text", lambda: quick(cv="five").fit(X, Y), "cv"
-    yield "groups too short", lambda: quick().fit(X, Y, groups=Y[:-1]), "inconsistent"
-    yield "one group", lambda: quick().fit(X, Y, groups=np.zeros(60)), "group"
-    yield "negative weights", lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "sample_weight"
-    yield (
-        "NaN weights",
-        lambda: quick().fit(X, Y, sample_weight=np.full(60, np.nan)),
-        "sample_weight",
-    )
-    yield "other columns", lambda: fitted().judge(X[:, :2]), "features"
-    yield "no new rows", lambda: fitted().judge(X[:0]), "0 sample"
-    yield "a single new row without its dimension", lambda: fitted().judge(X[0]), "2D"
-    yield "too many neighbours", lambda: fitted().kneighbors(X, 99), "n_neighbors"
-    yield "not fitted", lambda: quick().judge(X), "not fitted"
-    yield (
-        "huge targets",
-        lambda: IndividualErrorRegressor(LinearRegression()).fit(X, 1e39 * T),
-        "targets",
-    )
-    yield (
-        "text targets",
-        lambda: IndividualErrorRegressor(Ridge()).fit(X, np.full(60, "a")),
-        "numbers",
-    )
-    yield (
-        "interval of the whole line",
-        lambda: (
-            IndividualErrorRegressor(Ridge(), indicators=Confidence())
-            .fit(X, T)
-            .predict_interval(X, 1)
-        ),
-        "confidence",
-    )
-    yield (
-        "losses and estimates that differ",
-        lambda: threshold_for_risk(T, Y[:-1], 0.1),
-        "inconsistent",
-    )
-    yield "NaN scores", lambda: threshold_for_risk(np.full(60, np.nan), Y, 0.1), "NaN|finite|number"
-    yield (
-        "an unknown sampling",
-        lambda: LocalSensitivity(GaussianNB(), sampling="all").fit(X, Y),
-        "sampling",
-    )
-    yield "an unknown metric", lambda: TrustScore(GaussianNB(), metric="taxi").fit(X, Y), "metric"
-    yield (
-        "an unknown space",
-        lambda: NeighborDisagreement(GaussianNB(), space="flat").fit(X, Y),
-        "space",
-    )
-    yield (
-        "an unknown response",
-        lambda: Confidence(GaussianNB(), response="loud").fit(X, Y),
-        "response",
-    )
-    yield (
-        "no resamples",
-        lambda: ResamplingSpread(GaussianNB(), n_resamples=0).fit(X, Y),
-        "n_resamples",
-    )
-    yield "an unknown strategy", lambda: query("luck", GaussianNB().fit(X, Y), X), "strategy|luck"
-    yield (
-        "a batch of nothing",
-        lambda: query("confidence", GaussianNB().fit(X, Y), X, 0),
-        "batch_size",
-    )
-    yield "a learner without a model", lambda: ActiveLearner(None).fit(X, Y), "estimator"
-    yield "an empty share", lambda: list(HoldoutSplit(0.0).split(X)), "share|size|0"
-    yield "a share of all", lambda: list(HoldoutSplit(1.0).split(X)), "share|size|1"
-    yield "a jackknife of one value", lambda: jackknife([1.0], np.mean), "two|one|rows|value"
-    yield "a bootstrap of nothing", lambda: bootstrap([], np.mean), "no|empty|0"
-    yield (
-        "an unknown sampler",
-        lambda: bias_variance(GaussianNB(), X, Y, X, Y, sampler="draw"),
-        "sampler",
-    )
-    yield "errors of another length", lambda: augrc_loss(Y, T[:-1]), "inconsistent"
-    yield "NaN errors", lambda: risk_coverage_curve(np.full(60, np.nan), T), "NaN"
-    yield (
-        "probabilities above one",
-        lambda: brier_decomposition(Y, T * 10),
-        "0 and 1|probab|between|above",
-    )
-    yield "intervals of one end", lambda: interval_width(T), "shape|two|2"
-    yield "regions of no rows", lambda: find_error_regions(X[:0], Y[:0]), "0 sample|no|rows|empty"
-    yield "regions of other errors", lambda: find_error_regions(X, Y[:-1]), "inconsistent"
-    yield "neighbours of other rows", lambda: voronoi_steps(X, X), "neighbors"
-    yield "an empty series", lambda: dtw_distance([], [1.0]), "empty|0|no"
-    yield "a series with NaN", lambda: dtw_distance([np.nan], [1.0]), "NaN"
-    yield "a window below zero", lambda: dtw_distance([1.0], [1.0], window=-1), "window"
-    yield "neighbours of series, none", lambda: KNeighborsDTWClassifier(0).fit(X, Y), "n_neighbors"
-    yield (
-        "rounds of boosting, none",
-        lambda: BoostingClassifier(n_estimators=0).fit(X, Y),
-        "n_estimators",
-    )
-    yield "an unknown boosting", lambda: BoostingClassifier("loud").fit(X, Y), "loud"
-    yield "one model to defer to", lambda: DeferringClassifier(TWO[:1]).fit(X, Y), "estimators"
-    yield "prices of nothing", lambda: DeferringClassifier(TWO, costs=(1, 0)).fit(X, Y), "costs"
-    yield (
-        "a report of overlapping folds",
-        lambda: ReliabilityReport(
-            GaussianNB(),
-            X,
-            Y,
-            cv=[(np.arange(40), np.arange(40, 60)), (np.arange(30), np.arange(40, 60))],
-        ).summarize(),
-        "more than once",
-    )
+# fmt: off
+SINGLE = [
+    ("whole amounts", lambda: quick().fit(X, AMOUNTS), TOO_MANY),
+    ("whole amounts in a report", lambda: report(AMOUNTS), TOO_MANY),
+    ("whole amounts recalibrated", lambda: RecalibratedClassifier(GaussianNB()).fit(X, AMOUNTS), TOO_MANY),
+    ("no indicators", lambda: ask([]).fit(X, Y), "nothing to learn"),
+    ("a regressor for classes", lambda: IndividualErrorClassifier(Ridge()).fit(X, Y), "no classifier"),
+    ("a classifier for numbers", lambda: IndividualErrorRegressor(GaussianNB()).fit(X, T), "no regressor"),
+    ("an unfitted model", lambda: assess(LogisticRegression(), X, Y), "not fitted"),
+    ("NaNLine", lambda: IndividualErrorRegressor(NaNLine()).fit(X, T), "NaNLine"),
+    ("loss of another shape", lambda: quick(loss=[[1]]).fit(X, Y), "loss"),
+    ("negative loss", lambda: quick(loss=[[0, -1], [1, 0]]).fit(X, Y), "loss"),
+    ("unknown indicators", lambda: ask("all").fit(X, Y), "indicators"),
+    ("no indicator", lambda: ask([3]).fit(X, Y), "indicators"),
+    ("no reference row", lambda: quick(max_reference_rows=0).fit(X, Y), "max_reference_rows"),
+    ("one fold", lambda: quick(cv=1).fit(X, Y), "split"),
+    ("cv as a text", lambda: quick(cv="five").fit(X, Y), "cv"),
+    ("groups too short", lambda: quick().fit(X, Y, groups=Y[:-1]), "inconsistent"),
+    ("one group", lambda: quick().fit(X, Y, groups=np.zeros(60)), "group"),
+    ("negative weights", lambda: quick().fit(X, Y, sample_weight=-np.ones(60)), "sample_weight"),
+    ("NaN weights", lambda: quick().fit(X, Y, sample_weight=np.full(60, np.nan)), "sample_weight"),
+    ("other columns", lambda: fitted().judge(X[:, :2]), "features"),
+    ("no new rows", lambda: fitted().judge(X[:0]), "0 sample"),
+    ("a single new row without its dimension", lambda: fitted().judge(X[0]), "2D"),
+    ("too many neighbours", lambda: fitted().kneighbors(X, 99), "n_neighbors"),
+    ("not fitted", lambda: quick().judge(X), "not fitted"),
+    ("huge targets", lambda: IndividualErrorRegressor(LinearRegression()).fit(X, 1e39 * T), "targets"),
+    ("text targets", lambda: IndividualErrorRegressor(Ridge()).fit(X, np.full(60, "a")), "numbers"),
+    ("interval of the whole line", lambda: LINE.fit(X, T).predict_interval(X, 1), "confidence"),
+    ("losses of another length", lambda: threshold_for_risk(T, Y[:-1], 0.1), "inconsistent"),
+    ("NaN scores", lambda: threshold_for_risk(np.full(60, np.nan), Y, 0.1), "NaN|finite|number"),
+    ("an unknown sampling", lambda: LocalSensitivity(GaussianNB(), sampling="all").fit(X, Y), "sampling"),
+    ("an unknown metric", lambda: TrustScore(GaussianNB(), metric="taxi").fit(X, Y), "metric"),
+    ("an unknown space", lambda: NeighborDisagreement(GaussianNB(), space="flat").fit(X, Y), "space"),
+    ("an unknown response", lambda: Confidence(GaussianNB(), response="loud").fit(X, Y), "response"),
+    ("no resamples", lambda: ResamplingSpread(GaussianNB(), n_resamples=0).fit(X, Y), "n_resamples"),
+    ("an unknown strategy", lambda: query("luck", GaussianNB().fit(X, Y), X), "strategy|luck"),
+    ("a batch of nothing", lambda: query("confidence", GaussianNB().fit(X, Y), X, 0), "batch_size"),
+    ("a learner without a model", lambda: ActiveLearner(None).fit(X, Y), "estimator"),
+    ("an empty share", lambda: list(HoldoutSplit(0.0).split(X)), "share|size|0"),
+    ("a share of all", lambda: list(HoldoutSplit(1.0).split(X)), "share|size|1"),
+    ("a jackknife of one value", lambda: jackknife([1.0], np.mean), "two|one|rows|value"),
+    ("a bootstrap of nothing", lambda: bootstrap([], np.mean), "no|empty|0"),
+    ("an unknown sampler", lambda: bias_variance(GaussianNB(), X, Y, X, Y, sampler="draw"), "sampler"),
+    ("errors of another length", lambda: augrc_loss(Y, T[:-1]), "inconsistent"),
+    ("NaN errors", lambda: risk_coverage_curve(np.full(60, np.nan), T), "NaN"),
+    ("probabilities above one", lambda: brier_decomposition(Y, T * 10), "0 and 1|probab|between|above"),
+    ("intervals of one end", lambda: interval_width(T), "shape|two|2"),
+    ("regions of no rows", lambda: find_error_regions(X[:0], Y[:0]), "0 sample|no|rows|empty"),
+    ("regions of other errors", lambda: find_error_regions(X, Y[:-1]), "inconsistent"),
+    ("neighbours of other rows", lambda: voronoi_steps(X, X), "neighbors"),
+    ("an empty series", lambda: dtw_distance([], [1.0]), "empty|0|no"),
+    ("a series with NaN", lambda: dtw_distance([np.nan], [1.0]), "NaN"),
+    ("a window below zero", lambda: dtw_distance([1.0], [1.0], window=-1), "window"),
+    ("no neighbours of series", lambda: KNeighborsDTWClassifier(0).fit(X, Y), "n_neighbors"),
+    ("no rounds of boosting", lambda: BoostingClassifier(n_estimators=0).fit(X, Y), "n_estimators"),
+    ("an unknown boosting", lambda: BoostingClassifier("loud").fit(X, Y), "loud"),
+    ("one model to defer to", lambda: DeferringClassifier(TWO[:1]).fit(X, Y), "estimators"),
+    ("prices of nothing", lambda: DeferringClassifier(TWO, costs=(1, 0)).fit(X, Y), "costs"),
+    ("a report of overlapping folds", lambda: report(cv=OVERLAPPING), "more than once"),
+]
+# fmt: on
 
 
 class NaNForest(DecisionTreeClassifier):
@@ -366,12 +235,6 @@ class NaNLine(Ridge):
         return super().predict(X) * np.nan
 
 
-def fitted(cache={}):  # noqa: B006 - fitted once for all
-    if not cache:
-        cache["model"] = quick(random_state=0).fit(X, Y)
-    return cache["model"]
-
-
 # Sentences of scikit-learn's own checks, which show the rows.
 SCIKIT_LEARN = (
     "Expected 2D array",
@@ -380,7 +243,7 @@ SCIKIT_LEARN = (
     "Unknown label",
 )
 
-CASES = [*rows(), *whole_amounts(), *parameters()]
+CASES = [*rows(), *parameters(), *models(), *SINGLE]
 
 
 def test_there_are_enough_of_them_and_each_has_a_name():

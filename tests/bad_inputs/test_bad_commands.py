@@ -1,4 +1,4 @@
-"""Three hundred bad uses of the commands: each gets one sentence, exit code 2, and changes nothing on disk."""
+"""More than 250 bad uses of the commands: each gets one sentence, exit code 2, and changes nothing on disk."""
 
 import os
 
@@ -12,35 +12,19 @@ REPORT = ["report", "good.csv", "--target", "y", "--out", "new.html"]
 SCORE = ["score", "good.skops", "good.csv", "--out", "new.csv"]
 COMMANDS = {"fit": FIT, "report": REPORT, "score": SCORE}
 
-
 SHARED_OPTIONS = {
     "--jobs": (("0", "99999999999", "-99999999999", "1025", "two", "1.5", ""), "jobs"),
     "--random-state": (("-1", "4294967296", "x", "1.5", "", "nan"), "random-state"),
     "--task": (("class", "Regression", "", "1"), "task"),
     "--estimator": (("tree", "Boosting", "", "model.onnx"), "--estimator"),
     "--estimator=": (("model.pkl", "model.joblib"), "is a pickle"),
-    "--estimator==": (
-        ("lightgbm.txt", "model.json", "model.cbm", "model.ubj"),
-        "cannot check what the parser",
-    ),
+    "--estimator==": (("m.txt", "m.json", "m.cbm", "m.UBJ"), "cannot check what the parser"),
 }
-GROUPS = {
-    "nothing": "has no column",
-    "y": "both --target and --groups",
-    "kind": "at least 5 are needed",
-}
+GROUPS = {"nothing": "has no column", "y": "both --target and --groups", "kind": "at least 5"}
 
 
 def replaced(command, old, new):
     return [new if argument == old else argument for argument in command]
-
-
-def cases():
-    yield from tables()
-    yield from targets()
-    yield from outputs()
-    yield from options()
-    yield from models()
 
 
 def tables():
@@ -52,37 +36,23 @@ def tables():
 
 
 def targets():
+    """Columns that cannot be predicted; tests/cli/test_target.py has all of them, without the command."""
     columns = {
         "nothing": ("", "has no column"),
         "Y": ("", "is it 'y'?"),
-        "é": ("", "has no column"),
         "constant": (["a"] * 60, "is a in every row"),
-        "number": ([3] * 60, "in every row"),
         "names": ([f"n{i}" for i in range(60)], "id or free text"),
-        "rare": (["a"] * 58 + ["b"] * 2, "Fewer than two classes of 'rare' have 5 rows"),
-        "rarer": (["a"] * 52 + list("bcdefghi"), "Fewer than two classes of 'rarer' have 5 rows"),
-        "gaps": ([None] * 60, "is empty"),
         "few": (["a", "b"] * 5 + [None] * 50, "20 are needed"),
-        "endless": ([1.0, float("inf")] * 30, "infinite"),
         "below": ([float("-inf"), 2.0, 3.0] * 20, "infinite"),
         "huge": ([i * 1e39 for i in range(60)], "no numbers above"),
         "larger": ([(-1) ** i * i * 1e300 for i in range(60)], "no numbers above"),
+        "rare": (["a"] * 58 + ["b"] * 2, "Fewer than two classes", "--task", "classification"),
+        "tenths": ([i % 25 / 10 for i in range(60)], "25 different", "--task", "classification"),
+        "mixed": (["1", "x", "2"] * 20, "not a number", "--task", "regression"),
     }
-    for name, (values, sentence) in columns.items():
+    for name, (values, sentence, *extra) in columns.items():
         for kind in ("fit", "report"):
-            yield f"{kind} target {name}", (kind, name, values), sentence
-    for name, values, sentence in [
-        ("rare", ["a"] * 58 + ["b"] * 2, "Fewer than two classes"),
-        ("codes", list(range(60)), "60 different numbers in 60 rows, too many for classes"),
-        ("tenths", [i % 25 / 10 for i in range(60)], "25 different numbers"),
-    ]:
-        for kind in ("fit", "report"):
-            extra = ["--task", "classification"]
-            yield f"{kind} {name} as classes", (kind, name, values, *extra), sentence
-    for name, values in {"texts": ["a", "b"] * 30, "mixed": ["1", "x", "2"] * 20}.items():
-        for kind in ("fit", "report"):
-            extra = ["--task", "regression"]
-            yield f"{kind} {name} as numbers", (kind, name, values, *extra), "not a number"
+            yield f"{kind} target {name}", (kind, name, values, *extra), sentence
 
 
 def outputs():
@@ -109,61 +79,43 @@ def outputs():
                 continue
             yield f"{kind} --out {name}", [*command[:-1], name], f"{name} must end in"
         for name in ("good.csv", "link.csv", "./good.csv", "a-folder/../good.csv"):
-            yield (
-                f"{kind} over {name}",
-                [*command[:-1], name],
-                "good.csv" if kind == "score" else "",
-            )
-    yield (
-        "score over parquet",
-        replaced([*SCORE[:-1], "good.parquet"], "good.csv", "good.parquet"),
-        "also",
-    )
+            words = "good.csv" if kind == "score" else ""
+            yield f"{kind} over {name}", [*command[:-1], name], words
+    over = replaced([*SCORE[:-1], "good.parquet"], "good.csv", "good.parquet")
+    yield "score over parquet", over, "also"
     yield "fit over its estimator", [*FIT[:-1], "plain.skops", "--estimator", "plain.skops"], "also"
-    yield "report over its scores", [*REPORT, "--scores", "good.csv"], "also good.csv"
     into = ["report", "a-folder", "--target", "y", "--out", "a-folder/new.html"]
     yield "report into the folder it reads", into, "which is read: write it elsewhere"
-    yield "report scores over link", [*REPORT, "--scores", "link.csv"], "also good.csv"
+    for name, sentence in {"good.csv": "also good.csv", "link.csv": "also good.csv"}.items():
+        yield f"report scores over {name}", [*REPORT, "--scores", name], sentence
     for name in ("new.txt", "new.html", "a-folder", "missing/new.csv", "/dev/full"):
         yield f"report --scores {name}", [*REPORT, "--scores", name], ""
 
 
-def options():
-    yield from shared_options()
-    yield from options_of_score()
+def values():
+    for kind in ("fit", "report"):
+        for option, (values, sentence) in SHARED_OPTIONS.items():
+            for value in values:
+                command = [*COMMANDS[kind], option.rstrip("="), value]
+                yield f"{kind} {option} {value!r}", command, sentence
+        for column, sentence in GROUPS.items():
+            yield f"{kind} --groups {column}", [*COMMANDS[kind], "--groups", column], sentence
+    for kind in ("report", "score"):
+        for risk in ("0", "1", "-0.5", "7", "nan", "inf", "x", "", "5%"):
+            yield f"{kind} --max-risk {risk!r}", [*COMMANDS[kind], "--max-risk", risk], "max-risk"
+    for value in ("0", "1", "2", "-1", "nan", "inf", "x", "95%"):
+        yield f"score --confidence {value!r}", [*SCORE, "--confidence", value], "confidence"
+    for column in ("nothing", "X", ""):
+        yield f"score --keep {column!r}", [*SCORE, "--keep", column], f"lacks {column!r}"
+
+
+def misuse():
     for kind, command in COMMANDS.items():
         for extra in (["--nonsense"], ["more.csv"], ["--out"]):
             yield f"{kind} {extra}", [*command, *extra], ""
     for command in (["fit"], ["score"], ["fit", "good.csv"], ["score", "good.skops"], ["nonsense"]):
         yield f"{command} alone", command, ""
     yield "report without a target", ["report", "good.csv", "--out", "new.html"], "--target"
-
-
-def shared_options():
-    for kind in ("fit", "report"):
-        for option, (values, sentence) in SHARED_OPTIONS.items():
-            for value in values:
-                yield (
-                    f"{kind} {option} {value!r}",
-                    [*COMMANDS[kind], option.rstrip("="), value],
-                    sentence,
-                )
-        for column, sentence in GROUPS.items():
-            yield f"{kind} --groups {column}", [*COMMANDS[kind], "--groups", column], sentence
-
-
-def options_of_score():
-    for kind in ("report", "score"):
-        for risk in ("0", "1", "-0.5", "7", "nan", "inf", "x", "", "5%"):
-            yield f"{kind} --max-risk {risk!r}", [*COMMANDS[kind], "--max-risk", risk], "max-risk"
-    for confidence in ("0", "1", "2", "-1", "nan", "inf", "x", "95%"):
-        yield (
-            f"score --confidence {confidence!r}",
-            [*SCORE, "--confidence", confidence],
-            "confidence",
-        )
-    for column in ("nothing", "X", ""):
-        yield f"score --keep {column!r}", [*SCORE, "--keep", column], "column"
 
 
 def models():
@@ -190,11 +142,11 @@ def models():
         yield f"{kind} with the wrong task", regression, "classification"
 
 
-CASES = list(cases())
+CASES = [*tables(), *targets(), *outputs(), *values(), *misuse(), *models()]
 
 
 def test_there_are_enough_of_them_and_each_has_a_name():
-    assert len({name for name, *_ in CASES}) == len(CASES) >= 300
+    assert len({name for name, *_ in CASES}) == len(CASES) >= 250
 
 
 @pytest.mark.parametrize(("command", "names"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])

@@ -23,6 +23,7 @@ def test_files_that_once_broke_a_reader_are_refused(fuzz_tables, path, capsys):
     assert fuzz_tables.read(path) in ("read", "refused")
 
 
+@pytest.mark.slow
 def test_ten_seconds_of_fuzzing_find_nothing(fuzz_tables):
     counts, defects = fuzz_tables.fuzz(10, seed=1)
     assert defects == []

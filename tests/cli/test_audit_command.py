@@ -139,13 +139,10 @@ def test_lines_may_be_sorted_and_a_row_answered_once(asked, verdict):
 def test_rows_without_an_answer_are_told(asked, verdict):
     full = asked()
     labels = pd.read_csv(full)["label"].where(np.arange(80) >= 8)
-    n_open = (
-        len(labels) - json.loads(verdict(changed(full, label=labels), "--json").out)["n_answered"]
-    )
+    n_open = 80 - json.loads(verdict(changed(full, label=labels), "--json").out)["n_answered"]
     assert 0 < n_open <= 8
-    assert (
-        f"{n_open} of 80 draws have no answer: each counts as the worst case." in verdict(full).out
-    )
+    words = f"{n_open} of 80 draws have no answer: each counts as the worst case."
+    assert words in verdict(full).out
 
 
 def test_answers_may_be_in_two_files(asked, verdict, tmp_path):
@@ -218,17 +215,15 @@ def test_answers_that_say_nothing_or_two_things_are_refused(asked, verdict, tmp_
 def test_bad_options_are_refused(folder, run, asked, verdict, tmp_path):
     full = asked()
     known = ("audit", folder / "kinds.skops", folder / "new.csv")
+    new = ("--out", tmp_path / "x.csv")
     assert "Pass --out with a file" in run(*known).sentence
     assert "must end in .csv" in run(*known, "--out", tmp_path / "ask.parquet").sentence
     assert "is there already, perhaps with answers" in run(*known, "--out", full).sentence
-    assert (
-        "is for the verdict"
-        in run(*known, "--out", tmp_path / "x.csv", "--fail-above", "1").sentence
-    )
+    assert "is for the verdict" in run(*known, *new, "--fail-above", "1").sentence
     assert "leave them out where --answers" in verdict(full, "--labels", "5").sentence
     assert "--confidence 1 is not a probability" in verdict(full, "--confidence", "1").sentence
     assert "--fail-above nan must be a number" in verdict(full, "--fail-above", "nan").sentence
-    assert run(*known, "--labels", "0", "--out", tmp_path / "x.csv").code == 2
+    assert run(*known, "--labels", "0", *new).code == 2
     assert not (tmp_path / "x.csv").exists()
 
 

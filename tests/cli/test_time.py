@@ -24,17 +24,8 @@ def visits(tmp_path_factory):
 
 
 def summary_of(run, path, *options):
-    command = [
-        "report",
-        str(path),
-        "--target",
-        "label",
-        "--estimator",
-        "logistic",
-        "--json-rows",
-        "--quick",
-    ]
-    done = run(*command, *options)
+    quick = ["--estimator", "logistic", "--json-rows", "--quick"]
+    done = run("report", path, "--target", "label", *quick, *options)
     assert done.code == 0, done.err
     return json.loads(done.out)
 

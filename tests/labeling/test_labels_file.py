@@ -81,7 +81,7 @@ def test_a_model_learns_from_exactly_the_labels_and_the_table_s_own(folder, fit)
         ([1.0, 2.0, None, None], ["more", 1], {"1", "2", "more"}),
         ([None, None, None, None], ["a", "b"], {"a", "b"}),
     ],
-    ids=["numbers", "texts and numbers", "codes", "truth", "numbers and a text", "nothing"],
+    ids=["numbers", "strings and numbers", "codes", "booleans", "numbers and a string", "nothing"],
 )
 def test_labels_and_the_table_s_own_are_of_one_kind(folder, own, labels, expected):
     pd.DataFrame({"x": range(4), "z": 1, "kind": own}).to_csv("pool.csv", index=False)
@@ -97,12 +97,13 @@ BAD_FILES = {
     "empty": ("", "is empty"),
     "no answers": (HEADER, "has column names but no rows"),
     "no label": ("row,kind\n1,label\n", "lacks 'label', which a file of `surefoot label` has"),
-    "no row": ("label,kind\na,label\n", "lacks 'row'"),
     "outside": (HEADER + line(0, "a") + line(60, "b"), "rows up to 60, but the table has 60 rows"),
     "below": (HEADER + line(-1, "a"), "positions of rows, whole numbers from 0"),
     "fraction": (HEADER + line(1.5, "a"), "positions of rows, whole numbers from 0"),
-    "word": (HEADER + line("one", "a"), "positions of rows, whole numbers from 0"),
-    "gap": (HEADER + line("", "a") + line(1, "a"), "positions of rows, whole numbers from 0"),
+    "missing row": (
+        HEADER + line("", "a") + line(1, "a"),
+        "positions of rows, whole numbers from 0",
+    ),
     "twice": (HEADER + line(3, "a") + line(3, "b"), "labels.csv has a row more than once"),
     "another table": ("x,z,kind\n1,2,a\n", "lacks 'row', 'label'"),
     "image": (b"\x89PNG\r\n\x1a\n", "not a table but an image"),

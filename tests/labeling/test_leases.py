@@ -56,39 +56,6 @@ def test_a_row_that_went_to_somebody_else_is_refused_with_the_reason(timed):
     assert timed.labels() == {mine["row"]: "b"}
 
 
-def test_a_late_answer_to_a_row_that_nobody_else_has_is_saved(timed):
-    (item,) = timed.items("ann", 1)
-    timed.now += 10_000
-    assert timed.answer(item, "a").json() == {"saved": True, "n_labels": 1}
-
-
-def test_a_row_that_somebody_else_gave_back_may_be_answered_late(timed):
-    ann = timed.items("ann", 4)
-    timed.now += 61
-    (bobs,) = timed.items("bob", 1)
-    timed.answer(bobs, kind="skip", person="bob")
-    (mine,) = [item for item in ann if item["row"] == bobs["row"]]
-    assert timed.answer(mine, "a").status_code == 200
-
-
-def test_an_older_lease_of_the_same_person_serves_as_well_and_ends_the_newer_one(timed):
-    (old,) = timed.items("ann", 1)
-    timed.answer(old, "a")
-    new = timed.undo(old["row"]).json()["item"]
-    assert new["lease"] != old["lease"]
-    assert timed.answer(old, "b").json() == {"saved": True, "n_labels": 1}
-    assert old["row"] not in rows(timed.items("ann", 4))
-
-
-def test_a_row_that_is_answered_is_asked_of_nobody(timed):
-    (item,) = timed.items("ann", 1)
-    timed.answer(item, "a")
-    timed.now += 61
-    for person in ("ann", "bob"):
-        assert item["row"] not in rows(timed.items(person, 4))
-        timed.now += 61
-
-
 def test_leases_last_over_a_restart(serve_pool, does_not_learn):
     served = serve_pool(4)
     ann = served.items("ann", 2)

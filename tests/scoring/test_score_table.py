@@ -124,21 +124,6 @@ def test_a_csv_gives_the_scores_of_its_rows(classifier, rows, tmp_path, delimite
         assert scores["plan"][7] == "für alle"
 
 
-def test_cells_behind_spaces_are_read_as_by_the_commands(classifier, tmp_path):
-    (tmp_path / "t.csv").write_text("age, spent, visits, plan\n40, NA, 3, paid\n41, -1, 4, None\n")
-    with pytest.raises(ValueError, match="NaN"):  # the gap arrives at a model that takes none
-        score_table(classifier, tmp_path / "t.csv", tmp_path / "out")
-    (tmp_path / "t.csv").write_text("age, spent, visits, plan\n40, 2, 3, paid\n41, -1, 4, None\n")
-    score_table(classifier, tmp_path / "t.csv", tmp_path / "out", keep=["plan"])
-    scores = read(tmp_path / "out")
-    assert scores["plan"].fillna("gap").tolist() == ["paid", "gap"]
-    rows = pd.DataFrame({"age": [40.0], "spent": 2.0, "visits": 3, "plan": "paid"})
-    assert scores["estimated_error"][0] == pytest.approx(classifier.predict_error(rows)[0])
-    (tmp_path / "t.csv").write_text('age, spent, visits, plan\n40, 2, 3, "paid"\n')
-    score_table(classifier, tmp_path / "t.csv", tmp_path / "other", keep=["plan"])
-    assert read(tmp_path / "other")["plan"].tolist() == ["paid"]
-
-
 def test_cells_of_a_csv_get_the_kinds_that_their_columns_had_in_fit(rows, tmp_path):
     seen = []
 
@@ -208,11 +193,25 @@ def make_imputing():
 def test_infinite_numbers_are_judged_as_missing_ones(rows, tmp_path):
     X = rows[["age", "spent"]].copy()
     sure = IndividualErrorClassifier(make_imputing(), cv=2, random_state=0).fit(X, X["spent"] > 0)
-    X.loc[[3, 8], "age"] = [np.inf, -np.inf]
-    X.to_parquet(tmp_path / "t.parquet")
-    assert score_table(sure, tmp_path / "t.parquet", tmp_path / "out")["n_infinite"] == 2
-    gaps = X.replace([np.inf, -np.inf], np.nan)
-    np.testing.assert_allclose(read(tmp_path / "out")["estimated_error"], sure.predict_error(gaps))
+    X.loc[[3, 8, 9], "age"] = [np.inf, -np.inf, 1e39]
+    X.to_csv(tmp_path / "t.csv", index=False)
+    assert score_table(sure, tmp_path / "t.csv", tmp_path / "out")["n_infinite"] == 3
+    X.loc[[3, 8, 9], "age"] = np.nan
+    np.testing.assert_allclose(read(tmp_path / "out")["estimated_error"], sure.predict_error(X))
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
+def test_one_file_has_the_scores_of_a_folder(classifier, rows, tmp_path, name):
+    rows.assign(code="007").to_csv(tmp_path / "t.csv", index=False)
+    keep = ["visits", "code"]
+    parts = score_table(classifier, tmp_path / "t.csv", tmp_path / "out", keep=keep)
+    one = score_table(classifier, tmp_path / "t.csv", tmp_path / name, keep=keep, n_jobs=2)
+    assert parts == {**one, "n_parts": 1, "n_earlier": 0}
+    is_csv = name.endswith("csv")
+    scores = pd.read_csv(tmp_path / name, dtype={"code": str}) if is_csv else read(tmp_path / name)
+    assert scores["visits"].tolist() == rows["visits"].tolist()
+    expected = read(tmp_path / "out").drop(columns="visits")  # a string in a stream
+    pd.testing.assert_frame_equal(scores.drop(columns="visits"), expected, check_dtype=False)
 
 
 def test_a_promise_says_which_rows_are_trusted(classifier, big, tmp_path):

@@ -74,6 +74,9 @@ class CrossFit:
         The folds.
     held_out : HeldOutOutputs
         Outputs and columns of the held-out rows.
+    truth, weight, units : ndarrays
+        Targets of the held-out rows, their weights, and what belongs together (see `units_of`); the last two may
+        be None.
     too_rare : ndarray of int
         Positions of rows that are never held out, as their class is too rare.
     """
@@ -87,22 +90,10 @@ class CrossFit:
     reference_rows: Ints
     folds: list[Fold]
     held_out: HeldOutOutputs
+    truth: NDArray[Any]
+    weight: Floats | None
+    units: NDArray[Any] | None
     too_rare: Ints
-
-    @property
-    def truth(self) -> NDArray[Any]:
-        """Targets of the held-out rows."""
-        return self.y[self.held_out.rows]
-
-    @property
-    def weight(self) -> Floats | None:
-        """Weights of the held-out rows, if there are any."""
-        return None if self.sample_weight is None else self.sample_weight[self.held_out.rows]
-
-    @property
-    def units(self) -> NDArray[Any] | None:
-        """Group of each held-out row, or its position where rows were held out twice; None if rows are independent."""
-        return units_of(self.held_out.rows, self.groups)
 
 
 def units_of(rows: Ints, groups: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -194,17 +185,21 @@ class CrossFitter:
             outputs = None
             if inner is not None:
                 outputs = parts.describe(parts.splits_within(train), names=inner)
-            folds.append(Fold(train, test, parts.model(train), panel, outputs))
+            folds.append(Fold(train, test, parts.models[train.tobytes()], panel, outputs))
+        rows, deployed = held_out.rows, parts.deployed
         return CrossFit(
             y=y,
             groups=groups,
             sample_weight=sample_weight,
             seed=parts.seed,
-            model=parts.model(parts.deployed),
-            panel=parts.panel(parts.deployed),
-            reference_rows=parts.reference_rows(parts.deployed),
+            model=parts.models[deployed.tobytes()],
+            panel=parts.panels[deployed.tobytes()],
+            reference_rows=parts.reference_rows(deployed),
             folds=folds,
             held_out=held_out,
+            truth=y[rows],
+            weight=None if sample_weight is None else sample_weight[rows],
+            units=units_of(rows, groups),
             too_rare=parts.too_rare,
         )
 
@@ -217,10 +212,12 @@ class CrossFitter:
         parts.fit_models([parts.deployed, *(train for train, _ in parts.splits)])
         rows = np.concatenate([test for _, test in parts.splits])
         predictions = [
-            predict_labels(parts.model(train), take_rows(X, test)) for train, test in parts.splits
+            predict_labels(parts.models[train.tobytes()], take_rows(X, test))
+            for train, test in parts.splits
         ]
         order = np.argsort(rows, kind="stable")
-        return parts.model(parts.deployed), rows[order], np.concatenate(predictions)[order]
+        model = parts.models[parts.deployed.tobytes()]
+        return model, rows[order], np.concatenate(predictions)[order]
 
     def build(self, parts: list[PanelRows], n_trained: int, like: Panel | None) -> list[Any]:
         """Panel of each part; `like` is that of the deployed model, which comes first if there is none yet."""
@@ -282,33 +279,30 @@ class _Parts:
         self.too_rare = never_held_out(splitter, self.splits, len(y))
         has_one = len(self.splits) == 1 and not deploy_all
         self.deployed: Ints = self.splits[0][0] if has_one else np.arange(len(y))
-        self._models: dict[bytes, Any] = {}
-        self._panels: dict[bytes, Panel] = {}
-
-    def model(self, part: Ints) -> Any:
-        """Model of a part that was fitted before."""
-        return self._models[part.tobytes()]
-
-    def panel(self, part: Ints) -> Panel:
-        """Panel of a part that was built before."""
-        return self._panels[part.tobytes()]
+        self.models: dict[bytes, Any] = {}
+        self.panels: dict[bytes, Panel] = {}
 
     def build(self, parts: Iterable[Ints]) -> list[Panel]:
         """Panels of parts, each built once; that of the deployed rows comes first, and the others are like it."""
         wanted = {part.tobytes(): part for part in parts}
-        self._check_classes(wanted.values())
+        for part in wanted.values():
+            if missing := self._missing(part):
+                raise ValueError(
+                    f"cv leaves a training fold without class {missing.pop()!r}: it may be stratified, "
+                    "or have fewer folds."
+                )
         first = self.deployed.tobytes()
-        like = self._panels.get(first)
+        like = self.panels.get(first)
         needed = {first: self.deployed, **wanted}
-        new = {key: part for key, part in needed.items() if key not in self._panels}
+        new = {key: part for key, part in needed.items() if key not in self.panels}
         self.fit_models(new.values())
         if new:
             rows = [self._panel_rows(part) for part in new.values()]
             built = self.fitter.build(rows, len(self.deployed), like)
-            self._panels.update(zip(new, built, strict=True))
+            self.panels.update(zip(new, built, strict=True))
             if any(i.needs_held_out_scores for i in self.fitter.indicators.values()):
                 self._set_scores(new.values())
-        return [self._panels[key] for key in wanted]
+        return [self.panels[key] for key in wanted]
 
     def describe(
         self,
@@ -348,12 +342,12 @@ class _Parts:
         return inner or fresh_splits(part, self.groups, self.seed)
 
     def reference_rows(self, part: Ints) -> Ints:
-        """Positions of the rows in which the panel of a part searches neighbours."""
-        return part[self._kept(part)]
+        """Positions of the rows in which the panel of a part searches neighbours: all, or a random sample."""
+        return part[self._sample(len(part), self.fitter.max_reference_rows)]
 
     def fit_models(self, parts: Iterable[Ints]) -> None:
         """Fit the models of the parts that have none yet."""
-        new = {part.tobytes(): part for part in parts if part.tobytes() not in self._models}
+        new = {part.tobytes(): part for part in parts if part.tobytes() not in self.models}
         weight = self.sample_weight
         tasks = (
             delayed(fit_model)(
@@ -364,7 +358,7 @@ class _Parts:
             )
             for part in new.values()
         )
-        self._models.update(zip(new, self._run(tasks, "fit"), strict=True))
+        self.models.update(zip(new, self._run(tasks, "fit"), strict=True))
 
     def _panel_rows(self, part: Ints) -> PanelRows:
         """Model and rows of a part, for its panel."""
@@ -376,22 +370,19 @@ class _Parts:
                 sampled = take_rows(self.X, learned), self.y[learned]
         is_deployed = np.array_equal(part, self.deployed)
         folds = (i for i, (train, _) in enumerate(self.splits) if np.array_equal(train, part))
-        positions = np.searchsorted(self.reference_rows(self.deployed), reference)
+        whole = self.reference_rows(self.deployed)
+        positions = np.searchsorted(whole, reference)
+        is_part = np.array_equal(whole[np.minimum(positions, len(whole) - 1)], reference)
         return PanelRows(
-            model=self.model(part),
+            model=self.models[part.tobytes()],
             X=take_rows(self.X, reference),
             y=self.y[reference],
             learned=sampled,
             folds=None if self._folds is None else self._folds[learned],
             fold=next(folds, -1),
-            positions=positions if self._is_part(reference, positions) else None,
+            positions=positions if is_part else None,
             counted=self._counted() if is_deployed else None,
         )
-
-    def _is_part(self, reference: Ints, positions: Ints) -> bool:
-        """Whether rows are at these positions of the reference rows of the deployed panel."""
-        whole = self.reference_rows(self.deployed)
-        return bool(np.array_equal(whole[np.minimum(positions, len(whole) - 1)], reference))
 
     @cached_property
     def _folds(self) -> Ints | None:
@@ -407,8 +398,9 @@ class _Parts:
 
     def _counted(self) -> Mask | None:
         """Reference rows of the deployed panel that distances are measured to: as many as folds have on the mean."""
-        n_rows = len(self._kept(self.deployed))
-        n_counted = round(float(np.mean([len(self._kept(train)) for train, _ in self.splits])))
+        n_rows = len(self.reference_rows(self.deployed))
+        of_folds = [len(self.reference_rows(train)) for train, _ in self.splits]
+        n_counted = round(float(np.mean(of_folds)))
         if n_counted >= n_rows:
             return None
         mask = np.zeros(n_rows, dtype=bool)
@@ -424,12 +416,13 @@ class _Parts:
         self.fit_models(train for splits in by_part for train, _ in splits)
         for part, splits in zip(parts, by_part, strict=True):
             scores = self._held_out_scores(part, splits)
-            self.panel(part).set_held_out_scores(scores[self._kept(part)])
+            places = self._sample(len(part), self.fitter.max_reference_rows)
+            self.panels[part.tobytes()].set_held_out_scores(scores[places])
 
     def _held_out_scores(self, part: Ints, splits: list[Split]) -> Floats:
         """Out-of-fold scores of the rows of a part, averaged over the splits; NaN where there is none."""
         rows, copies = np.unique(part, return_inverse=True)
-        like, n_trained = self.panel(self.deployed), len(self.deployed)
+        like, n_trained = self.panels[self.deployed.tobytes()], len(self.deployed)
         total, count = np.zeros((len(rows), 1)), np.zeros((len(rows), 1))
         for train, test in splits:
             where = np.searchsorted(rows, test)
@@ -440,10 +433,6 @@ class _Parts:
             count[where] += 1
         means = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
         return means[copies]
-
-    def _kept(self, part: Ints) -> Ints:
-        """Places within a part of its reference rows: all, or a random sample of `max_reference_rows`."""
-        return self._sample(len(part), self.fitter.max_reference_rows)
 
     def _sample(self, n_rows: int, most: int | None) -> Ints:
         """Numbers below `n_rows`: all, or a random sample of `most`, ascending."""
@@ -462,11 +451,3 @@ class _Parts:
         if self.is_frozen or not is_classifier(self.fitter.estimator):
             return set()
         return set(self.y.tolist()) - set(self.y[part].tolist())
-
-    def _check_classes(self, parts: Iterable[Ints]) -> None:
-        for part in parts:
-            if missing := self._missing(part):
-                raise ValueError(
-                    f"cv leaves a training fold without class {missing.pop()!r}: it may be stratified, "
-                    "or have fewer folds."
-                )

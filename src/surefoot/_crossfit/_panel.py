@@ -1,7 +1,7 @@
 """Several indicators around one fitted model; those with equal settings share one neighbour search."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from typing import Any, NamedTuple
@@ -84,24 +84,18 @@ class Panel:
             answers = {m: near.answer(m) for m in methods if m == "predict" or has}
             columns: dict[str, Floats] = {}
             others: dict[str, NDArray[Any]] = {}
-            for name, around in self._around(near, names):
-                columns[name], predictions = self.indicators[name].columns_and_opinions(around)
-                others |= predictions
+            for index, group in zip(self.indexes, self.members, strict=True):
+                chosen = [name for name in group if name in names]
+                in_this_space = index is near.index or not chosen
+                around = near if in_this_space else Neighborhood(index, near.table, near)
+                for name in chosen:
+                    columns[name], predictions = self.indicators[name].columns_and_opinions(around)
+                    others |= predictions
             in_order = {name: columns[name] for name in self.indicators if name in columns}
             return PanelOutput(near.scores, in_order, answers, others if opinions else {})
 
         n_samples = max((self.indicators[name].needed_samples() for name in names), default=0)
         return join(self.indexes[0].map(describe, X, n_samples))
-
-    def _around(
-        self, near: Neighborhood, names: Collection[str]
-    ) -> Iterator[tuple[str, Neighborhood]]:
-        """Chosen indicators, each with the neighbourhood in the space that it shares with others."""
-        for index, group in zip(self.indexes, self.members, strict=True):
-            chosen = [name for name in group if name in names]
-            if chosen:
-                around = near if index is near.index else Neighborhood(index, near.table, near)
-                yield from ((name, around) for name in chosen)
 
 
 class PanelRows(NamedTuple):

@@ -14,6 +14,7 @@ from surefoot._models._fitting import (
     split_model,
     takes_rows_as_they_are,
 )
+from surefoot._models._given import GivenOutputs
 from surefoot._models._inputs import (
     MixedInput,
     ModelInput,
@@ -25,6 +26,7 @@ from surefoot._models._inputs import (
 from surefoot._models._outputs import Outputs, margin, top_class
 
 __all__ = [
+    "GivenOutputs",
     "MixedInput",
     "ModelInput",
     "Outputs",

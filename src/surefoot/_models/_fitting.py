@@ -165,17 +165,13 @@ def preprocesses_inside(model: Any) -> bool:
 
 def saw_no_labels(model: Any, space: Any) -> bool:
     """Whether the labels of the rows cannot have shaped their coordinates, in this space of a fitted model."""
-    return _ignores_labels(space) and _transforms_without_labels(model)
-
-
-def _transforms_without_labels(model: Any) -> bool:
-    if isinstance(model, FrozenEstimator):
-        return True  # fitted on other rows
-    if hasattr(model, "best_estimator_"):  # labels have chosen the transformers
-        return not split_model(model)[0]
+    if not _ignores_labels(space):
+        return False
     if isinstance(model, Pipeline):
-        return _ignores_labels(model[:-1]) and _transforms_without_labels(model[-1])
-    return True
+        return _ignores_labels(model[:-1]) and saw_no_labels(model[-1], None)
+    # A frozen model was fitted on other rows; labels have chosen the transformers in a search.
+    searched = hasattr(model, "best_estimator_") and not isinstance(model, FrozenEstimator)
+    return not (searched and split_model(model)[0])
 
 
 def _ignores_labels(transformer: Any) -> bool:

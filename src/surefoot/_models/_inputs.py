@@ -61,10 +61,6 @@ class ModelInput:
         """Table as it is, with `rows` its encoded form, unless the model knows names that it lacks."""
         return table
 
-    def score(self, outputs: Outputs, rows: Any) -> Floats:
-        """Scores of the model for encoded rows."""
-        return outputs(self.as_model_sees(rows))
-
     def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         raise TypeError("There is nothing between rows of a table that was never looked at.")
@@ -121,7 +117,7 @@ class NumericInput(ModelInput):
     def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         samples = interpolate(rows, self.rows, near, steps)
-        return self.score(outputs, samples).reshape(*near.shape, -1)
+        return outputs(self.as_model_sees(samples)).reshape(*near.shape, -1)
 
     def nbytes_per_sample(self) -> int:
         """Approximate bytes that one sample takes, with the temporary arrays needed to make it."""
@@ -168,7 +164,7 @@ class MixedInput(ModelInput):
         with np.errstate(invalid="ignore"):
             between = {name: a + weights * (b - a) for name, (a, b) in numbers.items()}
         scores = [
-            self.score(outputs, with_columns(table, self._filled(between, numbers, side)))
+            outputs(self.as_model_sees(with_columns(table, self._filled(between, numbers, side))))
             for side, table in enumerate((start, end))
         ]
         mixed = scores[0] + weights[:, None] * (scores[1] - scores[0])
@@ -196,6 +192,8 @@ def model_input(model: Any, table: Any, like: ModelInput | None = None) -> Model
 
     It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
     """
+    if hasattr(model, "given_input"):
+        return model.given_input(table)
     flags = getattr(model, "is_categorical_", None)
     has_categories = flags is not None and np.any(flags)
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0

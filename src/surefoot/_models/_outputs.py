@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -39,6 +38,10 @@ class Outputs:
         Method in use.
     classes : ndarray of shape (n_classes,) or None
         Classes; None for a regressor.
+    has_probabilities : bool
+        Whether the model has `predict_proba`.
+    n_columns : int
+        Columns of the scores: one for a regressor or two classes, else one per class.
     least_probability : float
         Smallest probability that n rows can show: half a row of either class more (rule of succession).
     """
@@ -48,24 +51,15 @@ class Outputs:
         self.model = model
         self.method = _choose_method(model, response)
         self.is_regression = self.method == "predict"
-        self.classes: Any = None if self.is_regression else _checked_classes(model)
+        self.classes: Any = None if self.is_regression else np.asarray(model.classes_)
         self.least_probability = 1.0 / (2 * n_rows + 2)
-        self.cut = self._threshold_score()
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether the model has `predict_proba`."""
-        return hasattr(self.model, "predict_proba")
-
-    @property
-    def n_columns(self) -> int:
-        """Columns of the scores: one for a regressor or two classes, else one per class."""
-        return 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+        self.has_probabilities = hasattr(model, "predict_proba")
+        n_classes = 0 if self.is_regression else len(model.classes_)
+        self.n_columns = n_classes if n_classes > 2 else 1
+        self.cut = self._threshold_score() if isinstance(model, THRESHOLDED) else 0.0
 
     def _threshold_score(self) -> float:
-        """Score at which a classifier with a threshold of its own changes its decision; 0 for any other model."""
-        if not isinstance(self.model, THRESHOLDED):
-            return 0.0
+        """Score at which a classifier with a threshold of its own changes its decision."""
         default = 0.5 if self.method == "predict_proba" else 0.0
         given = getattr(self.model, "best_threshold_", getattr(self.model, "threshold", "auto"))
         threshold = default if given == "auto" else float(given)
@@ -143,7 +137,7 @@ def margin(scores: Floats, top: Ints) -> Floats:
 
 
 def _choose_method(model: Any, response: str) -> str:
-    """Method of the model that scores are made of; raises if it has none that fits `response`."""
+    """Method of the model that scores are made of; raises if it has none that fits `response`, or one class only."""
     if is_regressor(model):
         if response not in ("auto", "predict"):
             raise ValueError(
@@ -154,31 +148,21 @@ def _choose_method(model: Any, response: str) -> str:
         raise ValueError(
             f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
         )
+    if isinstance(model.classes_, list):
+        raise TypeError("estimator predicts several targets a row: it may predict one.")
+    if len(model.classes_) < 2:
+        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
     if isinstance(model, THRESHOLDED):  # its threshold applies to one response method
         own = model.response_method
         wanted = ("predict_proba", "decision_function") if own == "auto" else (own,)
-    usable = [
-        m for m in wanted if m != "predict" and hasattr(model, m) and not _is_pairwise(model, m)
-    ]
+    # One column per pair of classes instead of one per class cannot be used.
+    pairwise = getattr(model, "decision_function_shape", None) == "ovo" and len(model.classes_) > 2
+    unusable = {"predict", "decision_function"} if pairwise else {"predict"}
+    usable = [m for m in wanted if m not in unusable and hasattr(model, m)]
     if not usable:
         raise ValueError(
             f"{type(model).__name__} has no usable {' or '.join(wanted)}: response may be 'auto', "
             "'decision_function' or 'predict_proba', and the model must have it, one column a class."
         )
     return usable[0]
-
-
-def _checked_classes(model: Any) -> NDArray[Any]:
-    """Classes of a classifier; raises for several targets or a single class."""
-    if isinstance(model.classes_, list):
-        raise TypeError("estimator predicts several targets a row: it may predict one.")
-    if len(model.classes_) < 2:
-        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
-    return np.asarray(model.classes_)
-
-
-def _is_pairwise(model: Any, method: str) -> bool:
-    """Whether `decision_function` has one column per pair of classes instead of one per class."""
-    pairwise = getattr(model, "decision_function_shape", None) == "ovo"
-    return method == "decision_function" and pairwise and len(model.classes_) > 2

@@ -80,9 +80,12 @@ def canonical_metric(metric: Metric) -> Metric:
 
 def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
     """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
-    window_radius(window, 1)
-    if window is not None and not (isinstance(metric, str) and metric == "dtw"):
-        raise ValueError(f"window={window!r} needs metric='dtw': metric={metric!r} has no window.")
+    if window is not None:
+        window_radius(window, 1)
+        if not (isinstance(metric, str) and metric == "dtw"):
+            raise ValueError(
+                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
+            )
     if not (isinstance(metric, str) and metric in ("auto", "dtw")):
         canonical_metric(metric)
 

@@ -14,14 +14,14 @@ import stat
 import sys
 import tempfile
 import zlib
-from codecs import IncrementalDecoder, getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from surefoot._files import FileError
 from surefoot._words import listed, plural, reason
 
 # Standard input among the arguments, and its name in sentences.
@@ -40,7 +40,7 @@ SCORES = frozenset(
 AUDIT_COLUMNS = ("draw", "row", "audit", "answers", "label")
 
 
-class TableFileError(ValueError):
+class TableFileError(FileError):
     """Error for a table that cannot be read or written; its message is one sentence that names the file."""
 
 
@@ -178,7 +178,14 @@ def unpacked(file: Path, path: Path) -> Iterator[Path]:
         return
     limit = max(ALWAYS_ALLOWED, MOST_GROWTH * file.stat().st_size)
     with tempfile.NamedTemporaryFile() as copy, opener(file, "rb") as content:
-        while chunk := unpacked_chunk(content, path):
+        chunk = b"\n"
+        while chunk:
+            try:
+                chunk = content.read(CHUNK)
+            except (EOFError, OSError, zlib.error) as error:
+                raise TableFileError(
+                    f"{path} is a compressed file that is cut off or damaged."
+                ) from error
             copy.write(chunk)
             if copy.tell() > limit:
                 raise TableFileError(
@@ -187,14 +194,6 @@ def unpacked(file: Path, path: Path) -> Iterator[Path]:
                 )
         copy.flush()
         yield Path(copy.name)
-
-
-def unpacked_chunk(content: IO[bytes], path: Path) -> bytes:
-    """Next bytes of a compressed file; an error if it is cut off or damaged."""
-    try:
-        return content.read(CHUNK)
-    except (EOFError, OSError, zlib.error) as error:
-        raise TableFileError(f"{path} is a compressed file that is cut off or damaged.") from error
 
 
 # Form of CSV files
@@ -217,13 +216,18 @@ OTHERS = {
 }
 
 # The name of a column may begin with a bracket, too: a file that continues like this is not a table.
-JSON = re.compile(rb'[\[{]\s*(["\[{\]}]|-?\d+\s*[,\]]|true\b|false\b|null\b)')
-XML = re.compile(
-    rb"<(\?xml|!doctype|!--|[a-z][\w:.-]*(\s[^<>]*)?/?>\s*([^,;\t|\s]|$))", re.IGNORECASE
-)
+LIKE_OTHERS = {
+    re.compile(rb'[\[{]\s*(["\[{\]}]|-?\d+\s*[,\]]|true\b|false\b|null\b)'): "JSON",
+    re.compile(
+        rb"<(\?xml|!doctype|!--|[a-z][\w:.-]*(\s[^<>]*)?/?>\s*([^,;\t|\s]|$))", re.IGNORECASE
+    ): "a web page or XML",
+}
 
 # Cells that stand for a missing value; in a column of numbers NaN does as well.
 MISSING_CELLS = ("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null")
+
+# Bytes that are no UTF-8, as Python reads them (surrogateescape).
+NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 
 # Records that the delimiter is guessed from, and the bytes that they are sought in.
 PEEKED = 50
@@ -242,15 +246,13 @@ class CsvForm(NamedTuple):
 def check_is_table(start: bytes, path: Path) -> None:
     """Raise an error that says what a file is, if its first bytes show that it is no table."""
     begin = start.lstrip(b"\xef\xbb\xbf \r\n\t")
-    kind = next((kind for magic, kind in OTHERS.items() if begin.startswith(magic)), None)
-    if kind is None and b"\0" in start:
-        kind = "a binary file"
-    elif kind is None and JSON.match(begin):
-        kind = "JSON"
-    elif kind is None and XML.match(begin):
-        kind = "a web page or XML"
-    if kind is not None:
-        raise TableFileError(f"{path} is not a table but {kind}: surefoot reads CSV and Parquet.")
+    kinds = [kind for magic, kind in OTHERS.items() if begin.startswith(magic)]
+    kinds += ["a binary file"] if b"\0" in start else []
+    kinds += [kind for pattern, kind in LIKE_OTHERS.items() if pattern.match(begin)]
+    if kinds:
+        raise TableFileError(
+            f"{path} is not a table but {kinds[0]}: surefoot reads CSV and Parquet."
+        )
 
 
 @contextmanager
@@ -305,26 +307,17 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
 
 
 def scan(file: Path, delimiter: str) -> tuple[str, bool]:
-    """Encoding of a file, Latin-1 unless all of it is UTF-8; and whether quotes need a careful look."""
-    behind_space = re.compile(rb'(?:^|[\r\n%b]) +"' % re.escape(delimiter).encode())
-    decoder: IncrementalDecoder = getincrementaldecoder("utf-8")()
-    encoding = "utf-8-sig"
-    n_quotes, is_behind_space, tail = 0, False, b""
-    with file.open("rb") as content:
+    """Encoding of a file, Latin-1 unless all of it is UTF-8; and whether its quotes need a careful look."""
+    behind_space = re.compile(rf'(?:^|[\r\n{re.escape(delimiter)}]) +"')
+    n_quotes, is_behind_space, is_utf_8, tail = 0, False, True, ""
+    with file.open(encoding="utf-8", errors="surrogateescape", newline="") as content:
         while chunk := content.read(CHUNK):
-            n_quotes += chunk.count(b'"')
+            n_quotes += chunk.count('"')
             if n_quotes and not is_behind_space:
                 is_behind_space = behind_space.search(tail + chunk) is not None
-                tail = chunk[-100:]
-            try:
-                decoder.decode(chunk)
-            except UnicodeDecodeError:
-                encoding, decoder = "latin-1", getincrementaldecoder("latin-1")()
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        encoding = "latin-1"
-    return encoding, is_behind_space or n_quotes % 2 == 1
+            is_utf_8 = is_utf_8 and (chunk.isascii() or NOT_UTF_8.search(chunk) is None)
+            tail = chunk[-100:]
+    return "utf-8-sig" if is_utf_8 else "latin-1", is_behind_space or n_quotes % 2 == 1
 
 
 def line_of(file: Path, encoding: str, delimiter: str, number: int) -> tuple[int, list[str]]:
@@ -369,22 +362,16 @@ COPIES = 3
 NUMBER, STRING = 8, 24
 
 
-class Size(NamedTuple):
-    """Rows of a table, and bytes that it takes in memory; both are estimates for a CSV file."""
-
-    n_rows: int
-    n_bytes: int
-
-
 def check_fits(path: Path, instead: str) -> None:
     """Raise an error if a table needs more memory than is free; `instead` is what can be done."""
     from surefoot._parallel import free_memory  # noqa: PLC0415 - keeps --help fast
 
-    size, free = size_of(path), free_memory()
-    if size is not None and COPIES * size.n_bytes > free:
+    n_rows, n_bytes = size_of(path)
+    needed, free = COPIES * n_bytes, free_memory()
+    if needed > free:
         raise TableFileError(
-            f"{table_name(path)} has about {size.n_rows:,} rows, which need about "
-            f"{COPIES * size.n_bytes / 1e9:,.3g} GB of memory where {free / 1e9:,.3g} GB are free: {instead}."
+            f"{table_name(path)} has about {n_rows:,} rows, which need about {needed / 1e9:,.3g} GB of memory where "
+            f"{free / 1e9:,.3g} GB are free: {instead}."
         )
 
 
@@ -392,33 +379,32 @@ def sample_that_fits(path: Path) -> int:
     """Rows of a table that half of the free memory holds: 1, 2 or 5 times a power of ten; at least 1,000."""
     from surefoot._parallel import free_memory  # noqa: PLC0415 - keeps --help fast
 
-    size = size_of(path)
-    if size is None or size.n_bytes == 0:
-        return 1000
-    most = size.n_rows * free_memory() / 2 / (COPIES * size.n_bytes)
+    n_rows, n_bytes = size_of(path)
+    most = n_rows * free_memory() / 2 / (COPIES * max(n_bytes, 1))
     round_numbers = (digit * 10**power for power in range(3, 12) for digit in (1, 2, 5))
     return max((number for number in round_numbers if number <= most), default=1000)
 
 
-def size_of(path: Path) -> Size | None:
-    """Size of a table; None if it is a pipe, is compressed, or cannot be read, for which there are other errors."""
+def size_of(path: Path) -> tuple[int, int]:
+    """Rows of a table, and bytes that it takes in memory; both are estimates for a CSV file.
+
+    They are 0 for a pipe, a compressed file, and what cannot be read, for which there are other errors.
+    """
     try:
         if is_folder(path):
             return size_of_parquet(parquet_files(path))
-        if path == STDIN or not path.is_file():
-            return None
-        start = first_bytes(path, CHUNK)
+        start = first_bytes(path, CHUNK) if path != STDIN and path.is_file() else b""
         if start.startswith(b"PAR1"):
             return size_of_parquet([path])
-        n_file = path.stat().st_size
+        if start and not start.startswith(tuple(OPENERS)):
+            n_bytes = path.stat().st_size
+            return round(n_bytes * max(1, start.count(b"\n")) / len(start)), n_bytes
     except (OSError, ValueError):
-        return None
-    if start.startswith(tuple(OPENERS)):
-        return None
-    return Size(round(n_file * max(1, start.count(b"\n")) / max(1, len(start))), n_file)
+        pass
+    return 0, 0
 
 
-def size_of_parquet(files: list[Path]) -> Size:
+def size_of_parquet(files: list[Path]) -> tuple[int, int]:
     """Size of Parquet files by their metadata; a ValueError or OSError if one is broken."""
     from pyarrow.parquet import read_metadata  # noqa: PLC0415 - keeps --help fast
 
@@ -430,7 +416,7 @@ def size_of_parquet(files: list[Path]) -> Size:
                 is_string = column.physical_type == "BYTE_ARRAY"
                 n_bytes += group.num_rows * (STRING if is_string else NUMBER)
                 n_bytes += column.total_uncompressed_size if is_string else 0
-    return Size(n_rows, n_bytes)
+    return n_rows, n_bytes
 
 
 # Content of a file to write

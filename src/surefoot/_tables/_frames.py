@@ -207,13 +207,16 @@ def as_numbers(X: Any, *, complete: bool = True) -> Any:
     if issparse(X):
         values = X.astype(np.float64, copy=False)
         return values if not complete or np.isfinite(values.data).all() else None
-    allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
-    if not all(kind in allowed for kind in kinds_of(X)):
-        return None
-    try:
-        values = as_floats(X)
-    except (TypeError, ValueError):  # objects that are no numbers: categories
-        return None
+    if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
+        values = X.astype(np.float64, copy=False)
+    else:
+        allowed = NUMERIC if is_frame(X) else NUMERIC + "O"
+        if not all(kind in allowed for kind in kinds_of(X)):
+            return None
+        try:
+            values = as_floats(X)
+        except (TypeError, ValueError):  # objects that are no numbers: categories
+            return None
     return values if not complete or np.isfinite(values).all() else None
 
 
@@ -357,6 +360,9 @@ def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[Pla
     """Columns of a table as numbers and codes; with the categories of the columns `like`, where they are given."""
     if issparse(table) or len(table.shape) < 2:
         return []
+    if isinstance(table, np.ndarray) and table.dtype.kind == "f" and like is None:
+        finite = np.where(np.isfinite(table), table, np.nan).astype(np.float64)
+        return [PlainColumn(i, column) for i, column in enumerate(finite.T)]
     names, columns = column_names(table), split_columns(table)
     known = [None] * len(names) if like is None else like
     return [_plain(*each) for each in zip(names, columns, known, strict=True)]

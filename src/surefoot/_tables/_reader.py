@@ -356,30 +356,22 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def is_string(kind: pa.DataType) -> bool:
-    """Whether a type of Arrow is one of strings."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a type of Arrow is one of numbers or booleans."""
-    types = pa.types
-    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-    return any(test(kind) for test in tests)
+# Tests of Arrow's types, and the words for values that pass them.
+KINDS = (
+    (pa.types.is_null, "no values"),
+    (pa.types.is_boolean, "booleans"),
+    (pa.types.is_integer, "numbers"),
+    (pa.types.is_floating, "numbers"),
+    (pa.types.is_decimal, "numbers"),
+    (pa.types.is_string, "strings"),
+    (pa.types.is_large_string, "strings"),
+    (pa.types.is_temporal, "times"),
+)
 
 
 def kind_in_words(kind: pa.DataType) -> str:
     """Kind of values that a column of a type holds, for a sentence."""
-    kind = value_type(kind)
-    if pa.types.is_null(kind):
-        return "no values"
-    if pa.types.is_boolean(kind):
-        return "booleans"
-    if is_number(kind):
-        return "numbers"
-    if is_string(kind):
-        return "strings"
-    return "times" if pa.types.is_temporal(kind) else NESTED
+    return next((words for passes, words in KINDS if passes(value_type(kind))), NESTED)
 
 
 # Cells
@@ -420,14 +412,12 @@ class CellError(ValueError):
         self.column, self.value, self.expected, self.row = column, value, expected, row
 
     def __str__(self) -> str:
-        return f"Row {self.row} has {self.words}."
+        return self.at(f"Row {self.row}")
 
-    @property
-    def words(self) -> str:
-        """What is wrong, after the words for the row: "'old' in the column 'age', where the model knows numbers"."""
-        return (
-            f"{self.value!r} in the column {self.column!r}, where the model knows {self.expected}"
-        )
+    def at(self, place: str) -> str:
+        """Sentence for the value at a place: "Line 7 of t.csv has 'old' in the column 'age', where …"."""
+        where = f"in the column {self.column!r}, where the model knows {self.expected}"
+        return f"{place} has {self.value!r} {where}."
 
     def behind(self, n_rows: int) -> "CellError":
         """Error for the same cell, if so many rows stand in front."""
@@ -435,7 +425,7 @@ class CellError(ValueError):
 
     def in_table(self, table: CsvTable | ParquetTable) -> TableFileError:
         """Error that names the place of the cell in a table."""
-        return TableFileError(f"{table.place(self.row)} has {self.words}.")
+        return TableFileError(self.at(table.place(self.row)))
 
 
 def without_missing(strings: Any) -> Any:
@@ -449,7 +439,7 @@ def matches(strings: Any, pattern: str, *, each: bool = False) -> bool:
     return bool((pc.all if each else pc.any)(found).as_py())
 
 
-def parse(strings: Any, kind: str, name: str, expected: str | None = None) -> Any:
+def parse(strings: Any, kind: str, name: str) -> Any:
     """Column of numbers, booleans or times from strings; `CellError` for a cell that is none, and is not missing."""
     cells = without_missing(pc.utf8_trim_whitespace(strings))
     if kind in "iuf":
@@ -457,12 +447,18 @@ def parse(strings: Any, kind: str, name: str, expected: str | None = None) -> An
     has_hexadecimals = kind in "iu" and matches(cells, HEXADECIMAL)
     types = TYPES["f" if has_hexadecimals else kind]
     for wanted in types:
-        try:
-            return cells.cast(wanted)
-        except pa.ArrowInvalid:
-            continue
+        if (column := cast_or_none(cells, wanted)) is not None:
+            return column
     row = max(first_misfit(cells, wanted) for wanted in types)
-    raise CellError(name, strings[row].as_py(), expected or EXPECTED[kind], row)
+    raise CellError(name, strings[row].as_py(), EXPECTED[kind], row)
+
+
+def cast_or_none(strings: Any, wanted: pa.DataType) -> Any:
+    """Column of another type; None if a string cannot be converted."""
+    try:
+        return strings.cast(wanted)
+    except pa.ArrowInvalid:
+        return None
 
 
 def first_misfit(strings: Any, wanted: pa.DataType) -> int:
@@ -470,9 +466,7 @@ def first_misfit(strings: Any, wanted: pa.DataType) -> int:
     start, end = 0, len(strings)
     while end - start > 1:
         middle = (start + end) // 2
-        try:
-            strings.slice(start, middle - start).cast(wanted)
-        except pa.ArrowInvalid:
+        if cast_or_none(strings.slice(start, middle - start), wanted) is None:
             end = middle
         else:
             start = middle
@@ -491,10 +485,8 @@ def infer(strings: Any, *, decimal_comma: bool = False) -> Any:
     except CellError:
         are_booleans = pc.all(pc.is_in(cells.drop_null(), value_set=BOOLEANS)).as_py()
         return cells.cast(pa.bool_()) if are_booleans else strings
-    try:
-        return floats if floats.null_count else cells.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return floats
+    whole = None if floats.null_count else cast_or_none(cells, pa.int64())
+    return floats if whole is None else whole
 
 
 # Rows in the form that a model was fitted on
@@ -540,14 +532,14 @@ def check_kinds(table: CsvTable | ParquetTable, names: Sequence[str], form: Form
 def as_kind(column: Any, kind: str, name: str) -> Any:
     """Column of the kind that it had in `fit`, as far as that does not depend on the other rows."""
     column = plain(column)
-    if is_string(column.type) and kind in EXPECTED:
+    words = kind_in_words(column.type)
+    if words == "strings" and kind in EXPECTED:
         return parse(column, kind, name)
-    if kind == "f" and not pa.types.is_floating(column.type) and is_number(column.type):
-        return column.cast(pa.float64(), safe=False)
-    if pa.types.is_decimal(column.type) or (kind in EXPECTED and pa.types.is_null(column.type)):
-        return column.cast(pa.timestamp("us") if kind == "M" else pa.float64())
-    if kind == "M" and pa.types.is_date(column.type):
+    if kind == "M" and (words == "no values" or pa.types.is_date(column.type)):
         return column.cast(pa.timestamp("us"))
+    is_exact = pa.types.is_decimal(column.type) or (words == "no values" and kind in EXPECTED)
+    if is_exact or (kind == "f" and words in ("numbers", "booleans")):
+        return column.cast(pa.float64(), safe=False)
     return column
 
 
@@ -566,7 +558,9 @@ def as_fitted(batch: Any, names: Sequence[str], form: Form) -> tuple[Any, int]:
 
 def as_array(columns: list[Any]) -> Any:
     """Array of columns: floats with NaN for missing values if all are numbers, else objects with None."""
-    if all(is_number(column.type) or pa.types.is_null(column.type) for column in columns):
+    if all(
+        kind_in_words(column.type) in ("numbers", "booleans", "no values") for column in columns
+    ):
         floats = [column.cast(pa.float64(), safe=False) for column in columns]
         return np.column_stack([column.to_numpy(zero_copy_only=False) for column in floats])
     objects = np.empty((len(columns[0]), len(columns)), dtype=object)
@@ -695,13 +689,10 @@ def remark_on_slips(frame: Any, remark: Remark) -> None:
         if column.dtype.kind != "O":
             continue
         known = column.dropna()
-        values = known.drop_duplicates()  # strings that come again and again are looked at once
-        slips = values[pd.to_numeric(values, errors="coerce").isna()]
-        n_slips = int(known.isin(slips).sum()) if 0 < len(slips) < len(values) else len(known)
-        if MOSTLY_NUMBERS <= 1 - n_slips / max(len(known), 1) < 1:
-            slip = str(slips.iloc[0])
-            which = "is no number" if n_slips == 1 else "are no numbers"
+        slips = known[pd.to_numeric(known, errors="coerce").isna()]
+        if MOSTLY_NUMBERS <= 1 - len(slips) / max(len(known), 1) < 1:
+            which = "is no number" if len(slips) == 1 else "are no numbers"
             remark(
-                f"Column {name!r} is read as strings: {plural(n_slips, 'value')} of {len(known):,}, such as {slip!r}, "
-                f"{which}."
+                f"Column {name!r} is read as strings: {plural(len(slips), 'value')} of {len(known):,}, such as "
+                f"{str(slips.iloc[0])!r}, {which}."
             )

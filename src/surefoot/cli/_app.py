@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import surefoot
-from surefoot._tables import TableFileError
+from surefoot._files import FileError
 from surefoot.cli._audit import audit
 from surefoot.cli._console import Mistake, plain_warnings, stoppable
 from surefoot.cli._fit import fit
@@ -37,7 +37,7 @@ def run(arguments: list[str] | None = None) -> Any:
     except typer.TyperException as error:
         print(error.format_message(), file=sys.stderr)
         return error.exit_code
-    except TableFileError as error:
+    except FileError as error:
         print(error, file=sys.stderr)
         return Mistake.exit_code
 

@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +30,8 @@ N_LABELS = 100
 # Columns of a file of answers that are read.
 NEEDED = ["row", "label", "audit"]
 
-# Hexadecimal digits of the digest that tells one audit from another.
+# What an audit is drawn from besides the model and the table: labels, seed, tolerance; and a digest of everything.
+CODE = re.compile(r"audit (\d{1,12}) (\d{1,12}) (none|\d+(?:\.\d+)?(?:e[-+]\d+)?) [0-9a-f]{16}")
 DIGITS = 16
 
 
@@ -158,22 +160,9 @@ def draw(
     print(json.dumps(summary) if as_json else words)
 
 
-class Code(NamedTuple):
-    """All that an audit is drawn from, besides the model and the table, and a digest of everything."""
-
-    n_labels: int
-    random_state: int
-    tolerance: float | None
-    digest: str
-
-    def __str__(self) -> str:
-        tolerance = "none" if self.tolerance is None else repr(self.tolerance)
-        return f"audit {self.n_labels} {self.random_state} {tolerance} {self.digest}"
-
-
 def drawn_from(
     model: Path, data: Path, n_labels: int, tolerance: float | None, random_state: int
-) -> tuple[Any, Code, Any]:
+) -> tuple[Any, str, Any]:
     """Audit of a table by a model, its code, and the table; a `Mistake` if the rows cannot be judged."""
     with working("Starting"):
         from surefoot._tables import read_table
@@ -195,11 +184,9 @@ def drawn_from(
         drawn = draw_audit(
             error_estimator, X, n_labels, tolerance=tolerance, random_state=random_state
         )
-    return (
-        drawn,
-        Code(n_labels, random_state, drawn.loss.tolerance, digest_of(model, X, drawn)),
-        table,
-    )
+    size = "none" if drawn.loss.tolerance is None else repr(drawn.loss.tolerance)
+    code = f"audit {n_labels} {random_state} {size} {digest_of(model, X, drawn)}"
+    return drawn, code, table
 
 
 def digest_of(model: Path, X: Any, drawn: Any) -> str:
@@ -214,7 +201,7 @@ def digest_of(model: Path, X: Any, drawn: Any) -> str:
     return digest.hexdigest()[:DIGITS]
 
 
-def rows_to_label(table: Any, drawn: Any, code: Code) -> Any:
+def rows_to_label(table: Any, drawn: Any, code: str) -> Any:
     """One line a draw: what it belongs to, an empty cell for the answer, and all columns of the table."""
     import pandas as pd
 
@@ -223,7 +210,7 @@ def rows_to_label(table: Any, drawn: Any, code: Code) -> Any:
     own = {
         "draw": range(n_draws),
         "row": drawn.rows,
-        "audit": str(code),
+        "audit": code,
         "answers": [answers, *[None] * (n_draws - 1)],
         "label": None,
     }
@@ -236,8 +223,14 @@ def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: flo
     """Result of an audit of a table from its answers; a `Mistake` if they belong to another audit."""
     name = " and ".join(table_name(path) for path in paths)
     code, labels = read_answers(paths, name)
-    drawn, redrawn, _ = drawn_from(model, data, code.n_labels, code.tolerance, code.random_state)
-    if redrawn.digest != code.digest:
+    if (drawn_with := CODE.fullmatch(code)) is None:
+        raise Mistake(
+            f"Column 'audit' of {name} holds {code!r}, which surefoot audit has not written."
+        )
+    n_labels, random_state, tolerance = drawn_with.groups()
+    size = None if tolerance == "none" else float(tolerance)
+    drawn, redrawn, _ = drawn_from(model, data, int(n_labels), size, int(random_state))
+    if redrawn != code:
         raise Mistake(
             f"{name} belongs to another audit: it was not drawn from {table_name(data)} by {model.name}."
         )
@@ -250,16 +243,16 @@ def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: flo
     return drawn.result([targets.get(row) for row in drawn.rows.tolist()], confidence)
 
 
-def read_answers(paths: Sequence[Path], name: str) -> tuple[Code, dict[int, Any]]:
+def read_answers(paths: Sequence[Path], name: str) -> tuple[str, dict[int, Any]]:
     """Code of the audit, and the answer to each row that has one, from one or more files.
 
     A `Mistake` if they contradict each other or belong to different audits.
     """
     labels: dict[int, Any] = {}
-    codes: dict[str, str] = {}
+    codes: set[str] = set()
     for path in paths:
         lines = answered_lines(path)
-        codes |= dict.fromkeys(map(str, lines["audit"].unique()), table_name(path))
+        codes |= set(map(str, lines["audit"].unique()))
         lines = lines[lines["label"].notna()]
         for row, label in zip(lines["row"].tolist(), lines["label"].tolist(), strict=True):
             if labels.setdefault(row, label) != label:
@@ -268,7 +261,7 @@ def read_answers(paths: Sequence[Path], name: str) -> tuple[Code, dict[int, Any]
         raise Mistake(f"{name} must hold the answers to one audit, not to {len(codes)}.")
     if not labels:
         raise Mistake(f"{name} has no answers: fill in the column 'label'.")
-    return read_code(*codes.popitem()), labels
+    return codes.pop(), labels
 
 
 def answered_lines(path: Path) -> Any:
@@ -288,18 +281,6 @@ def answered_lines(path: Path) -> Any:
     if "kind" in table.columns and "draw" not in table.columns:
         table["label"] = table["label"].where(table["kind"] == "label")
     return table[NEEDED]
-
-
-def read_code(text: str, name: str) -> Code:
-    """Code from its text; a `Mistake` if it is none."""
-    try:
-        word, n_labels, random_state, tolerance, digest = text.split(" ")
-        if word == "audit":
-            size = None if tolerance == "none" else float(tolerance)
-            return Code(int(n_labels), int(random_state), size, digest)
-    except ValueError:
-        pass
-    raise Mistake(f"Column 'audit' of {name} holds {text!r}, which surefoot audit has not written.")
 
 
 def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:

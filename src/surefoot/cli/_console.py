@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from surefoot._tables import TableFileError
+from surefoot._files import FileError
 from surefoot._words import listed, reason
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ def one_sentence_of(what: str) -> Iterator[None]:
     """Turn an error of a model into a `Mistake`: `what`, and the first line of its message; others stay."""
     try:
         yield
-    except (Mistake, TableFileError):
+    except (Mistake, FileError):
         raise
     except Exception as error:
         words = (str(error).strip() or type(error).__name__).splitlines()[0]

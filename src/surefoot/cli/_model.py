@@ -18,7 +18,7 @@ from surefoot.abstention import Promise
 from surefoot.cli._console import Mistake, one_sentence_of, remark, working
 from surefoot.cli._options import MODELS, limits_for
 from surefoot.cli._rows import Rows
-from surefoot.model_files import ModelFileError, load_model
+from surefoot.model_files import load_model
 
 # Endings of files that other libraries write, and which those are.
 FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
@@ -39,7 +39,7 @@ def given_model(estimator: str, task: str) -> tuple[Any, str, dict[str, Any] | N
     if path is None:
         check_name(estimator)
         return None, task, None
-    model = load_file(path)
+    model = load_model(path)
     form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
         model = model.estimator_ if is_fitted(model) else model.estimator
@@ -75,17 +75,9 @@ def check_name(name: str) -> None:
     raise Mistake(f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file.")
 
 
-def load_file(path: Path) -> Any:
-    """Model from a skops file; a `Mistake` if the file cannot be loaded."""
-    try:
-        return load_model(path)
-    except ModelFileError as error:
-        raise Mistake(str(error)) from error
-
-
 def load_error_estimator(path: Path) -> ErrorEstimator:
     """A model that `surefoot fit` saved; one sentence for any other."""
-    model = load_file(path)
+    model = load_model(path)
     if not isinstance(model, ErrorEstimator):
         raise Mistake(f"{path} holds a {type(model).__name__}, not what `surefoot fit` saves.")
     if not is_fitted(model):

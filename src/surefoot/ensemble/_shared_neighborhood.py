@@ -35,6 +35,7 @@ class SharedNeighborhood(Neighborhood):
         self.transformed, self.inputs = first.transformed, first.inputs
         self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         self.twin = None
+        self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self._shared = shared
         if index.n_neighbors > 0:
             self.rows, self.distances, self.indices = first.rows, first.distances, first.indices
@@ -44,7 +45,7 @@ class SharedNeighborhood(Neighborhood):
     ) -> Floats:
         """Scores at samples around each row; see `Neighborhood.sample_scores`."""
         near = self.indices[:, :n_neighbors]
-        if sampling == "voronoi" and self._votes_are_cached():
+        if sampling == "voronoi" and self.has_cached_votes:
             return self._cell_scores(near)
         if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
@@ -56,7 +57,7 @@ class SharedNeighborhood(Neighborhood):
         """Scores of the model at samples; nearest-neighbour models share the search, which ignores labels."""
         index, model = self.index, self.index.voter
         if model is None:
-            return index.input.score(index.outputs, samples)
+            return index.outputs(index.input.as_model_sees(samples))
         voting = self._once(
             ("voting", model.n_neighbors_, *key),
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
@@ -90,9 +91,10 @@ class SharedNeighborhood(Neighborhood):
         votes = weights @ signs[:, :, None]
         return self.index.outputs.scores(votes.ravel()).reshape(*near.shape, -1)
 
-    def _cell_steps(self, near: Ints) -> Floats:
+    def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
+        key = "steps", near.shape[1], sampling, b"" if fractions is None else fractions.tobytes()
         return self._once(
-            ("steps", near.shape[1]), lambda: super(SharedNeighborhood, self)._cell_steps(near)
+            key, lambda: super(SharedNeighborhood, self)._steps(near, sampling, fractions)
         )
 
     def _once(self, key: Any, compute: Callable[[], T]) -> T:

@@ -26,6 +26,8 @@ class Row(Indicator):
 
     doubt = "rows with such values are hard"
 
+    needs_rows = True
+
     def __init__(
         self,
         estimator: Any = None,
@@ -42,10 +44,6 @@ class Row(Indicator):
         self.space = space
         self.metric = metric
         self.layout = layout
-
-    def needed_neighbors(self, n_rows: int) -> int:
-        """1, so that the index has a neighbour space."""
-        return 1
 
     def laid_out_like(self, fitted: Self) -> Self:
         """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
@@ -88,6 +86,8 @@ class VoteConfidence(Confidence):
     row: the votes of a single neighbour are always unanimous, and then only the distance measures confidence.
     """
 
+    needs_rows = True  # the nearest voter
+
     directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
 
     def __init__(
@@ -104,10 +104,6 @@ class VoteConfidence(Confidence):
         self.space = space
         self.metric = metric
         self.window = window
-
-    def needed_neighbors(self, n_rows: int) -> int:
-        """1, the nearest voter."""
-        return 1
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""

@@ -1,6 +1,6 @@
 """The model's own confidence: the baseline that every other indicator is compared with."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from surefoot._models import margin, top_class
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import Indicator
-from surefoot.neighborhoods import Neighborhood
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 class Confidence(Indicator):
@@ -62,9 +62,16 @@ class Confidence(Indicator):
         self.response = response
         self.per_class = per_class
 
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`; raises if its model is a regressor."""
+        if index.outputs.is_regression:
+            raise ValueError(
+                "Confidence needs a classifier: a regressor states no confidence of its own."
+            )
+        return super().attach(index)
+
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Log-odds, margin, entropy and maximum probability, or the score of each class."""
-        _refuse_regressors(neighborhood)
         scores = neighborhood.scores
         if self.per_class:
             return scores
@@ -79,7 +86,6 @@ class Confidence(Indicator):
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Maximum probability, or the margin of a model without probabilities."""
-        _refuse_regressors(neighborhood)
         if neighborhood.index.outputs.has_probabilities:
             return neighborhood.probabilities.max(axis=1)
         return margin(neighborhood.scores, top_class(neighborhood.scores))
@@ -96,13 +102,6 @@ def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
     """Column names: each of `names` with each class; of two classes only the positive one."""
     labels = classes[1:] if len(classes) == 2 else classes
     return np.array([f"{name}_{label}" for name in names for label in labels], dtype=object)
-
-
-def _refuse_regressors(neighborhood: Neighborhood) -> None:
-    if neighborhood.index.outputs.is_regression:
-        raise ValueError(
-            "Confidence needs a classifier: a regressor states no confidence of its own."
-        )
 
 
 def _probabilities(neighborhood: Neighborhood) -> Floats:

@@ -78,6 +78,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     # Whether it fits models of its own, in `learn`.
     learns = False
 
+    # Whether it needs the rows of the index, in its space, even if it needs no neighbours.
+    needs_rows = False
+
     @abstractmethod
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Columns of the indicator, shape (n_rows, n_columns_out), for the rows of the neighbourhood."""
@@ -111,8 +114,8 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """Raise an error for a wrong parameter, before a model is fitted."""
 
     def needed_neighbors(self, n_rows: int) -> int:
-        """Neighbours needed among `n_rows` training rows: 0, unless a subclass overrides it."""
-        return 0
+        """Neighbours needed among `n_rows` training rows; an index keeps its rows if one is needed."""
+        return int(self.needs_rows)
 
     def needed_samples(self) -> int:
         """Samples made around each row, which bound the size of a batch: 0, unless a subclass overrides it."""

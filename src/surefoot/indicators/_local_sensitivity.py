@@ -152,7 +152,7 @@ class LocalSensitivity(Indicator):
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Shift, spread, worst and flips, or shift and spread of each class."""
-        around = self._sample_scores(neighborhood)
+        around = neighborhood.sample_scores(self.n_neighbors_, self.sampling, self._fractions)
         if self.per_class:
             change = around - neighborhood.scores[:, None, :]
             return np.hstack([change.mean(axis=1), change.std(axis=1)])
@@ -165,7 +165,7 @@ class LocalSensitivity(Indicator):
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean lead in the cell divided by its spread; for a regressor minus the root mean squared change."""
-        around = self._sample_scores(neighborhood)
+        around = neighborhood.sample_scores(self.n_neighbors_, self.sampling, self._fractions)
         if neighborhood.index.outputs.is_regression:
             trust = -np.sqrt(((around[:, :, 0] - neighborhood.scores) ** 2).mean(axis=1))
         else:
@@ -183,9 +183,6 @@ class LocalSensitivity(Indicator):
             return np.array(["shift", "spread"], dtype=object)
         names = ["shift", "spread", "worst"] + ["flips"] * (not response.is_regression)
         return np.array(names, dtype=object)
-
-    def _sample_scores(self, neighborhood: Neighborhood) -> Floats:
-        return neighborhood.sample_scores(self.n_neighbors_, self.sampling, self._fractions)
 
 
 def describe_change(change: Floats) -> Floats:

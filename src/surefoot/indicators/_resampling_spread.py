@@ -94,6 +94,8 @@ class ResamplingSpread(Indicator):
 
     doubt = "fits on other samples of the rows disagree"
 
+    needs_rows = True
+
     directions: ClassVar[dict[str, int]] = {"spread": 1, "flips": 1}
 
     method_: str
@@ -147,10 +149,6 @@ class ResamplingSpread(Indicator):
                 n_jobs=self.n_jobs,
             )
         return self
-
-    def needed_neighbors(self, n_rows: int) -> int:
-        """1: an index keeps its training rows, which refits need, only if `n_neighbors` is above 0."""
-        return 1
 
     def needed_samples(self) -> int:
         """Outputs computed for each row, which bound the size of a batch."""

@@ -1,6 +1,6 @@
 """Agreement of other, quickly fitted models with a prediction."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from copy import copy
 from itertools import combinations
 from numbers import Integral
@@ -81,6 +81,8 @@ class SecondOpinion(Indicator):
 
     doubt = "other models disagree"
 
+    needs_rows = True
+
     directions: ClassVar[dict[str, int]] = {"log_odds": -1}
 
     learns = True
@@ -126,10 +128,6 @@ class SecondOpinion(Indicator):
                 f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator)."
             )
 
-    def needed_neighbors(self, n_rows: int) -> int:
-        """1, so that the index has a neighbour space."""
-        return 1
-
     def learn(self, rows: Any, labels: NDArray[Any] | None, trees: Any = None) -> Self:
         """Fit the other models on rows in the neighbour space and their targets; `trees` are fitted already."""
         if labels is None:
@@ -158,8 +156,10 @@ class SecondOpinion(Indicator):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         shared = SharedTrees(first.rows, first.labels, first.folds, self.n_trees, seed)
         deployed = clone(self).attach(first.index)
-        deployed.learn(first.rows, first.labels, shared.for_new_rows())
-        tasks = (delayed(self._fit_fold)(part, shared.without(part.fold), first) for part in rest)
+        deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
+        tasks = (
+            delayed(self._fit_fold)(part, shared.for_rows_of(part.fold), first) for part in rest
+        )
         return [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
 
     def _fit_fold(self, part: Part, trees: Any, deployed: Part) -> Self:
@@ -188,7 +188,11 @@ class SecondOpinion(Indicator):
                 if members := _members(opinion):
                     columns.append(np.std([member.predict(rows) for member in members], axis=0))
             else:
-                probabilities = _smoothed(opinion.predict_proba(rows), len(_members(opinion)))
+                probabilities = opinion.predict_proba(rows)
+                if n_members := len(_members(opinion)):
+                    # Half a vote more for either side: of few members all may agree by chance, and their log-odds
+                    # stay comparable with those of many.
+                    probabilities = (probabilities * n_members + 0.5) / (n_members + 1)
                 predictions[name] = opinion.classes_[probabilities.argmax(axis=1)]
                 columns.append(
                     _log_odds_of_prediction(probabilities, opinion.classes_, neighborhood)
@@ -241,14 +245,6 @@ def _check_probabilities(opinions: Opinions) -> None:
 
 def _scaled(model: Any, rows: Any) -> Any:
     return model if issparse(rows) else make_pipeline(StandardScaler(), model)
-
-
-def _smoothed(probabilities: Floats, n_members: int) -> Floats:
-    """Shares of the votes of an ensemble with half a vote added to either side; unchanged without members.
-
-    Of few members all may agree by chance: their log-odds then stay comparable with those of many.
-    """
-    return (probabilities * n_members + 0.5) / (n_members + 1) if n_members else probabilities
 
 
 def _members(opinion: Any) -> list[Any]:
@@ -309,19 +305,15 @@ class SharedTrees:
             self.forest.set_params(n_estimators=number * self.n_each)
             self.forest.fit(rows, labels, sample_weight=seen)
 
-    def for_new_rows(self) -> ExtraTreesClassifier:
-        """Forest of equally many trees of each choice."""
-        return self._forest(range(len(self.choices)), self.n_new)
-
-    def without(self, fold: int) -> ExtraTreesClassifier:
-        """Forest of the trees that have not seen a fold."""
-        group = fold % MOST_GROUPS
-        unseen = [i for i, choice in enumerate(self.choices) if group not in choice]
-        return self._forest(unseen, self.n_each)
-
-    def _forest(self, numbers: Collection[int], n_each: int) -> ExtraTreesClassifier:
-        """Forest of the first trees of some choices."""
-        starts = [number * self.n_each for number in numbers]
+    def for_rows_of(self, fold: int) -> ExtraTreesClassifier:
+        """Forest of the trees that have not seen a fold; for -1, of equally many trees of each choice, for new rows."""
+        unseen = [
+            number
+            for number, choice in enumerate(self.choices)
+            if fold < 0 or fold % MOST_GROUPS not in choice
+        ]
+        n_each = self.n_new if fold < 0 else self.n_each
+        starts = [number * self.n_each for number in unseen]
         forest = copy(self.forest)
         forest.estimators_ = [
             tree for start in starts for tree in self.forest.estimators_[start : start + n_each]

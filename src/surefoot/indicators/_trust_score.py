@@ -50,6 +50,8 @@ class TrustScore(Indicator):
 
     doubt = "rows of another class are nearer"
 
+    needs_rows = True
+
     directions: ClassVar[dict[str, int]] = {"log_trust": -1}
 
     def __init__(
@@ -70,10 +72,6 @@ class TrustScore(Indicator):
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
         check_neighbor_metric(self.metric, self.window)
-
-    def needed_neighbors(self, n_rows: int) -> int:
-        """1, so that the index has a neighbour space; the nearest rows of each class are searched separately."""
-        return 1
 
     def attach(self, index: NeighborhoodIndex) -> Self:
         """Attach to an index that an action built, in place of `fit`, and index the rows of each class."""

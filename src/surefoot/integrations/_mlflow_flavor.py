@@ -1,8 +1,9 @@
-"""Work behind `surefoot.integrations.mlflow`: the files of a model, its requirements, and what judges rows."""
+"""Work behind `surefoot.integrations.mlflow`: files of a model, its signature, requirements and predictions."""
 
 import json
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
@@ -13,7 +14,10 @@ from typing import Any
 import mlflow
 import numpy as np
 import pandas as pd
-from mlflow.models import Model
+from mlflow.models import Model, ModelSignature, infer_signature
+from mlflow.types import ColSpec, DataType, Schema
+from mlflow.types.schema import AnyType
+from packaging.version import Version
 from skops.io import get_untrusted_types
 
 from surefoot import __version__
@@ -22,11 +26,10 @@ from surefoot._sure import Sure, check_sure
 from surefoot._words import listed, reason
 from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.integrations._mlflow_signature import can_be_restored, make_signature, restored_types
 from surefoot.model_files import ModelFileError, load_model, save_model
 
 # Folder of the files in MLflow's folder `data`, and the files.
-FOLDER, MODEL, PROMISE, TYPES = "surefoot", "model.skops", "promise.json", "types.json"
+FOLDER, MODEL, PROMISE, RESTORED = "surefoot", "model.skops", "promise.json", "types.json"
 
 
 class JudgingModel:
@@ -34,7 +37,7 @@ class JudgingModel:
 
     Parameters
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Judges the rows.
     promise : Promise
         Says which of them are accepted.
@@ -42,42 +45,38 @@ class JudgingModel:
         Columns whose type MLflow does not keep, and the name of their type in pandas.
     """
 
-    def __init__(self, sure: Sure, promise: Promise, types: Mapping[str, str]) -> None:
-        self.sure = sure
+    def __init__(self, error_estimator: Sure, promise: Promise, types: Mapping[str, str]) -> None:
+        self.error_estimator = error_estimator
         self.promise = promise
         self.types = types
 
     def predict(self, model_input: Any) -> pd.DataFrame:
         """Table of the judgement of each row, with `accepted`."""
-        return self.promise.apply(self.sure.judge(self._as_fitted(model_input))).to_frame()
+        return self.promise.apply(
+            self.error_estimator.judge(self._as_fitted(model_input))
+        ).to_frame()
 
     def get_raw_model(self) -> Sure:
         """Error estimator, for MLflow's method of the same name."""
-        return self.sure
+        return self.error_estimator
 
     def _as_fitted(self, table: Any) -> Any:
         """Known columns of a frame, in their order and types; any other table as it is."""
-        names = getattr(self.sure, "feature_names_in_", None)
-        if names is None or not isinstance(table, pd.DataFrame):
+        has_names = hasattr(self.error_estimator, "feature_names_in_")
+        if not isinstance(table, pd.DataFrame) or not has_names:
             return table
-        if missing := [name for name in names if name not in table.columns]:
-            raise ValueError(f"The table lacks {listed(missing)}, which the model was fitted on.")
-        return with_types(table[list(names)], self.types)
-
-
-def with_types(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
-    """Table whose columns have the given types; one sentence for values that cannot have them."""
-    for name, kind in types.items():
-        if name in table.columns and str(table[name].dtype) != kind:
-            try:
-                table = table.assign(**{name: table[name].astype(kind)})
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"Column {name!r} holds values that are no {kind}.") from error
-    return table
+        table = known_columns(self.error_estimator, table, "The table")
+        for name, kind in self.types.items():
+            if name in table.columns and str(table[name].dtype) != kind:
+                try:
+                    table = table.assign(**{name: table[name].astype(kind)})
+                except (TypeError, ValueError) as error:
+                    raise ValueError(f"Column {name!r} holds values that are no {kind}.") from error
+        return table
 
 
 def save(
-    sure: Sure,
+    error_estimator: Sure,
     path: str | Path,
     promise: Promise | None,
     max_risk: float | Mapping[Any, float] | None,
@@ -87,15 +86,15 @@ def save(
     options: dict[str, Any],
 ) -> None:
     """Write the folder of a model; `options` go to `mlflow.pyfunc.save_model`."""
-    check_sure(sure)
-    promise = chosen_promise(sure, promise, max_risk, confidence)
+    check_sure(error_estimator)
+    promise = chosen_promise(error_estimator, promise, max_risk, confidence)
     described = options.pop("mlflow_model", None) or Model()
-    described.signature = signature or make_signature(sure, promise, input_example)
+    described.signature = signature or make_signature(error_estimator, promise, input_example)
     described.add_flavor("surefoot", surefoot_version=__version__, promise=as_plain(promise))
     with TemporaryDirectory() as folder:
         files = Path(folder) / FOLDER
         files.mkdir()
-        write_files(files, sure, promise, restored_types(sure, input_example))
+        write_files(files, error_estimator, promise, restored_types(error_estimator, input_example))
         mlflow.pyfunc.save_model(
             path,
             loader_module="surefoot.integrations.mlflow",
@@ -120,11 +119,11 @@ def load(model_uri: str) -> Sure:
     folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=model_uri)) / "data" / FOLDER
     if not folder.is_dir():
         raise ModelFileError(f"{model_uri} holds no model that surefoot saved.")
-    return read_folder(folder).sure
+    return read_folder(folder).error_estimator
 
 
 def chosen_promise(
-    sure: Sure,
+    error_estimator: Sure,
     promise: Promise | None,
     max_risk: float | Mapping[Any, float] | None,
     confidence: float,
@@ -133,11 +132,13 @@ def chosen_promise(
     if promise is not None and max_risk is not None:
         raise ValueError("Pass promise or max_risk, not both.")
     if promise is None:
-        promise = Promise.from_held_out(sure.held_out_, max_risk, confidence)
+        promise = Promise.from_held_out(error_estimator.held_out_, max_risk, confidence)
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
-        limits = sure.held_out_.unit.describe_limits(promise.max_risk, promise.class_risks)
+        limits = error_estimator.held_out_.unit.describe_limits(
+            promise.max_risk, promise.class_risks
+        )
         warnings.warn(
             f"No row will be trusted: the held-out rows cannot promise {limits['short']} with a confidence of "
             f"{promise.confidence:g}.",
@@ -146,24 +147,30 @@ def chosen_promise(
     return promise
 
 
-def write_files(folder: Path, sure: Sure, promise: Promise, types: Mapping[str, str]) -> None:
+def write_files(
+    folder: Path, error_estimator: Sure, promise: Promise, types: Mapping[str, str]
+) -> None:
     """Write model, promise and types; one sentence for a model that could not be loaded again."""
-    save_model(sure, folder / MODEL)
+    save_model(error_estimator, folder / MODEL)
     try:
         load_model(folder / MODEL)
     except ModelFileError as error:
         sentence = str(error).replace(str(folder / MODEL), MODEL)
         raise ModelFileError(f"The model cannot be stored: {sentence}") from error
-    write_json(folder / PROMISE, as_plain(promise))
-    write_json(folder / TYPES, types)
+    for name, content in ((PROMISE, as_plain(promise)), (RESTORED, types)):
+        write_whole(folder / name, json.dumps(content, indent=2, allow_nan=False).encode())
 
 
 def read_folder(folder: Path) -> JudgingModel:
     """Model, promise and types from the files of `write_files`; one sentence for any other."""
-    sure = load_model(folder / MODEL)
-    if not isinstance(sure, (IndividualErrorClassifier, IndividualErrorRegressor)):
-        raise ModelFileError(f"{folder / MODEL} holds a {type(sure).__name__}, no error estimator.")
-    return JudgingModel(sure, read_promise(folder / PROMISE), read_types(folder / TYPES))
+    error_estimator = load_model(folder / MODEL)
+    if not isinstance(error_estimator, (IndividualErrorClassifier, IndividualErrorRegressor)):
+        raise ModelFileError(
+            f"{folder / MODEL} holds a {type(error_estimator).__name__}, no error estimator."
+        )
+    return JudgingModel(
+        error_estimator, read_promise(folder / PROMISE), read_types(folder / RESTORED)
+    )
 
 
 def as_plain(promise: Promise) -> dict[str, Any]:
@@ -182,22 +189,21 @@ def as_plain(promise: Promise) -> dict[str, Any]:
 
 
 def read_promise(path: Path) -> Promise:
-    """Promise from its file; one sentence for a file that holds none."""
+    """Promise from its file; an error for a file that holds none."""
     fields = read_json(path)
-    limit = -inf if fields.get("limit") is None else fields["limit"]
+    threshold = -inf if fields.get("limit") is None else fields["limit"]
     max_risk, by_class = fields.get("max_risk"), fields.get("class_risks", [])
     numbers: list[Any] = [fields.get(name) for name in ("confidence", "coverage", "n_rows")]
-    if not isinstance(by_class, list) or not all(map(is_class_risk, by_class)):
-        raise ModelFileError(f"{path} holds no promise.")
-    risks = [risk for _, risk in by_class] + ([] if max_risk is None else [max_risk])
-    if not risks or not all(isinstance(n, (int, float)) for n in [limit, *numbers, *risks]):
-        raise ModelFileError(f"{path} holds no promise.")
-    confidence, coverage, n_rows = numbers
-    return Promise(max_risk, confidence, limit, coverage, n_rows, dict(by_class))
+    if isinstance(by_class, list) and all(map(is_class_risk, by_class)):
+        risks = [risk for _, risk in by_class] + ([] if max_risk is None else [max_risk])
+        if risks and all(isinstance(n, (int, float)) for n in [threshold, *numbers, *risks]):
+            confidence, coverage, n_rows = numbers
+            return Promise(max_risk, confidence, threshold, coverage, n_rows, dict(by_class))
+    raise ModelFileError(f"{path} holds no promise.")
 
 
 def is_class_risk(pair: Any) -> bool:
-    """Whether this is a class, which is a text or a number, and its risk."""
+    """Whether this is a class, which is a string or a number, and its risk."""
     return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int, float))
 
 
@@ -207,11 +213,6 @@ def read_types(path: Path) -> dict[str, str]:
     if not all(can_be_restored(kind) for kind in types.values()):
         raise ModelFileError(f"{path} holds no types of columns.")
     return types
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a mapping as JSON that other programs read."""
-    write_whole(path, json.dumps(content, indent=2, allow_nan=False).encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -227,19 +228,109 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
+# Signature: the columns that a model takes and those that it returns, with their types
+
+# Before 3.17 MLflow numbered the rows of columns of type "any" from 0, those of other columns by their index.
+MIXES_TYPES = Version(mlflow.__version__) >= Version("3.17.0")
+
+# MLflow's types of NumPy's; it has none for unsigned numbers of eight bytes, nor for the widest floats.
+TYPES = {
+    "bool": DataType.boolean,
+    "int8": DataType.integer,
+    "int16": DataType.integer,
+    "int32": DataType.integer,
+    "int64": DataType.long,
+    "uint8": DataType.integer,
+    "uint16": DataType.integer,
+    "uint32": DataType.long,
+    "float16": DataType.float,
+    "float32": DataType.float,
+    "float64": DataType.double,
+    "str": DataType.string,
+}
+
+
+def make_signature(error_estimator: Sure, promise: Promise, example: Any) -> ModelSignature:
+    """Signature with the columns of the judgement as outputs, and as much as is known of the inputs."""
+    held_out = error_estimator.held_out_
+    if isinstance(
+        error_estimator, IndividualErrorRegressor
+    ):  # whose held-out rows have no residual
+        held_out = replace(held_out, residual=held_out.error)
+    frame = promise.apply(held_out).to_frame()
+    outputs = [ColSpec(type_of(column), str(name)) for name, column in frame.items()]
+    return ModelSignature(input_schema(error_estimator, example), Schema(outputs))
+
+
+def input_schema(error_estimator: Sure, example: Any) -> Schema | None:
+    """Columns that the model was fitted on, with the types of the example; None if they have no names."""
+    names = getattr(error_estimator, "feature_names_in_", None)
+    if isinstance(example, pd.DataFrame):
+        types = input_types(known_columns(error_estimator, example, "input_example"))
+        return Schema([ColSpec(kind, str(name)) for name, kind in types.items()])
+    if names is not None:
+        return Schema([ColSpec(AnyType(), str(name)) for name in names])
+    return None if example is None else infer_signature(example).inputs
+
+
+def known_columns(error_estimator: Sure, table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Columns of a table that the model was fitted on; an error if some are missing."""
+    names = list(getattr(error_estimator, "feature_names_in_", table.columns))
+    if missing := [name for name in names if name not in table.columns]:
+        raise ValueError(f"{what} lacks {listed(missing)}, which the model was fitted on.")
+    return table[names]
+
+
+def input_types(frame: pd.DataFrame) -> dict[Any, DataType | AnyType]:
+    """MLflow's type of each column, or "any" for all where it would mix up their rows."""
+    types = {name: type_of(column) for name, column in frame.items()}
+    if not MIXES_TYPES and any(isinstance(kind, AnyType) for kind in types.values()):
+        return dict.fromkeys(types, AnyType())
+    return types
+
+
+def restored_types(error_estimator: Sure, example: Any) -> dict[str, str]:
+    """Columns of type "any" in the signature, and their types in pandas, which MLflow does not keep."""
+    if not isinstance(example, pd.DataFrame):
+        return {}
+    frame = known_columns(error_estimator, example, "input_example")
+    types = {
+        str(name): str(frame[name].dtype)
+        for name, kind in input_types(frame).items()
+        if isinstance(kind, AnyType)
+    }
+    return {name: kind for name, kind in types.items() if can_be_restored(kind)}
+
+
+def can_be_restored(kind: Any) -> bool:
+    """Whether pandas has a type of that name, for numbers, truth values, times or its own kinds of columns."""
+    try:
+        dtype = pd.api.types.pandas_dtype(kind) if isinstance(kind, str) else np.dtype(object)
+    except TypeError:
+        return False
+    return not isinstance(dtype, np.dtype) or dtype.kind in "biufmM"
+
+
+def type_of(column: pd.Series) -> DataType | AnyType:
+    """MLflow's type of a column, "any" where it would not take the column back as it is."""
+    dtype: Any = column.dtype
+    if pd.api.types.is_object_dtype(dtype):
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        return {"string": DataType.string, "boolean": DataType.boolean}.get(kind, AnyType())
+    if isinstance(dtype, np.dtype) and dtype.kind == "M":
+        return DataType.datetime
+    return TYPES.get(str(dtype), AnyType())
+
+
 def with_requirements(options: dict[str, Any], model: Path) -> dict[str, Any]:
-    """Options with the packages that the model needs, unless they name an environment themselves."""
+    """Options with the pinned packages that load and ask a model, unless they name an environment themselves."""
     if options.get("pip_requirements") is not None or options.get("conda_env") is not None:
         return options
     extra = options.pop("extra_pip_requirements", None) or []
     extra = [f"-r {extra}"] if isinstance(extra, str) else list(extra)
-    return {**options, "pip_requirements": [*requirements(model), *extra]}
-
-
-def requirements(model: Path) -> list[str]:
-    """Pinned packages that load and ask a model."""
     packages = ["numpy", "pandas", "scikit-learn", "scipy", "skops"]
     if any(kind.startswith("skrub.") for kind in get_untrusted_types(file=model)):
         packages.append("skrub")
     own = [f"mlflow=={mlflow.__version__}", f"surefoot=={__version__}"]
-    return [*own, *(f"{package}=={version(package)}" for package in packages)]
+    pinned = [*own, *(f"{package}=={version(package)}" for package in packages)]
+    return {**options, "pip_requirements": [*pinned, *extra]}

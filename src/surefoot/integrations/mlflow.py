@@ -15,7 +15,7 @@ from surefoot.error_estimation import IndividualErrorClassifier, IndividualError
 
 
 def save_model(
-    sure: IndividualErrorClassifier | IndividualErrorRegressor,
+    error_estimator: IndividualErrorClassifier | IndividualErrorRegressor,
     path: str | Path,
     *,
     promise: Promise | None = None,
@@ -27,23 +27,23 @@ def save_model(
 ) -> None:
     """Write a model into a new folder, in MLflow's format.
 
-    `mlflow.pyfunc.load_model(path).predict(X)` then returns the frame `promise.apply(sure.judge(X)).to_frame()`.
+    `mlflow.pyfunc.load_model(path).predict(X)` then returns the frame of `promise.apply(error_estimator.judge(X))`.
 
     Parameters
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Fitted, and made of nothing but types that surefoot trusts when it loads a skops file.
     path : str or Path
         Folder to make; if it exists, it must be empty.
     promise : Promise, default=None
-        Which rows are accepted. By default it is made of `sure.held_out_`, `max_risk` and `confidence`.
+        Which rows are accepted. By default it is made of `error_estimator.held_out_`, `max_risk` and `confidence`.
     max_risk : float or dict of class to float, default=None
         Mean loss of the accepted rows that is not to be exceeded. None chooses a round one.
     confidence : float, default=0.95
         Probability with which it is not exceeded.
     signature : mlflow.models.ModelSignature, default=None
-        By default the outputs are the columns of the frame, and the inputs the columns that `sure` was fitted
-        on, with the types of `input_example`, or of type "any" without one. A model that was fitted on an array
+        By default the outputs are the columns of the frame, and the inputs the columns that `error_estimator` was
+        fitted on, with the types of `input_example`, or of type "any" without one. A model that was fitted on an array
         has inputs only with an example.
     input_example : pandas.DataFrame or other input, default=None
         A few rows for MLflow to keep in clear text, of the types that new rows will have.
@@ -59,9 +59,9 @@ def save_model(
     >>> from surefoot import IndividualErrorClassifier
     >>> from surefoot.integrations.mlflow import save_model
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[::2], y[::2])
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[::2], y[::2])
     >>> folder = tempfile.mkdtemp()
-    >>> save_model(sure, folder, max_risk=0.2, input_example=X.head(3))
+    >>> save_model(error_estimator, folder, max_risk=0.2, input_example=X.head(3))
     >>> frame = mlflow.pyfunc.load_model(folder).predict(X[1::2])
     >>> list(frame)[:5]
     ['prediction', 'probability_0', 'probability_1', 'probability_2', 'estimated_error']
@@ -69,12 +69,12 @@ def save_model(
     True
     """
     _flavor().save(
-        sure, path, promise, max_risk, confidence, signature, input_example, dict(kwargs)
+        error_estimator, path, promise, max_risk, confidence, signature, input_example, dict(kwargs)
     )
 
 
 def log_model(
-    sure: IndividualErrorClassifier | IndividualErrorRegressor,
+    error_estimator: IndividualErrorClassifier | IndividualErrorRegressor,
     name: str,
     *,
     promise: Promise | None = None,
@@ -89,7 +89,7 @@ def log_model(
 
     Parameters
     ----------
-    sure, promise, max_risk, confidence, signature, input_example
+    error_estimator, promise, max_risk, confidence, signature, input_example
         See `save_model`.
     name : str
         Name of the logged model (`artifact_path` in MLflow 2).
@@ -106,7 +106,7 @@ def log_model(
     return _flavor().log(
         sys.modules[__name__],
         name,
-        sure=sure,
+        error_estimator=error_estimator,
         promise=promise,
         max_risk=max_risk,
         confidence=confidence,
@@ -127,7 +127,7 @@ def load_model(model_uri: str | Path) -> IndividualErrorClassifier | IndividualE
 
     Returns
     -------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Says of every row what it said when it was stored.
     """
     return _flavor().load(str(model_uri))

@@ -13,6 +13,7 @@ import pandas as pd
 from surefoot._tables import MISSING_CELLS, is_audit_file, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
+from surefoot.labeling._store import Refusal
 
 # Most classes that a person can choose between, and most characters of the name of one.
 MOST_CLASSES = 500
@@ -204,19 +205,19 @@ def _check_classes(
     return known
 
 
-def check_class(label: Any) -> str:
-    """Name of a class; a ValueError in one sentence if it cannot be one."""
-    if not isinstance(label, str) or not label.strip() or not label.isprintable():
-        raise ValueError(
-            "The name of a class must be a string with no line breaks or other controls."
+def check_class(label: str) -> None:
+    """Refuse a name that no class can have."""
+    if not label.strip() or not label.isprintable():
+        raise Refusal(
+            422, "The name of a class must be a string with no line breaks or other controls."
         )
     if label.strip() in MISSING_CELLS:
-        raise ValueError(
-            f"{label!r} cannot be a class: where a table is read, it stands for a missing value."
+        raise Refusal(
+            422,
+            f"{label!r} cannot be a class: where a table is read, it stands for a missing value.",
         )
     if len(label) > LONGEST_CLASS:
-        raise ValueError(f"The name of a class must have at most {LONGEST_CLASS} characters.")
-    return label
+        raise Refusal(422, f"The name of a class must have at most {LONGEST_CLASS} characters.")
 
 
 def _not_accepted(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
@@ -259,22 +260,21 @@ def as_strings(column: pd.Series) -> pd.Series:
 
 def describe_columns(cells: pd.DataFrame) -> list[dict[str, Any]]:
     """Name, kind and distribution of each column, for a person to compare a cell with."""
-    return [{"name": name, **_describe(cells[name])} for name in cells.columns]
-
-
-def _describe(column: pd.Series) -> dict[str, Any]:
-    known = column.dropna()
-    kind, histogram, top = "text", None, None
-    if column.dtype.kind in "iuf" and len(known):
-        kind, histogram = "number", _histogram(known.to_numpy(float))
-    elif column.dtype.kind == "M":
-        kind = "date"
-    else:
-        counts = as_strings(known).value_counts()
-        if len(counts) <= min(MOST_CATEGORIES, max(2, len(known) // 2)):
-            top = [[str(value), int(count)] for value, count in counts.head(10).items()]
-            kind = "category"
-    return {"kind": kind, "histogram": histogram, "top": top}
+    described = []
+    for name in cells.columns:
+        known, numpy_kind = cells[name].dropna(), cells[name].dtype.kind
+        kind, histogram, top = "text", None, None
+        if numpy_kind in "iuf" and len(known):
+            kind, histogram = "number", _histogram(known.to_numpy(float))
+        elif numpy_kind == "M":
+            kind = "date"
+        else:
+            counts = as_strings(known).value_counts()
+            if len(counts) <= min(MOST_CATEGORIES, max(2, len(known) // 2)):
+                top = [[str(value), int(count)] for value, count in counts.head(10).items()]
+                kind = "category"
+        described.append({"name": name, "kind": kind, "histogram": histogram, "top": top})
+    return described
 
 
 def _histogram(values: Any) -> dict[str, list[float]] | None:

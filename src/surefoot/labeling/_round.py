@@ -200,15 +200,13 @@ def why_asked(
     >>> why_asked(close=True, flips=0.3, novel=False, neighbor_labels=np.array(["a", "a"]), error=0.4)
     'Two classes are close here, and the answer changes nearby.'
     """
-    reasons = []
-    if close:
-        reasons.append("two classes are close here")
-    if flips >= MANY_FLIPS:
-        reasons.append("the answer changes nearby")
-    if novel:
-        reasons.append("no labelled row is like this one")
-    if len(np.unique(neighbor_labels)) > 1:
-        reasons.append("the nearest labelled rows have different labels")
+    doubts = {
+        "two classes are close here": close,
+        "the answer changes nearby": flips >= MANY_FLIPS,
+        "no labelled row is like this one": novel,
+        "the nearest labelled rows have different labels": len(np.unique(neighbor_labels)) > 1,
+    }
+    reasons = [reason for reason, holds in doubts.items() if holds]
     if not reasons and error is not None:
         reasons.append(f"the model would be wrong on about {error:.0%} of such rows")
     if not reasons:

@@ -17,7 +17,7 @@ from surefoot.labeling._access import Access, is_loopback
 from surefoot.labeling._pool import as_string, make_pool
 from surefoot.labeling._server import make_app
 from surefoot.labeling._session import Session
-from surefoot.labeling._store import Refusal, Store
+from surefoot.labeling._store import Store
 
 # Seconds for the server to begin, and for requests under way to end.
 START_SECONDS, STOP_SECONDS = 30, 5
@@ -69,10 +69,7 @@ class LabelingPage:
             return
         self._server.should_exit = True
         self.wait()
-        try:
-            self._session.close()
-        except Refusal as error:
-            raise ValueError(error.sentence) from error
+        self._session.close()
 
     def _run(self) -> None:
         try:
@@ -212,8 +209,6 @@ def serve(
             page = LabelingPage(session, listener, host)
             page._start()  # noqa: SLF001 - its own module
             undone.pop_all()
-    except Refusal as error:
-        raise ValueError(error.sentence) from error
     except OSError as error:
         raise ValueError(f"{error.filename} cannot be used: {reason(error)}.") from error
     return page

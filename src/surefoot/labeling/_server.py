@@ -31,8 +31,6 @@ def check_person(name: str) -> str:
 
 
 Person = Annotated[StrictStr, Field(max_length=100), AfterValidator(check_person)]
-Key = Annotated[StrictStr, Field(min_length=1, max_length=200)]
-Row = Annotated[StrictInt, Field(ge=0, lt=2**53)]
 
 
 class Body(BaseModel):
@@ -41,30 +39,26 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class GivenAnswer(Body):
-    """Answer of a person to a row."""
-
-    key: Key
-    row: Row
-    lease: Annotated[StrictStr, Field(max_length=200)]
-    person: Person
-    kind: Literal["label", "skip", "unsure"]
-    label: StrictStr | None = None
-
-
 class GivenUndo(Body):
     """Answer to be taken back."""
 
-    key: Key
+    key: Annotated[StrictStr, Field(min_length=1, max_length=200)]
+    row: Annotated[StrictInt, Field(ge=0, lt=2**53)]
     person: Person
-    row: Row
+
+
+class GivenAnswer(GivenUndo):
+    """Answer of a person to a row."""
+
+    lease: Annotated[StrictStr, Field(max_length=200)]
+    kind: Literal["label", "skip", "unsure"]
+    label: StrictStr | None = None
 
 
 class GivenClass(Body):
     """Class to be added."""
 
     label: StrictStr
-    key: StrictStr | None = None
 
 
 # What FastAPI and Starlette refuse by themselves.
@@ -141,7 +135,7 @@ def _add_interface(app: FastAPI, session: Session) -> None:
 
     @app.post("/api/undo")
     def undo(given: GivenUndo) -> dict[str, Any]:
-        n_labels, item = session.undo(given.key, given.row, given.person)
+        n_labels, item = session.undo(**given.model_dump())
         return {"saved": True, "n_labels": n_labels, "item": item}
 
     @app.post("/api/classes")
@@ -154,7 +148,7 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Refusal)
     async def refused(_request: Request, error: Refusal) -> JSONResponse:
-        return JSONResponse({"error": error.sentence}, error.status)
+        return JSONResponse({"error": str(error)}, error.status)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_request: Request, error: RequestValidationError) -> JSONResponse:

@@ -69,12 +69,12 @@ FAILURES = {
 }
 
 
-class Refusal(Exception):  # noqa: N818 - no error of the program
-    """Request that is not carried out: its HTTP status, and why in one sentence."""
+class Refusal(ValueError):  # noqa: N818 - no error of the program
+    """Request that is not carried out: why in one sentence, and its HTTP status."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
-        self.status, self.sentence = status, sentence
+        self.status = status
 
 
 @contextmanager
@@ -187,9 +187,8 @@ class Store:
     def add_classes(self, labels: Sequence[str]) -> None:
         """Add classes that are not there yet, in this order."""
         with self.writing() as database:
-            known = {label for (label,) in database.execute("SELECT label FROM classes")}
-            new = [(label,) for label in labels if label not in known]
-            database.executemany("INSERT INTO classes VALUES (?)", new)
+            new = [(label,) for label in labels]
+            database.executemany("INSERT OR IGNORE INTO classes VALUES (?)", new)
 
     def classes(self) -> list[str]:
         """Classes in the order in which they were added."""
@@ -200,7 +199,10 @@ class Store:
     ) -> int:
         """Number of labels after an answer is on disk; one that has the key of another is not saved again."""
         with self.writing() as database:
-            if not _is_known(database, key, row, person, kind, label):
+            known = database.execute(
+                "SELECT row, person, kind, label FROM answers WHERE key = ?", (key,)
+            ).fetchone()
+            if known is None:
                 dealt = _check_lease(database, lease, row, person)
                 now = self.clock()
                 last = database.execute(
@@ -214,6 +216,10 @@ class Store:
                 )
                 database.execute("UPDATE leases SET open = 0 WHERE row = ? AND open", (row,))
                 _set_current(database, row)
+            elif known != (row, person, kind, label):
+                raise Refusal(
+                    422, "The key was used for another answer: each answer needs a key of its own."
+                )
             return _count_labels(database)
 
     def undo(self, key: str, row: int, person: str) -> int:
@@ -303,20 +309,6 @@ class Store:
         names = ("n_labels", "accuracy", "low", "high", "n_random")
         query = "SELECT n_labels, accuracy, low, high, n_random FROM curve ORDER BY n_labels"
         return [dict(zip(names, values, strict=True)) for values in self.rows(query)]
-
-
-def _is_known(
-    database: sqlite3.Connection, key: str, row: int, person: str, kind: str, label: str | None
-) -> bool:
-    """Whether the answer is saved already; refuse one that has the key of a different answer."""
-    known = database.execute(
-        "SELECT row, person, kind, label FROM answers WHERE key = ?", (key,)
-    ).fetchone()
-    if known is not None and known != (row, person, kind, label):
-        raise Refusal(
-            422, "The key was used for another answer: each answer needs a key of its own."
-        )
-    return known is not None
 
 
 def _check_lease(database: sqlite3.Connection, lease: str, row: int, person: str) -> float:

@@ -1,6 +1,7 @@
 """Neighbourhood of a batch of rows, which all indicators use: one search and one set of model outputs."""
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -245,7 +246,7 @@ class NeighborhoodIndex:
     def scores(self) -> Floats:
         """Scores of the model for the indexed rows, in-sample if it was trained on them."""
         parts = [
-            self.input.score(self.outputs, take_rows(self.input.rows, batch))
+            self.outputs(self.input.as_model_sees(take_rows(self.input.rows, batch)))
             for batch in row_batches(self.n_rows, self.input.nbytes_per_sample())
         ]
         return np.concatenate(parts)
@@ -255,14 +256,18 @@ class NeighborhoodIndex:
         X = as_table(X)
         if X.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s): X must have a row.")
-        of_scores = 32 * self.outputs.n_columns
-        per_sample = 16 * self.n_neighbors + of_scores + self.input.nbytes_per_sample()
-        batches = row_batches(X.shape[0], (n_samples + 2) * per_sample)
-
-        def apply(batch: slice) -> T:
-            return function(Neighborhood(self, take_rows(X, batch)))
-
-        return Parallel(n_jobs=self.n_jobs, require="sharedmem")(delayed(apply)(b) for b in batches)
+        per_row = 16 * self.n_neighbors + self.input.nbytes_per_sample()
+        per_sample = per_row + 32 * self.outputs.n_columns
+        results: list[T] = []
+        # The search divides many rows among threads, but few rows badly: it gets as many as there are.
+        for rows in row_batches(X.shape[0], per_row):
+            near = Neighborhood(self, take_rows(X, rows))
+            batches = list(row_batches(rows.stop - rows.start, (n_samples + 2) * per_sample))
+            parts = (near.part(batch) for batch in batches) if len(batches) > 1 else [near]
+            results += Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+                delayed(function)(part) for part in parts
+            )
+        return results
 
 
 def same_rows(rows: Floats, whole: Floats, positions: Ints) -> bool:
@@ -327,6 +332,8 @@ class Neighborhood:
         self, index: NeighborhoodIndex, X: Any, twin: "Neighborhood | None" = None
     ) -> None:
         self.index, self.table, self.twin = index, as_table(X), twin
+        # Whether the votes at samples come from the neighbours of the row, without another search.
+        self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
         self.transformed: Any = index.transform(self.table) if twin is None else twin.transformed
         self.inputs = index.input.encode(self.transformed)
         self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
@@ -336,6 +343,16 @@ class Neighborhood:
 
     def __len__(self) -> int:
         return int(self.inputs.shape[0])
+
+    def part(self, rows: slice) -> "Neighborhood":
+        """Neighbourhood of some of the rows."""
+        part = copy(self)
+        for name in ("table", "transformed", "inputs", "_as_fitted"):
+            setattr(part, name, take_rows(getattr(self, name), rows))
+        if self.index.n_neighbors > 0:
+            part.rows = self.rows[rows]
+            part.distances, part.indices = self.distances[rows], self.indices[rows]
+        return part
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -409,17 +426,13 @@ class Neighborhood:
             return self._axis_scores(near)
         if index.metric == "dtw":
             return self._scores_towards_aligned(near, sampling, fractions)
-        if sampling == "voronoi" and self._votes_are_cached():
+        if sampling == "voronoi" and self.has_cached_votes:
             return self._cell_scores(near)
         steps = self._steps(near, sampling, fractions)
         if index.is_affine:
             start = self.scores[:, None, :]
             return start + steps[:, :, None] * (index.scores[near] - start)
         return index.input.score_between(index.outputs, self.inputs, near, steps)
-
-    def _votes_are_cached(self) -> bool:
-        """Whether the votes at samples come from the neighbours of the row, without another search."""
-        return getattr(self.index.voter, "sample_neighbors", None) == "cached"
 
     def _cell_scores(self, near: Ints) -> Floats:
         """Scores at the samples by the votes of the row's own neighbours."""
@@ -433,16 +446,11 @@ class Neighborhood:
         """Steps in the model's input towards each neighbour: half way, or to the border of the row's cell."""
         if sampling == "midpoint":
             return np.full(near.shape, 0.5)
-        steps = self._cell_steps(near)
-        if sampling == "uniform" and fractions is not None:
-            steps = steps * fractions[: near.shape[1]]
-        return steps
-
-    def _cell_steps(self, near: Ints) -> Floats:
-        """Steps in the model's input towards each neighbour that end at the border of the row's cell."""
         steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
         if self.index.lengths is not None:
             steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
+        if sampling == "uniform" and fractions is not None:
+            steps = steps * fractions[: near.shape[1]]
         return steps
 
     def _scores_towards_aligned(
@@ -469,7 +477,7 @@ class Neighborhood:
             steps *= fractions[: near.shape[1]]
         places = np.arange(near.size).reshape(near.shape)
         samples = interpolate(self.rows, aligned, places, steps)
-        return index.input.score(index.outputs, samples).reshape(*near.shape, -1)
+        return index.outputs(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
 
     def _axis_scores(self, near: Ints) -> Floats:
         """Scores at samples that differ from the row in one column; the row's own where a column is constant."""
@@ -482,5 +490,5 @@ class Neighborhood:
         samples, at, place = axis_samples(rows, table.rows, near)
         scores = np.repeat(self.scores[:, None, :], 2 * rows.shape[1], axis=1)
         if samples.shape[0]:
-            scores[at, place] = table.score(self.index.outputs, samples)
+            scores[at, place] = self.index.outputs(table.as_model_sees(samples))
         return scores

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import cell_votes, sparse_cell_votes
-from surefoot._parallel import row_batches
+from surefoot._parallel import in_threads, row_batches
 from surefoot._search import csr_parts, neighbor_search, resolve_n_neighbors, unit_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_number, check_option
@@ -173,8 +173,11 @@ class KernelKNeighborsClassifier(ClassifierMixin, BaseEstimator):
         if issparse(X):
             return _for_minus_against(self._sparse_cell_votes(X, near, n_samples))
         votes = np.empty((X.shape[0], n_samples, len(self.classes_)))
-        for batch in row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE):
+
+        def fill(batch: slice) -> None:
             votes[batch] = self._cell_votes(X[batch], near[batch], n_samples)
+
+        in_threads(fill, row_batches(X.shape[0], 16 * near.shape[1] * X.shape[1], ROWS_IN_CACHE))
         return _for_minus_against(votes)
 
     def cell_weights(self, X: Any, near: Ints, n_samples: int) -> Floats:

@@ -55,6 +55,8 @@ class NeighborSpace:
                 self.width = column_widths(model_input.rows, self.names, like)
             if model_input.takes_missing:  # imputed in new rows, for the search only
                 self.typical = np.median(model_input.rows, axis=0)
+        # Whether the coordinates are the unchanged input of the model.
+        self.is_model_input = self.transformer is None and self.width is None
         self.rows = self._coordinates(X, model_input.rows)
         largest = float(abs(self.rows).max()) if self.rows.shape[1] else 0.0
         if not largest < LARGEST:
@@ -63,11 +65,6 @@ class NeighborSpace:
                 f"{LARGEST:.0e} is the most: scale its columns, or leave out what is far off."
             )
 
-    @property
-    def is_model_input(self) -> bool:
-        """Whether the coordinates are the unchanged input of the model."""
-        return self.transformer is None and self.width is None
-
     def __call__(self, X: Any, inputs: Any) -> Any:
         """Coordinates of the rows X, which the model sees as `inputs`, cut off at the largest that trees take."""
         rows = self._coordinates(X, inputs)
@@ -75,19 +72,15 @@ class NeighborSpace:
 
     def _coordinates(self, X: Any, inputs: Any) -> Any:
         if self.transformer is None:
-            rows = self._filled(inputs)
+            rows = inputs
+            if not issparse(rows) and not np.isfinite(rows).all():  # imputed by medians
+                rows = np.where(np.isfinite(rows), rows, self.typical)
             return rows if self.width is None else rows / self.width
         table = self.transformer.transform(inputs if self.own else X)
         numbers = as_numbers(table)
         if numbers is None:
             raise ValueError("space must give numeric coordinates without missing values.")
         return csr_array(numbers) if issparse(numbers) else numbers
-
-    def _filled(self, rows: Any) -> Any:
-        """Rows with medians in place of missing or infinite values."""
-        if issparse(rows) or np.isfinite(rows).all():
-            return rows
-        return np.where(np.isfinite(rows), rows, self.typical)
 
 
 def column_widths(

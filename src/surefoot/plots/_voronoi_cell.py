@@ -276,8 +276,8 @@ class VoronoiCellDisplay(Display):
 
     def _scatter(self, points: Floats, label: str, **style: Any) -> Any:
         """Scatter points; without any, there is no line in the legend either."""
-        shown = label if len(points) > 0 else None
-        return self.ax_.scatter(points[:, 0], points[:, 1], label=shown, **style)
+        style["label"] = label if len(points) > 0 else None
+        return self.ax_.scatter(points[:, 0], points[:, 1], **style)
 
     def _draw_ways(self) -> None:
         """Draw dashed segments to the neighbours, and their numbers at the far side."""
@@ -331,9 +331,10 @@ class VoronoiCellDisplay(Display):
         ]
         self.colorbar_ = None
         if self.values is not None:
-            beside = self.ax_.inset_axes((1.03, 0.0, 0.035, 1.0))
             self.colorbar_ = self.figure_.colorbar(
-                self.marks_[0], cax=beside, label=self.value_name
+                self.marks_[0],
+                cax=self.ax_.inset_axes((1.03, 0.0, 0.035, 1.0)),
+                label=self.value_name,
             )
 
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 N_ROWS = 600
 SECONDS = 30_000  # in milliseconds: patience with a busy machine
 
-# One text of each kind in turn: row i has the text i modulo their number.
+# One string of each kind in turn: row i has the string i modulo their number.
 TEXTS = (
     "<script>document.title = 'taken'</script><img src=x onerror=alert(1)>",
     """He said "yes" & 'no' {{ 7 * 7 }} </dd>""",
@@ -27,7 +27,7 @@ TEXTS = (
 
 @pytest.fixture(scope="session")
 def pool():
-    """Table with the columns that are hard to show: hostile texts, gaps, and names that are numbers."""
+    """Table with the columns that are hard to show: hostile strings, missing values, and names that are numbers."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {

@@ -50,9 +50,8 @@ def test_the_curve_has_its_band_and_its_figures(work, progress_with):
 def test_one_may_stop_and_one_may_go_on(work, progress_with):
     progress_with(may_stop=True, stop_reason="Nothing changes any more.", changed=0.0004)
     work.wait_for("stop", "You may stop here. Nothing changes any more.")
-    assert work.text("changed").startswith(
-        "The last labels changed less than 0.1 % of the predictions."
-    )
+    words = "The last labels changed less than 0.1 % of the predictions."
+    assert work.text("changed").startswith(words)
     work.page.get_by_test_id("go-on").click()
     assert not work.page.get_by_test_id("stop").is_visible()
     assert "You may stop here. Nothing changes any more." in work.text("changed")
@@ -62,14 +61,10 @@ def test_one_may_stop_and_one_may_go_on(work, progress_with):
 def test_a_model_that_fails_is_told_in_one_sentence_and_labels_go_on(work, progress_with):
     accuracy = {"estimate": 0.805, "low": 0.7, "high": 0.893, "n_random": 1}
     progress_with(failure="All rows are alike.", accuracy=accuracy, left=1, n_rows=4, n_labels=1)
-    sentence = (
-        "The model could not learn from the labels. All rows are alike. You can go on labelling."
-    )
-    work.wait_for("failure", sentence)
-    words = (
-        "About 81 % of the model’s predictions are right (between 70 % and 89 %), measured on 1 row"
-    )
-    assert work.text("accuracy") == f"{words} drawn at random."
+    sentence = "The model could not learn from the labels. All rows are alike."
+    work.wait_for("failure", f"{sentence} You can go on labelling.")
+    words = "About 81 % of the model’s predictions are right (between 70 % and 89 %), measured on 1"
+    assert work.text("accuracy") == f"{words} row drawn at random."
     assert work.text("count").startswith("1 label")
     assert work.text("count").endswith("1 row of 4 left.")
     bar = work.page.get_by_test_id("bar")

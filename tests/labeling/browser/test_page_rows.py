@@ -1,4 +1,4 @@
-"""What is shown of a row: every text as text, gaps as gaps, numbers beside their distribution, columns in order."""
+"""Cells of a row as a person sees them: strings as strings, missing values, distributions, the order of columns."""
 
 import re
 
@@ -16,7 +16,7 @@ def test_hostile_cells_show_as_text(work, pool):
     seen = {}
     for _ in range(120):
         text = pool["note"][work.row]
-        kind = "gap" if pd.isna(text) else text[:40]
+        kind = "missing" if pd.isna(text) else text[:40]
         if kind not in seen:
             check_note(work, text)
             seen[kind] = work.row
@@ -31,7 +31,7 @@ def test_hostile_cells_show_as_text(work, pool):
 
 
 def check_note(work, text):
-    """The cell shows its text and nothing else; a gap shows a word in a frame instead."""
+    """The cell shows its text and nothing else; a missing value shows a word in a frame instead."""
     note = cell(work, "note")
     if pd.isna(text) or not text.strip():
         words = "empty" if pd.isna(text) else "blank space only"

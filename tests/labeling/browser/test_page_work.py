@@ -41,6 +41,7 @@ def key_of(pool, row):
     return "1" if pool["x"][row] < 0 else "2"
 
 
+@pytest.mark.slow
 def test_forty_rows_undo_a_class_the_curve_a_killed_server_and_the_file(command, tmp_path, work_at):
     pool = pd.DataFrame(np.random.default_rng(1).normal(size=(120, 3)), columns=["x", "y", "z"])
     pool.to_csv(tmp_path / "pool.csv", index=False)
