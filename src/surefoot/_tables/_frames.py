@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from surefoot._homes import settle
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import plural
 
@@ -509,3 +510,6 @@ def infinities_in_words(n_replaced: int) -> str:
     """Sentence for the count that `without_infinities` returns."""
     are = "is" if n_replaced == 1 else "are"
     return f"{plural(n_replaced, 'number')} that {are} infinite or above {LARGEST:.1e} {are} treated as missing."
+
+
+settle("surefoot._tables")

@@ -124,7 +124,7 @@ class ReliabilityReport(WrittenPage):
         Columns of X, or other columns, whose groups are compared with each other.
     confidence : float, default=0.95
         Confidence of promises, and of the intervals around figures.
-    max_reference_rows : int, default=10_000
+    max_reference_rows : int, default=5_000
         Most rows among which neighbours are searched.
     random_state : int, default=0
         Seed of all random draws.
@@ -165,7 +165,7 @@ class ReliabilityReport(WrittenPage):
         loss: Any = None,
         by: Any = None,
         confidence: float = 0.95,
-        max_reference_rows: int = 10_000,
+        max_reference_rows: int = 5_000,
         random_state: int = 0,
         n_jobs: int | None = None,
         name: str | None = None,
