@@ -96,7 +96,8 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
     """Item of the section: a finding with the number it rests on, a table and advice."""
     code, columns, evidence = finding.code, finding.columns, finding.evidence
     facts = {name: value for name, value in evidence.items() if not isinstance(value, list)}
-    sentence, advice, rows = finding.sentence, ADVICE[code], []
+    sentence, advice = finding.sentence, ADVICE[code]
+    rows: list[dict[str, Any]] = []
     if code == "leak":
         figure = percent(facts["score"])
         rows = [
@@ -105,7 +106,19 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
         ]
     elif code == "duplicate":
         figure = percent(facts["share"])
-        rows = _pairs(finding, labels)
+        known, pairs = (
+            set(finding.rows),
+            zip(finding.rows, evidence["copies"], evidence["exact"], strict=True),
+        )
+        rows = [
+            {
+                "row": int(labels[row]),
+                "copy": int(labels[copy]),
+                "kind": "equal" if exact else "near",
+            }
+            for row, copy, exact in pairs
+            if row < copy or copy not in known  # each pair once
+        ]
         if len(rows) > MOST_LISTED:
             sentence += f" The first {MOST_LISTED} pairs are listed."
     elif code == "entity":
@@ -140,17 +153,6 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
         "advice": advice,
         "facts": facts,
     }
-
-
-def _pairs(finding: Finding, labels: Ints) -> list[dict[str, Any]]:
-    """Rows with their copies, each pair once."""
-    known, copies = set(finding.rows), finding.evidence["copies"]
-    exact = finding.evidence["exact"]
-    return [
-        {"row": int(labels[row]), "copy": int(labels[copy]), "kind": "equal" if equal else "near"}
-        for row, copy, equal in zip(finding.rows, copies, exact, strict=True)
-        if row < copy or copy not in known
-    ]
 
 
 def _doubted_labels(error_estimator: Any, labels: Ints) -> list[dict[str, Any]]:

@@ -127,7 +127,7 @@ class ReliabilityReport(WrittenPage):
         "order", "identifier", "equal"), and "labels", the labels that may be wrong.
     confidence : float, default=0.95
         Confidence of promises, and of the intervals around figures.
-    max_reference_rows : int, default=10_000
+    max_reference_rows : int, default=5_000
         Most rows among which neighbours are searched.
     random_state : int, default=0
         Seed of all random draws.
@@ -169,7 +169,7 @@ class ReliabilityReport(WrittenPage):
         by: Any = None,
         ignore: Iterable[str] = (),
         confidence: float = 0.95,
-        max_reference_rows: int = 10_000,
+        max_reference_rows: int = 5_000,
         random_state: int = 0,
         n_jobs: int | None = None,
         name: str | None = None,
@@ -414,11 +414,7 @@ def model_name(estimator: Any) -> str:
 
 
 def table_size(X: Any) -> str:
-    """Number of rows and columns of a table of any kind, in words; neither checks nor converts it."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if not shape:
-        n_rows = len(X) if hasattr(X, "__len__") else 0
-        is_nested = n_rows > 0 and isinstance(X[0], (list, tuple))
-        shape = (n_rows, len(X[0])) if is_nested else (n_rows,)
-    n_columns = int(shape[1]) if len(shape) > 1 else 1  # texts have one
-    return f"{plural(int(shape[0]), 'row')}, {plural(n_columns, 'column')}"
+    """Number of rows and columns of a table of any kind, in words; texts have one column."""
+    shape = np.shape(X)
+    n_rows, n_columns = shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1
+    return f"{plural(int(n_rows), 'row')}, {plural(int(n_columns), 'column')}"
