@@ -162,25 +162,23 @@ def take_rows(X: Any, rows: Any) -> Any:
 
     The type stays, and so do dtypes, categories and a pandas index. A slice of an array or frame is a view.
     """
-    if isinstance(X, np.ndarray):
-        return X[_key(rows)]
-    if issparse(X):
-        return (X if X.format in ROW_FORMATS else X.tocsr())[_key(rows)]
+    key = _key(rows)
+    if issparse(X) and X.format not in ROW_FORMATS:
+        X = X.tocsr()
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X[key]
     if is_pandas(X):
-        return X.iloc[rows] if isinstance(rows, slice) else X.take(_positions(rows, len(X)))
+        return X.iloc[key] if isinstance(key, slice) else X.take(_positions(key, len(X)))
     if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
-        return _take_narwhals(nw.from_native(X, eager_only=True, allow_series=True), rows)
-    if isinstance(rows, slice) or hasattr(X, "shape"):  # an array of another library
-        return X[_key(rows)]
-    return [X[i] for i in _positions(rows, len(X)).tolist()]
-
-
-def _take_narwhals(data: Any, rows: Any) -> Any:
-    if isinstance(rows, slice) and rows.step in (None, 1):
-        return data[rows].to_native()
-    positions = _positions(rows, len(data))
-    # Arrow knows neither steps nor positions from the end.
-    return data[np.where(positions < 0, positions + len(data), positions)].to_native()
+        data = nw.from_native(X, eager_only=True, allow_series=True)
+        if isinstance(key, slice) and key.step in (None, 1):
+            return data[key].to_native()
+        positions = _positions(key, len(data))
+        # Arrow knows neither steps nor positions from the end.
+        return data[np.where(positions < 0, positions + len(data), positions)].to_native()
+    if isinstance(key, slice) or hasattr(X, "shape"):  # an array of another library
+        return X[key]
+    return [X[i] for i in _positions(key, len(X)).tolist()]
 
 
 def _key(rows: Any) -> Any:
@@ -190,9 +188,8 @@ def _key(rows: Any) -> Any:
     return np.asarray(rows, dtype=None if len(rows) else np.int64)
 
 
-def _positions(rows: Any, n_rows: int) -> Ints:
-    """Positions of rows that are given in any form."""
-    key = _key(rows)
+def _positions(key: Any, n_rows: int) -> Ints:
+    """Positions of the rows of a key."""
     if isinstance(key, slice):
         return np.arange(n_rows)[key]
     if key.dtype.kind != "b":

@@ -317,13 +317,10 @@ def partition_type(values: list[str | None]) -> pa.DataType:
 
 def read_rows(part: Part, names: list[str], skipped: int) -> Iterator[pa.RecordBatch]:
     """Batches of a Parquet file without its first rows; an error if it is broken, or has changed."""
-    groups: list[int] = []
-    left = part.n_rows - skipped
-    for number, n_rows in enumerate(part.row_groups):
-        if skipped >= n_rows and not groups:
-            skipped -= n_rows
-        else:
-            groups.append(number)
+    left, ends = part.n_rows - skipped, np.cumsum(part.row_groups)
+    first = int(np.searchsorted(ends, skipped, side="right"))  # row group with rows that are read
+    groups = range(first, len(ends))
+    skipped -= int(ends[first - 1]) if first else 0
     try:
         with pq.ParquetFile(
             part.path, buffer_size=READ_BYTES, pre_buffer=False, page_checksum_verification=True
@@ -383,8 +380,7 @@ TYPES = {"b": (pa.bool_(),), "i": WHOLE, "u": WHOLE, "f": (pa.float64(),), "M": 
 
 BOOLEANS = pa.array(["True", "TRUE", "true", "False", "FALSE", "false"])
 
-# Not-a-number as other programs write it; Arrow reads nan and NaN.
-NOT_NUMBERS = pa.array(["1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"])
+MISSING = pa.array(MISSING_CELLS)
 
 # Whole numbers with a leading zero, such as the postcode "007", are names; "0x1A" is no number.
 CODE = r"^[+-]?0\d+$"
@@ -430,7 +426,7 @@ class CellError(ValueError):
 
 def without_missing(strings: Any) -> Any:
     """Strings with null in place of those that stand for a missing value."""
-    return pc.if_else(pc.is_in(strings, value_set=pa.array(MISSING_CELLS)), None, strings)
+    return pc.if_else(pc.is_in(strings, value_set=MISSING), None, strings)
 
 
 def matches(strings: Any, pattern: str, *, each: bool = False) -> bool:
@@ -442,8 +438,6 @@ def matches(strings: Any, pattern: str, *, each: bool = False) -> bool:
 def parse(strings: Any, kind: str, name: str) -> Any:
     """Column of numbers, booleans or times from strings; `CellError` for a cell that is none, and is not missing."""
     cells = without_missing(pc.utf8_trim_whitespace(strings))
-    if kind in "iuf":
-        cells = pc.if_else(pc.is_in(cells, value_set=NOT_NUMBERS), None, cells)
     has_hexadecimals = kind in "iu" and matches(cells, HEXADECIMAL)
     types = TYPES["f" if has_hexadecimals else kind]
     for wanted in types:
@@ -475,17 +469,17 @@ def first_misfit(strings: Any, wanted: pa.DataType) -> int:
 
 def infer(strings: Any, *, decimal_comma: bool = False) -> Any:
     """Column of numbers or booleans, if all strings are such and none is a code; else the strings themselves."""
-    cells = pc.utf8_rtrim_whitespace(strings)
-    if matches(cells, CODE):
-        return strings
+    cells = without_missing(pc.utf8_rtrim_whitespace(strings))
     if decimal_comma and matches(cells, WITH_DECIMAL_COMMA, each=True):
         cells = pc.replace_substring(cells, ",", ".")
-    try:
-        floats = parse(cells, "f", "")
-    except CellError:
+    floats = cast_or_none(cells, pa.float64())
+    if floats is None:
         are_booleans = pc.all(pc.is_in(cells.drop_null(), value_set=BOOLEANS)).as_py()
         return cells.cast(pa.bool_()) if are_booleans else strings
-    whole = None if floats.null_count else cast_or_none(cells, pa.int64())
+    if matches(cells, CODE):
+        return strings
+    is_whole = not floats.null_count and pc.all(pc.equal(pc.floor(floats), floats)).as_py()
+    whole = cast_or_none(cells, pa.int64()) if is_whole else None
     return floats if whole is None else whole
 
 
@@ -688,11 +682,12 @@ def remark_on_slips(frame: Any, remark: Remark) -> None:
     for name, column in frame.items():
         if column.dtype.kind != "O":
             continue
-        known = column.dropna()
-        slips = known[pd.to_numeric(known, errors="coerce").isna()]
-        if MOSTLY_NUMBERS <= 1 - len(slips) / max(len(known), 1) < 1:
-            which = "is no number" if len(slips) == 1 else "are no numbers"
+        counts = column.value_counts(sort=False)  # each string is looked at once
+        slips = counts[pd.to_numeric(counts.index, errors="coerce").isna()]
+        n_slips, n_known = int(slips.sum()), int(counts.sum())
+        if MOSTLY_NUMBERS <= 1 - n_slips / max(n_known, 1) < 1:
+            which = "is no number" if n_slips == 1 else "are no numbers"
             remark(
-                f"Column {name!r} is read as strings: {plural(len(slips), 'value')} of {len(known):,}, such as "
-                f"{str(slips.iloc[0])!r}, {which}."
+                f"Column {name!r} is read as strings: {plural(n_slips, 'value')} of {n_known:,}, such as "
+                f"{str(slips.index[0])!r}, {which}."
             )
