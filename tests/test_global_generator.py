@@ -43,7 +43,6 @@ from surefoot.error_estimation import find_error_regions
 from surefoot.indicators import ResamplingSpread, SecondOpinion
 from surefoot.labeling import serve
 from surefoot.monitoring import audit
-from surefoot.recalibration import recalibrated_probabilities
 from surefoot.resampling import HoldoutSplit, bias_variance, bootstrap, boundary_bias
 from test_common import INSTANCES
 
@@ -122,9 +121,6 @@ FUNCTIONS = {
     "make_friedman_problem": lambda: make_friedman_problem(3, random_state=0),
     "make_subscriptions": lambda: make_subscriptions(50, random_state=0),
     "make_synthetic_control": lambda: make_synthetic_control(12, random_state=0),
-    "recalibrated_probabilities": lambda: recalibrated_probabilities(
-        LINE.decision_function(CLASSES[0])[:, None], CLASSES[1], random_state=0
-    ),
     "query": lambda: [
         query(strategy, LINE, CLASSES[0], 3, X=CLASSES[0], y=CLASSES[1], random_state=0)
         for strategy in ("random", "confidence", "votes", "error", "sensitivity", *DRAWING)

@@ -51,12 +51,6 @@ class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
     (`_error_estimator_settings`).
     """
 
-    estimators: Any
-    error_estimator: Any
-    cv: Any
-    random_state: Any
-    n_jobs: int | None
-
     def _error_estimator_settings(self) -> dict[str, Any]:
         """Further parameters of the error estimators."""
         return {}

@@ -39,9 +39,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._dataframe._common": ("is_any_date", "is_categorical", "is_numeric"),
         "skrub._table_vectorizer": ("_created_by_predicate",),
         "skrub.selectors._selectors": ("_cardinality_below",),
-        "surefoot._models._vectorizer": (
-            *("_as_objects", "_half_a_difference_each", "_infinite_to_gap"),
-        ),
+        "surefoot._models": ("_as_objects", "_half_a_difference_each", "_infinite_to_missing"),
     },
     "ObjectNode": {
         "scipy.interpolate._bsplines": ("BSpline", "_BSpline"),
@@ -88,45 +86,29 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._to_float": ("ToFloat",),
         "skrub._to_str": ("ToStr",),
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
-        "surefoot._crossfit._input_sample": ("InputSample",),
-        "surefoot._crossfit._panel": ("Panel",),
-        "surefoot._models._inputs": ("MixedInput", "ModelInput", "NumericInput"),
-        "surefoot._models._outputs": ("Outputs",),
-        "surefoot._search._rows": ("RowSearch", "SparseNeighbors"),
-        "surefoot._search._series": ("SeriesBatch",),
-        "surefoot._tables._frames": ("PlainColumn",),
-        "surefoot.error_estimation._classifier": ("IndividualErrorClassifier",),
-        "surefoot.error_estimation._error_probability": (
-            *("CalibratedLearner", "ErrorPrior", "NormalScores", "PretrainedLogisticRegression"),
-            "ShrunkLogisticRegression",
+        "surefoot._crossfit": ("InputSample", "Panel"),
+        "surefoot._models": ("MixedInput", "ModelInput", "NumericInput", "Outputs"),
+        "surefoot._search": ("RowSearch", "SeriesBatch", "SparseNeighbors"),
+        "surefoot._tables": ("PlainColumn",),
+        "surefoot.error_estimation": (
+            *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut"),
+            *("IndividualErrorClassifier", "IndividualErrorRegressor", "LineThenTrees"),
+            *("NormalScores", "PretrainedLogisticRegression", "Row", "ShrunkLogisticRegression"),
+            *("ShrunkSize", "SizePrior", "VoteConfidence"),
         ),
-        "surefoot.error_estimation._error_size": (
-            *("ErrorSize", "LineThenTrees", "ShrunkSize", "SizePrior"),
+        "surefoot.indicators": (
+            *("BoostedTrees", "Confidence", "LocalSensitivity", "NeighborDisagreement"),
+            *("NeighborDistance", "NeighborError", "ResamplingSpread", "SecondOpinion"),
+            *("TrustScore", "VoteDisagreement"),
         ),
-        "surefoot.error_estimation._indicators": ("Row", "VoteConfidence"),
-        "surefoot.error_estimation._judgement": ("HeldOut",),
-        "surefoot.error_estimation._regressor": ("IndividualErrorRegressor",),
-        "surefoot.indicators._boosted_trees": ("BoostedTrees",),
-        "surefoot.indicators._confidence": ("Confidence",),
-        "surefoot.indicators._local_sensitivity": ("LocalSensitivity",),
-        "surefoot.indicators._neighbor_disagreement": ("NeighborDisagreement",),
-        "surefoot.indicators._neighbor_distance": ("NeighborDistance",),
-        "surefoot.indicators._neighbor_error": ("NeighborError",),
-        "surefoot.indicators._resampling_spread": ("ResamplingSpread",),
-        "surefoot.indicators._second_opinion": ("SecondOpinion",),
-        "surefoot.indicators._trust_score": ("TrustScore",),
-        "surefoot.indicators._vote_disagreement": ("VoteDisagreement",),
-        "surefoot.neighborhoods._dtw": ("DTWNeighbors",),
-        "surefoot.neighborhoods._index": ("NeighborhoodIndex",),
-        "surefoot.neighborhoods._space": ("NeighborSpace",),
-        "surefoot.time_series._kneighbors": ("KNeighborsDTWClassifier",),
-        "surefoot.time_series._local_kneighbors": ("LocalKNeighborsDTWClassifier",),
+        "surefoot.neighborhoods": ("DTWNeighbors", "NeighborSpace", "NeighborhoodIndex"),
+        "surefoot.time_series": ("KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier"),
     },
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
     "TupleNode": {
-        "surefoot._kernels._dtw_search": ("Stored",),
-        "surefoot._models._inputs": ("FrameParts",),
+        "surefoot._kernels": ("Stored",),
+        "surefoot._models": ("FrameParts",),
         "surefoot.model_files": ("Stored",),
     },
     "TypeNode": {"pandas": ("DataFrame",), "pandas.core.frame": ("DataFrame",)},
@@ -248,7 +230,7 @@ def _model_of(content: bytes) -> Any:
     kind = type(model)
     if not isinstance(model, BaseEstimator):
         raise Refusal(f"is not loaded: it holds a {kind.__name__}, which is no model")
-    if kind.__module__.startswith("surefoot.error_estimation.") and "held_out_" not in vars(model):
+    if kind.__module__ == "surefoot.error_estimation" and "held_out_" not in vars(model):
         raise Refusal(f"is not loaded: it holds an unfitted {kind.__name__}")
     return model
 

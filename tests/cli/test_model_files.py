@@ -75,7 +75,7 @@ def refusal(path):
 def test_a_model_of_another_layout_is_told_so(saved, tmp_path):
     """What a model was made of may have another name in the next version: fit again, it is no attack."""
     _, path = saved("forest")
-    names = b"surefoot._crossfit._panel", b"surefoot.indicators._panel"
+    names = b"surefoot._crossfit", b"surefoot._panels"
     assert refusal(rewritten(path, tmp_path, lambda part: part.replace(*names))) == (
         "FILE was saved by another version of surefoot, whose models are laid out differently: "
         "fit the model again with this one."

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from surefoot._validation import check_share
 from surefoot.error_estimation._conformal import (
     conformal_quantile,
     cv_plus_intervals,
@@ -131,9 +130,3 @@ def test_intervals_and_sets_of_a_split_promise_the_same():
         inside = cv_plus_sets([new[:, None]], [scores], 0.8)[:, 0]
         reach = cv_plus_intervals([(np.zeros(50), np.ones(50))], [scores], 0.8)[:, 1]
         assert_array_equal(inside, new <= reach)
-
-
-@pytest.mark.parametrize("confidence", [0, 1, -0.1, 1.5, "high"])
-def test_what_is_no_confidence_gets_one_sentence(confidence):
-    with pytest.raises((ValueError, TypeError), match="confidence"):
-        check_share(confidence, "confidence")

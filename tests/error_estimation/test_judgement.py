@@ -1,24 +1,40 @@
-"""One judgement: everything that is said of a row, from one pass in which the model is asked once."""
+"""A judgement: one pass in which the model is asked once, what it is made of, and errors in costs."""
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, KFold
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreement
+from surefoot.error_estimation._judgement import check_costs, cost_factor, expected_cost
+from surefoot.indicators import (
+    Confidence,
+    LocalSensitivity,
+    NeighborDisagreement,
+    NeighborDistance,
+)
 
+QUICK = [Confidence(), NeighborDisagreement(n_neighbors=5, space="scaled")]
 MODELS = {
     "line": LogisticRegression(),
     "pipeline": make_pipeline(StandardScaler(), RandomForestClassifier(10, random_state=0)),
@@ -33,6 +49,16 @@ def labelled(n_classes=2):
     return make_classification(
         240, 5, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=0.2, random_state=0
     )
+
+
+def quick(model=None, **settings):
+    settings = {"indicators": QUICK, "random_state": 0, **settings}
+    return IndividualErrorClassifier(LogisticRegression() if model is None else model, **settings)
+
+
+@cache
+def fitted():
+    return quick().fit(*labelled())
 
 
 class Counting(ClassifierMixin, BaseEstimator):
@@ -64,24 +90,20 @@ def times_asked(rows):
     return Counter((m, row) for m, row in Counting.asked if row in keys)
 
 
-@pytest.mark.parametrize(
-    "indicators",
-    [
-        "auto",
-        [
-            Confidence(),
-            NeighborDisagreement(),
-            LocalSensitivity(metric="manhattan"),
-            NeighborDisagreement(space=StandardScaler()),
-        ],
-    ],
-)
+SEVERAL_SPACES = [
+    Confidence(),
+    NeighborDisagreement(),
+    LocalSensitivity(metric="manhattan"),
+    NeighborDisagreement(space=StandardScaler()),
+]
+
+
+@pytest.mark.parametrize("indicators", ["auto", SEVERAL_SPACES])
 def test_the_model_is_asked_once_about_a_row_by_each_method(indicators):
     X, y = labelled()
-    sure = IndividualErrorClassifier(Counting(), indicators=indicators, random_state=0)
-    sure.fit(X[:200], y[:200])
+    model = quick(Counting(), indicators=indicators).fit(X[:200], y[:200])
     Counting.asked.clear()
-    sure.judge(X[200:])
+    model.judge(X[200:])
     counts = times_asked(X[200:])
     assert set(counts.values()) == {1}
     assert len(counts) == 40 * 3  # predict, predict_proba and decision_function
@@ -90,80 +112,101 @@ def test_the_model_is_asked_once_about_a_row_by_each_method(indicators):
 def test_held_out_rows_are_predicted_once_by_each_method():
     X, y = labelled()
     Counting.asked.clear()
-    IndividualErrorClassifier(Counting(), indicators=Confidence(), random_state=0).fit(X, y)
+    quick(Counting(), indicators=Confidence()).fit(X, y)
     assert set(times_asked(X).values()) == {1}
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "n_classes"), [*((name, 2) for name in MODELS), ("pipeline", 3), ("boosting", 3)]
+)
 def test_a_classifiers_judgement_is_what_its_methods_say(name, n_classes):
-    if n_classes == 3 and name == "threshold":
-        pytest.skip("a threshold needs two classes")
     X, y = labelled(n_classes)
-    sure = IndividualErrorClassifier(MODELS[name], random_state=0).fit(X[:180], y[:180])
-    judgement = sure.judge(X[180:])
-    assert_array_equal(judgement.prediction, sure.predict(X[180:]))
-    assert_allclose(judgement.error, sure.predict_error(X[180:]))
-    assert_array_equal(judgement.novel, sure.predict_novelty(X[180:]))
-    alone = LocalSensitivity(FrozenEstimator(sure.estimator_), n_neighbors=10, space="scaled")
+    model = quick(MODELS[name], indicators="auto").fit(X[:180], y[:180])
+    judgement = model.judge(X[180:])
+    assert_array_equal(judgement.prediction, model.predict(X[180:]))
+    assert_allclose(judgement.error, model.predict_error(X[180:]))
+    assert_array_equal(judgement.novel, model.predict_novelty(X[180:]))
+    alone = LocalSensitivity(FrozenEstimator(model.estimator_), n_neighbors=10, space="scaled")
     columns = alone.fit(X[:180], y[:180]).transform(X[180:])
     assert_allclose(np.column_stack([judgement.worst, judgement.flips]), columns[:, 2:])
     assert_allclose(judgement.columns["LocalSensitivity"], columns)
-    assert judgement.interval is None
-    assert judgement.residual is None
-    if hasattr(sure, "predict_proba"):
-        assert_allclose(judgement.probabilities, sure.predict_proba(X[180:]))
+    assert (judgement.interval, judgement.residual) == (None, None)
+    if hasattr(model, "predict_proba"):
+        assert_allclose(judgement.probabilities, model.predict_proba(X[180:]))
     else:
-        assert judgement.probabilities is None
+        assert judgement.probabilities is model.held_out_.probabilities is None
 
 
 @pytest.mark.parametrize("corrected", [False, True])
 def test_a_regressors_judgement_is_what_its_methods_say(corrected):
     X, y = make_regression(200, 4, noise=20, random_state=0)
     y += 30 * np.sin(X[:, 0] * 3)
-    sure = IndividualErrorRegressor(Ridge(), corrected=corrected, random_state=0).fit(X, y)
-    judgement = sure.judge(X[:30], confidence=0.8)
-    assert_allclose(judgement.prediction, sure.predict(X[:30]))
-    assert_allclose(judgement.error, sure.predict_error(X[:30]))
-    assert_allclose(judgement.residual, sure.predict_residual(X[:30]))
-    assert_allclose(judgement.interval, sure.predict_interval(X[:30], confidence=0.8))
-    assert judgement.flips is None
-    assert judgement.probabilities is None
-
-
-def test_the_frame_has_the_promised_columns():
-    X, y = labelled()
-    labels = np.array(["no", "yes"])[y]
-    frame = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, labels)
-    judgement = frame.judge(X[:5])
+    model = IndividualErrorRegressor(Ridge(), corrected=corrected, random_state=0).fit(X, y)
+    judgement = model.judge(X[:30], confidence=0.8)
+    assert_allclose(judgement.prediction, model.predict(X[:30]))
+    assert_allclose(judgement.error, model.predict_error(X[:30]))
+    assert_allclose(judgement.residual, model.predict_residual(X[:30]))
+    assert_allclose(judgement.interval, model.predict_interval(X[:30], confidence=0.8))
+    assert (judgement.flips, judgement.probabilities) == (None, None)
     assert list(judgement.to_frame()) == [
-        "prediction", "probability_no", "probability_yes", "estimated_error",
-        "shift", "spread", "worst", "flips", "novel",
-    ]  # fmt: skip
-    accepted = judgement.with_accepted(judgement.error < 0.2).to_frame()
-    assert list(accepted)[-1] == "accepted"
-    assert_array_equal(accepted["accepted"], accepted["estimated_error"] < 0.2)
-    numbers = IndividualErrorRegressor(LinearRegression(), random_state=0).fit(X, X[:, 0] + y)
-    assert list(numbers.judge(X[:5]).to_frame()) == [
         "prediction", "estimated_error", "low", "high", "residual",
         "shift", "spread", "worst", "novel",
     ]  # fmt: skip
 
 
+def test_the_frame_has_the_promised_columns():
+    X, y = labelled()
+    judgement = quick().fit(X, np.array(["no", "yes"])[y]).judge(X[:5])
+    assert list(judgement.to_frame()) == [
+        "prediction", "probability_no", "probability_yes", "estimated_error",
+        "shift", "spread", "worst", "flips", "novel",
+    ]  # fmt: skip
+    answered = judgement.with_accepted(judgement.error < 0.2).to_frame()
+    assert list(answered)[-1] == "accepted"
+    assert_array_equal(answered["accepted"], answered["estimated_error"] < 0.2)
+
+
+def test_a_frame_is_judged_like_its_numbers():
+    X, y = labelled()
+    table = pd.DataFrame(X, columns=list("abcde"))
+    model = quick(make_pipeline(StandardScaler(), LogisticRegression()))
+    plain, framed = model.fit(X, y).judge(X[:9]), model.fit(table, y).judge(table.iloc[:9])
+    assert_allclose(framed.to_frame().astype(float), plain.to_frame().astype(float))
+
+
+def test_a_confidence_that_is_no_share_is_one_sentence():
+    with pytest.raises(ValueError, match=r"confidence == 1\.5, must be < 1"):
+        fitted().judge(labelled()[0], confidence=1.5)
+
+
+# Held-out rows
+
+
 def test_held_out_is_a_judgement_of_the_training_rows_with_their_groups():
     X, y = labelled()
     groups = np.repeat(np.arange(40), 6)
-    sure = IndividualErrorClassifier(LogisticRegression(), random_state=0)
-    held_out = sure.fit(X, y, groups=groups).held_out_
+    model = quick().fit(X, y, groups=groups)
+    held_out = model.held_out_
     assert_array_equal(held_out.groups, groups[held_out.rows])
     assert len(held_out) == 240
-    assert list(held_out.to_frame()) == list(sure.judge(X[:2]).to_frame())
+    assert list(held_out.to_frame()) == list(model.judge(X[:2]).to_frame())
     assert_array_equal(held_out.losses, held_out.prediction != y[held_out.rows])
 
 
+def test_held_out_scores_and_probabilities_are_those_of_cross_validation():
+    X, y = labelled()
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    held_out = quick(cv=folds).fit(X, y).held_out_
+    for method, found in [
+        ("predict_proba", held_out.probabilities),
+        ("decision_function", held_out.scores[:, 0]),
+    ]:
+        expected = cross_val_predict(LogisticRegression(), X, y, cv=folds, method=method)
+        assert_allclose(found, expected)
+
+
 def test_a_part_of_the_held_out_rows_is_a_judgement_of_these():
-    sure = IndividualErrorClassifier(LogisticRegression(), loss=[[0, 1], [5, 0]], random_state=0)
-    held_out = sure.fit(*labelled()).held_out_
+    held_out = quick(loss=[[0, 1], [5, 0]]).fit(*labelled()).held_out_
     part = held_out.take([7, 3])
     assert part.rows.tolist() == held_out.rows[[7, 3]].tolist()
     assert part.probabilities.tolist() == held_out.probabilities[[7, 3]].tolist()
@@ -174,7 +217,8 @@ def test_a_part_of_the_held_out_rows_is_a_judgement_of_these():
 def test_held_out_stability_of_a_regressor_is_out_of_fold():
     X, y = make_regression(120, 3, noise=10, random_state=0)
     folds = KFold(4, shuffle=True, random_state=0)
-    held_out = IndividualErrorRegressor(Ridge(), cv=folds, random_state=0).fit(X, y).held_out_
+    model = IndividualErrorRegressor(Ridge(), indicators=NeighborDistance(), cv=folds)
+    held_out = model.fit(X, y).held_out_
     space = FunctionTransformer(lambda rows: rows / X.std(axis=0))  # that of all rows
     for train, test in folds.split(X):
         alone = LocalSensitivity(Ridge(), n_neighbors=10, space=space).fit(X[train], y[train])
@@ -183,17 +227,119 @@ def test_held_out_stability_of_a_regressor_is_out_of_fold():
         assert_allclose(held_out.spread[test], expected[:, 1], atol=1e-9)
 
 
-def test_a_confidence_that_is_no_share_is_one_sentence():
-    X, y = labelled()
-    sure = IndividualErrorClassifier(LogisticRegression(), indicators=Confidence()).fit(X, y)
-    with pytest.raises(ValueError, match=r"confidence == 1\.5, must be < 1"):
-        sure.judge(X, confidence=1.5)
+# Neighbours, stability and reasons
 
 
-def test_a_frame_is_judged_like_its_numbers():
+def test_neighbors_are_the_nearest_training_rows_by_scaled_columns():
     X, y = labelled()
-    table = pd.DataFrame(X, columns=list("abcde"))
-    sure = IndividualErrorClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
-    plain = sure.set_params(random_state=0).fit(X, y).judge(X[:9])
-    framed = sure.fit(table, y).judge(table.iloc[:9])
-    assert_allclose(framed.to_frame().astype(float), plain.to_frame().astype(float))
+    X *= [1, 10, 100, 1000, 1]
+    model = quick().fit(X[:150], y[:150])
+    scaled = X / X[:150].std(axis=0)
+    assert_allclose(model.coordinates(X[:7]), scaled[:7])
+    distances, rows = model.kneighbors(X[150:], n_neighbors=3)
+    every = pairwise_distances(scaled[150:], scaled[:150])
+    assert_array_equal(rows, every.argsort(axis=1)[:, :3])
+    assert_allclose(distances, np.sort(every, axis=1)[:, :3])
+    with pytest.raises(ValueError, match="n_neighbors == 400, must be <= 1"):
+        model.kneighbors(X[:2], n_neighbors=400)
+
+
+def test_neighbors_among_a_sample_of_the_rows_are_named_by_their_place_in_the_table():
+    X, y = labelled()
+    model = quick(max_reference_rows=50).fit(X, y)
+    assert len(model.reference_rows_) == 50
+    distances, rows = model.kneighbors(X[model.reference_rows_], n_neighbors=1)
+    assert_array_equal(rows[:, 0], model.reference_rows_)  # each is its own nearest
+    assert_allclose(distances, 0, atol=1e-6)
+
+
+def test_stability_is_that_of_local_sensitivity_also_if_it_is_not_learned_from():
+    X, y = labelled()
+    alone = LocalSensitivity(
+        FrozenEstimator(LogisticRegression().fit(X, y)), n_neighbors=10, space="scaled"
+    )
+    expected = alone.fit(X, y).transform(X[:20])
+    judgement = fitted().judge(X[:20])
+    assert_allclose(np.column_stack([judgement.shift, judgement.spread]), expected[:, :2])
+
+
+def waves():
+    """A line with noise where the second column is above 0."""
+    draw = np.random.default_rng(0)
+    X = draw.uniform(-1, 1, size=(500, 2))
+    return X, 3 * X[:, 0] + np.where(X[:, 1] > 0, 0.5, 0.05) * draw.normal(size=500)
+
+
+def test_a_line_is_as_steep_everywhere_and_noise_is_a_reason_for_doubt():
+    X, y = waves()
+    model = IndividualErrorRegressor(LinearRegression(), random_state=0).fit(X, y)
+    judgement, near = model.judge(X[:30]), model.kneighbors(X[:30], n_neighbors=10)[1]
+    # Samples lie no further than half way to a neighbour, and the line changes by about 3 a step.
+    reach = 1.6 * np.abs(X[near, 0] - X[:30, :1]).max(axis=1)
+    assert (np.abs(judgement.shift) + judgement.spread <= 2 * reach + 0.1).all()
+    assert (judgement.spread > 0).all()
+    names = model.get_indicator_names().tolist()
+    assert names == ["Row", "NeighborDisagreement", "NeighborDistance", "SecondOpinion"]
+    noisy, quiet = model.explain_error(np.array([[0.0, 0.6], [0.0, -0.6]]))
+    assert noisy.max() > 0 > quiet.min()
+    assert noisy.sum() > quiet.sum()
+
+
+def test_reasons_of_a_single_indicator_are_its_distance_from_typical():
+    X, y = labelled()
+    model = quick(indicators=[NeighborDistance(space="scaled")]).fit(X, y)
+    column = model.held_out_.columns["NeighborDistance"]
+    typical = np.median(column, axis=0, keepdims=True)
+    learned = model.error_estimator_.predict_proba
+    assert_allclose(model.explain_error()[:, 0], learned(column)[:, 1] - learned(typical)[:, 1])
+
+
+def test_reasons_of_new_rows_do_not_depend_on_other_rows():
+    X = labelled()[0] + 0.1
+    effects = fitted().explain_error(X[:30])
+    assert effects.shape == (30, 2)
+    alone = np.vstack([fitted().explain_error(X[i : i + 1]) for i in range(30)])
+    assert_allclose(effects, alone, atol=1e-9)
+
+
+# Costs: truth by prediction
+
+COSTS = np.array([[0.0, 10.0, 1.0], [2.0, 0.5, 3.0], [4.0, 5.0, 0.0]])
+
+
+def test_expected_costs_by_hand():
+    # Class 1 is predicted; if wrong, the truth is 0 or 2 as 5 to 2: 5/7 · 10 + 2/7 · 5 = 60/7.
+    found = expected_cost(COSTS, np.log([[0.5, 0.3, 0.2]]), np.array([1]), np.array([0.4]))
+    assert_allclose(found, 0.4 * 60 / 7 + 0.6 * 0.5)
+    # A model that is certain has no other class to weigh.
+    certain = np.array([[800.0, -800.0, -800.0]])
+    found = expected_cost(COSTS, certain, np.array([0]), np.array([0.2]))
+    assert_allclose(found, 0.2 * (2.0 + 4.0) / 2)
+    two, scores = np.array([[0.0, 7.0], [2.0, 0.0]]), np.array([[logit(0.8)], [logit(0.3)]])
+    found = expected_cost(two, scores, np.array([1, 0]), np.array([0.1, 0.5]))
+    assert_allclose(found, [0.1 * 7, 0.5 * 2])
+    rng = np.random.default_rng(0)
+    scores, wrong = rng.normal(size=(50, 4)), rng.random(50)
+    assert_allclose(expected_cost(1 - np.eye(4), scores, scores.argmax(axis=1), wrong), wrong)
+
+
+def test_the_factor_makes_the_mean_right():
+    paid, estimated = np.array([0.0, 4.0, 2.0]), np.array([1.0, 1.0, 2.0])
+    assert cost_factor(paid, estimated, None) == pytest.approx(6 / 4)
+    assert cost_factor(paid, estimated, np.array([1.0, 0.0, 1.0])) == pytest.approx(2 / 3)
+    assert cost_factor(np.zeros(3), estimated, None) == 1.0
+    assert cost_factor(paid, np.zeros(3), None) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("loss", "sentence"),
+    [
+        (1 - np.eye(3), r"loss must be 2 × 2 costs of zero or more.* shape \(3, 3\)"),
+        ([[0, -1], [1, 0]], "loss must be 2 × 2 costs of zero or more.* least entry of -1"),
+        ([[0, np.nan], [1, 0]], "loss contains NaN"),
+        ([0, 1], "2D array"),
+    ],
+)
+def test_what_is_no_cost_matrix_gets_one_sentence(loss, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        check_costs(loss, 2)

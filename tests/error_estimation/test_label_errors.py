@@ -81,8 +81,8 @@ def test_costs_do_not_change_which_labels_are_doubted():
 def test_rows_that_are_held_out_twice_are_ranked_once():
     X, y, _, flipped = flipped_table()
     folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    sure = IndividualErrorClassifier(GaussianNB(), cv=folds, random_state=0).fit(X, y)
-    errors = find_label_errors(sure)
+    model = IndividualErrorClassifier(GaussianNB(), cv=folds, random_state=0).fit(X, y)
+    errors = find_label_errors(model)
     assert sorted(errors.rows) == list(range(300))
     assert precision(errors, flipped) > 0.9
 
@@ -107,8 +107,8 @@ def judged(probabilities, error, truth, predicted=None):
     """Error estimator whose held-out rows are given."""
     n_rows, zeros = len(truth), np.zeros(len(truth))
     top = probabilities.argmax(axis=1) if predicted is None else predicted
-    sure = IndividualErrorClassifier(GaussianNB())
-    sure.held_out_ = HeldOut(
+    model = IndividualErrorClassifier(GaussianNB())
+    model.held_out_ = HeldOut(
         prediction=top,
         error=error,
         wrong=error,
@@ -125,7 +125,7 @@ def judged(probabilities, error, truth, predicted=None):
         splits=zeros.astype(int),
         truth=truth,
     )
-    return sure
+    return model
 
 
 def test_probabilities_of_labels_by_hand():
@@ -182,8 +182,8 @@ def test_a_class_that_is_never_found_contradicts_nothing():
 
 def test_what_has_no_labels_is_one_sentence():
     X, y = load_iris(return_X_y=True)
-    sure = IndividualErrorRegressor(LinearRegression(), cv=3, random_state=0).fit(X, y)
+    model = IndividualErrorRegressor(LinearRegression(), cv=3, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="Labels are classes, and this is a regressor"):
-        find_label_errors(sure)
+        find_label_errors(model)
     with pytest.raises(TypeError, match="is no error estimator"):
         find_label_errors(GaussianNB().fit(X, y))

@@ -122,7 +122,11 @@ CLASSIFICATION = (
     one_missing_value, seven_classes, mixed_frame, rare_class,
 )  # fmt: skip
 REGRESSION = (standardised_numbers, raw_numbers, missing_numbers)
-TAKES_GAPS = (one_missing_value, mixed_frame, missing_numbers)
+QUICK = (
+    (mixed_frame, "boosting"), (easy, "boosting"), (binary_and_standardised, "forest"),
+    (standardised_numbers, "linear"), (missing_numbers, "boosting"),
+)  # fmt: skip
+WITH_MISSING = (one_missing_value, mixed_frame, missing_numbers)
 
 CLASSIFIERS = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
@@ -139,13 +143,14 @@ REGRESSORS = {
 def cases(makers, models):
     for make in makers:
         for name, model in models.items():
-            if name == "boosting" or make not in TAKES_GAPS:
+            if name == "boosting" or make not in WITH_MISSING:
                 kind = (
                     HistGradientBoostingClassifier(max_iter=40, categorical_features="from_dtype")
                     if make is mixed_frame
                     else model
                 )
-                yield pytest.param(make, kind, id=f"{make.__name__}-{name}")
+                marks = () if (make, name) in QUICK or name == "logistic" else pytest.mark.slow
+                yield pytest.param(make, kind, id=f"{make.__name__}-{name}", marks=marks)
 
 
 def halves(table, y):

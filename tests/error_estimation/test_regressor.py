@@ -1,20 +1,27 @@
 """Residuals, error sizes and intervals of a regressor, one prediction at a time."""
 
+from functools import cache
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, spearmanr
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.datasets import load_diabetes
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.error_estimation._error_size import level_folds
+from surefoot.error_estimation._indicators import Row
+from surefoot.indicators import NeighborDistance
 from surefoot.resampling import HoldoutSplit
 
 
@@ -24,6 +31,27 @@ def wavy(n_rows, seed=0):
     X = draw.uniform(-1, 1, size=(n_rows, 2))
     noise = np.where(X[:, 1] > 0, 0.5, 0.05)
     return X, X[:, 0] + np.sin(4 * X[:, 0]) + noise * draw.normal(size=n_rows), noise
+
+
+@cache
+def line(n_rows, corrected=False):
+    """Error estimator around a line through the wave."""
+    X, y, _ = wavy(n_rows)
+    return IndividualErrorRegressor(Ridge(), corrected=corrected, random_state=0).fit(X, y)
+
+
+def quick(model=None, **settings):
+    settings = {
+        "indicators": NeighborDistance(),
+        "passthrough": True,
+        "random_state": 0,
+        **settings,
+    }
+    return IndividualErrorRegressor(Ridge() if model is None else model, **settings)
+
+
+def coverage(intervals, y):
+    return np.mean((intervals[:, 0] <= y) & (y <= intervals[:, 1]))
 
 
 class Recorder(RegressorMixin, BaseEstimator):
@@ -43,10 +71,9 @@ class Recorder(RegressorMixin, BaseEstimator):
 
 
 def test_predicts_like_its_model_unless_corrected():
-    X, y, _ = wavy(200)
+    X, y, _ = wavy(400)
     X_new, _, _ = wavy(50, seed=1)
-    plain = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
-    corrected = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
+    plain, corrected = line(400), line(400, corrected=True)
     assert_allclose(plain.predict(X_new), Ridge().fit(X, y).predict(X_new))
     added = corrected.predict(X_new) - plain.predict(X_new)
     assert_allclose(added, corrected.shrinkage_ * corrected.predict_residual(X_new))
@@ -64,26 +91,21 @@ def test_a_residual_is_truth_minus_prediction():
 
 def test_correction_learns_the_wave_that_a_line_misses():
     X_new, y_new, noise_new = wavy(2000, seed=9)
-    calm, left_by_line, left_by_curve = noise_new < 0.1, [], []
-    for seed in range(2):
-        X, y, _ = wavy(1500, seed)
-        model = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
-        left_by_line.append((y_new - model.estimator_.predict(X_new))[calm])
-        left_by_curve.append((y_new - model.predict(X_new))[calm])
-    assert np.mean(np.square(left_by_line)) > 10 * np.mean(np.square(left_by_curve))
+    model, calm = line(1500, corrected=True), noise_new < 0.1
+    left_by_line = (y_new - model.estimator_.predict(X_new))[calm]
+    left_by_curve = (y_new - model.predict(X_new))[calm]
+    assert np.mean(left_by_line**2) > 10 * np.mean(left_by_curve**2)
 
 
 def test_hardly_anything_is_corrected_where_nothing_can_be():
-    added = []
-    for seed in range(3):
-        draw = np.random.default_rng(seed)
-        X, y = draw.normal(size=(300, 3)), draw.normal(size=300)
-        model = IndividualErrorRegressor(DummyRegressor(), corrected=True, random_state=0).fit(X, y)
-        added.append(model.predict(X) - y.mean())
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(300, 3)), draw.normal(size=300)
+    model = IndividualErrorRegressor(DummyRegressor(), corrected=True, random_state=0).fit(X, y)
     # A correction of a tenth of the noise costs a hundredth of the squared error.
-    assert np.sqrt(np.mean(np.square(added))) < 0.1
+    assert np.sqrt(np.mean((model.predict(X) - y.mean()) ** 2)) < 0.1
 
 
+@pytest.mark.slow
 def test_a_gain_that_cannot_be_is_not_claimed():
     # A line is fitted to a line: there is nothing to correct, and an estimate of it has seen no row's target.
     claims = []
@@ -98,56 +120,41 @@ def test_a_gain_that_cannot_be_is_not_claimed():
 
 
 def test_a_gain_that_is_claimed_is_found_on_new_rows():
-    X, y, _ = wavy(400)
     X_new, y_new, _ = wavy(2000, seed=1)
-    model = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
-    corrected = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
+    model, corrected, y = line(400), line(400, corrected=True), wavy(400)[1]
     left = y - model.held_out_.prediction
     claim = 1 - np.mean((left - model.held_out_corrections(y)) ** 2) / np.mean(left**2)
-    line, curve = (np.mean((y_new - each.predict(X_new)) ** 2) for each in (model, corrected))
-    assert claim == pytest.approx(1 - curve / line, abs=0.1)
+    straight, curve = (np.mean((y_new - each.predict(X_new)) ** 2) for each in (model, corrected))
+    assert claim == pytest.approx(1 - curve / straight, abs=0.1)
     assert claim > 0.5
 
 
-def test_folds_are_levelled():
-    residuals, splits = np.repeat([1.0, 3.0, 5.0, 9.0], 10), np.repeat([0, 0, 1, 1], 10)
-    assert_allclose(level_folds(residuals, splits), np.repeat([3.5, 5.5, 2.5, 6.5], 10))
-    assert_allclose(level_folds(residuals[::10], splits[::10]), [1, 3, 5, 9])  # too few to tell
-
-
-def test_sizes_of_errors_are_those_of_the_residuals_as_they_are():
+@pytest.mark.parametrize("cv", [5, KFold(8)])
+def test_sizes_of_errors_are_those_of_the_residuals_as_they_are(cv):
     draw = np.random.default_rng(0)
-    groups = np.repeat(np.arange(6), 30)
-    X, y = draw.normal(size=(180, 2)), 5 * groups + draw.normal(size=180)
-    told = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y, groups=groups)
-    alone = IndividualErrorRegressor(Ridge(), cv=KFold(8), random_state=0).fit(X[:24], y[:24])
-    for found in (told, alone):
-        mean = found.held_out_.losses.mean()
-        assert found.predict_error(X).mean() == pytest.approx(mean, rel=0.3)
+    n_rows = 180 if cv == 5 else 24
+    groups = np.repeat(np.arange(6), 30)[:n_rows]
+    X, y = draw.normal(size=(n_rows, 2)), 5 * groups + draw.normal(size=n_rows)
+    found = quick(cv=cv).fit(X, y, groups=groups if cv == 5 else None)
+    mean = found.held_out_.losses.mean()
+    assert found.predict_error(X).mean() == pytest.approx(mean, rel=0.3)
 
 
-def test_errors_and_widths_follow_the_noise():
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_errors_and_widths_follow_the_noise(loss):
     X, y, _ = wavy(800)
-    X_new, _, noise = wavy(500, seed=1)
-    found = IndividualErrorRegressor(KNeighborsRegressor(), random_state=0).fit(X, y)
-    loud = noise > 0.1
+    X_new, y_new, noise = wavy(2000, seed=1)
+    found = IndividualErrorRegressor(KNeighborsRegressor(), loss=loss, random_state=0).fit(X, y)
+    loud, square = noise > 0.1, loss == "squared"
     # E|N(0, s)| is s√(2/π), and averaging five neighbours adds a fifth to the variance.
-    expected = 0.5 * np.sqrt(2 / np.pi) * np.sqrt(1.2)
-    assert found.predict_error(X_new)[loud].mean() == pytest.approx(expected, rel=0.15)
+    expected = 0.25 * 1.2 if square else 0.5 * np.sqrt(2 / np.pi) * np.sqrt(1.2)
+    errors = np.abs(y_new - found.predict(X_new)) ** (2 if square else 1)
+    assert errors[loud].mean() == pytest.approx(expected, rel=0.2)
+    assert found.predict_error(X_new)[loud].mean() == pytest.approx(expected, rel=0.2)
+    held_out = np.abs(y - found.held_out_.prediction)
+    assert_allclose(found.held_out_.losses, held_out**2 if square else held_out)
     width = np.diff(found.predict_interval(X_new), axis=1)[:, 0]
     assert np.median(width[loud]) > 2 * np.median(width[~loud])
-
-
-def test_squared_loss_is_the_square():
-    X, y, _ = wavy(800)
-    found = IndividualErrorRegressor(KNeighborsRegressor(), loss="squared", random_state=0)
-    found.fit(X, y)
-    X_new, y_new, noise_new = wavy(2000, seed=1)
-    loud = noise_new > 0.1
-    errors = ((y_new - found.predict(X_new)) ** 2)[loud].mean()
-    assert errors == pytest.approx(0.25 * 1.2, rel=0.2)
-    assert found.predict_error(X_new)[loud].mean() == pytest.approx(errors, rel=0.2)
-    assert_allclose(found.held_out_.losses, (y - found.held_out_.prediction) ** 2)
 
 
 def test_no_model_judges_a_row_that_it_saw():
@@ -155,27 +162,18 @@ def test_no_model_judges_a_row_that_it_saw():
     X = np.column_stack([draw.normal(size=60), np.arange(60)])
     y = draw.normal(size=60)
     Recorder.fits.clear()
-    found = IndividualErrorRegressor(Recorder(), cv=KFold(4), random_state=0).fit(X, y)
+    found = quick(Recorder(), cv=KFold(4)).fit(X, y)
     # Four folds, six pairs of folds, all rows: each once.
     assert len(Recorder.fits) == len(set(Recorder.fits)) == 4 + 6 + 1
-    for number, (_, test) in enumerate(KFold(4).split(X)):
-        seen = found._folds[number][0].indexes[0].predictor.seen_
-        assert not seen & set(test.tolist())
-        expected = y[sorted(seen)].mean()
-        assert_allclose(found.held_out_.prediction[test], expected)
-
-
-def test_held_out_errors_are_those_of_the_folds():
-    X, y, _ = wavy(120)
-    found = IndividualErrorRegressor(Ridge(), cv=KFold(3), random_state=0).fit(X, y)
-    for train, test in KFold(3).split(X):
-        errors = np.abs(y[test] - Ridge().fit(X[train], y[train]).predict(X[test]))
-        assert_allclose(found.held_out_.losses[test], errors)
+    for train, test in KFold(4).split(X):
+        assert frozenset(train.tolist()) in Recorder.fits
+        assert_allclose(found.held_out_.prediction[test], y[train].mean())
+        assert_allclose(found.held_out_.losses[test], np.abs(y[test] - y[train].mean()))
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.9])
 def test_split_conformal_keeps_its_promise(confidence):
-    hits = 0
+    hits = []
     X_new, y_new, _ = wavy(40, seed=99)
     for seed in range(25):
         X, y, _ = wavy(80, seed=seed)
@@ -188,37 +186,42 @@ def test_split_conformal_keeps_its_promise(confidence):
         ).fit(X, y)
         intervals = model.predict_interval(X_new, confidence)
         assert_allclose(model.predict_interval(X_new, confidence, guaranteed=True), intervals)
-        low, high = intervals.T
-        hits += int(((low <= y_new) & (y_new <= high)).sum())
+        hits.append(coverage(intervals, y_new))
     # Draws share test rows, which widens the spread: allow for a tenth of them being independent.
-    assert hits / 1000 > binom.ppf(0.001, 100, confidence) / 100
+    assert np.mean(hits) > binom.ppf(0.001, 100, confidence) / 100
 
 
-def test_intervals_of_folds_cover_about_as_promised_and_far_above_their_worst_case():
-    X, y, _ = wavy(300)
+@pytest.mark.parametrize("corrected", [False, True])
+def test_intervals_of_folds_cover_about_as_promised_and_far_above_their_worst_case(corrected):
     X_new, y_new, _ = wavy(2000, seed=1)
-    for corrected in (False, True):
-        model = IndividualErrorRegressor(Ridge(), corrected=corrected, random_state=0).fit(X, y)
-        for guaranteed in (False, True):
-            low, high = model.predict_interval(X_new, 0.9, guaranteed=guaranteed).T
-            assert 0.86 < ((low <= y_new) & (y_new <= high)).mean() < 0.97
+    model = line(400, corrected)
+    for guaranteed in (False, True):
+        found = coverage(model.predict_interval(X_new, 0.9, guaranteed=guaranteed), y_new)
+        assert 0.86 < found < 0.97
+    judgement = model.judge(X_new)
+    assert (judgement.interval[:, 0] <= judgement.prediction).all()
+    assert (judgement.prediction <= judgement.interval[:, 1]).all()
 
 
-def test_an_interval_holds_the_prediction_that_it_is_of():
-    X, y, _ = wavy(80)
-    X_new, _, _ = wavy(200, seed=1)
-    for corrected in (False, True):
-        model = IndividualErrorRegressor(
-            DecisionTreeRegressor(random_state=0), corrected=corrected, random_state=0
-        ).fit(X, y)
-        judgement = model.judge(X_new)
-        assert (judgement.interval[:, 0] <= judgement.prediction).all()
-        assert (judgement.prediction <= judgement.interval[:, 1]).all()
+@pytest.mark.parametrize(
+    "cv",
+    [5, KFold(4, shuffle=True, random_state=0), ShuffleSplit(1, test_size=0.4, random_state=0)],
+)
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_held_out_intervals_hold_the_truth_as_often_as_promised(cv, loss):
+    X, y, _ = wavy(1500)
+    tree = DecisionTreeRegressor(max_leaf_nodes=10, random_state=0)
+    model = quick(tree, cv=cv, loss=loss).fit(X, y)
+    intervals = model.held_out_intervals(0.8)
+    # Three standard errors of a share of 450 rows at least.
+    assert abs(coverage(intervals, y[model.held_out_.rows]) - 0.8) < 0.06
+    assert (intervals[:, 0] < model.held_out_.prediction).all()
+    assert np.mean(np.diff(intervals)) < np.mean(np.diff(model.held_out_intervals(0.95)))
 
 
 def test_more_confidence_is_a_wider_interval_up_to_what_the_rows_support():
     X, y, _ = wavy(100)
-    model = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
+    model = quick().fit(X, y)
     narrow, wide = model.predict_interval(X, 0.5), model.predict_interval(X, 0.95)
     assert (wide[:, 0] <= narrow[:, 0]).all()
     assert (wide[:, 1] >= narrow[:, 1]).all()
@@ -251,7 +254,7 @@ def test_a_single_split_leaves_the_model_on_its_part():
 )
 def test_any_splitter_serves(cv):
     X, y, _ = wavy(120)
-    found = IndividualErrorRegressor(Ridge(), cv=cv, random_state=0).fit(X, y)
+    found = quick(cv=cv).fit(X, y)
     splits = list(cv) if isinstance(cv, list) else list(cv.split(X))
     held_out = np.sort(np.concatenate([test for _, test in splits]))
     assert_array_equal(found.held_out_.rows, held_out)
@@ -263,9 +266,7 @@ def test_groups_stay_together_in_every_fit():
     groups = np.repeat(np.arange(12), 5)
     X = np.column_stack([draw.normal(size=60), np.arange(60)])
     Recorder.fits.clear()
-    IndividualErrorRegressor(Recorder(), cv=4, random_state=0).fit(
-        X, draw.normal(size=60), groups=groups
-    )
+    quick(Recorder(), cv=4).fit(X, draw.normal(size=60), groups=groups)
     for seen in Recorder.fits:
         counts = np.bincount(groups[sorted(seen)], minlength=12)
         assert set(counts.tolist()) <= {0, 5}
@@ -273,33 +274,71 @@ def test_groups_stay_together_in_every_fit():
 
 
 def test_weights_reach_the_model():
-    X, y = load_diabetes(return_X_y=True)
+    X, y, _ = wavy(100)
     weight = np.random.default_rng(0).uniform(size=len(y))
-    found = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y, sample_weight=weight)
+    found = quick().fit(X, y, sample_weight=weight)
     assert_allclose(found.predict(X), Ridge().fit(X, y, sample_weight=weight).predict(X))
 
 
 def test_a_row_is_judged_alike_alone_and_among_others():
-    X, y, _ = wavy(150)
-    found = IndividualErrorRegressor(Ridge(), corrected=True, random_state=0).fit(X, y)
+    X, found = wavy(400)[0], line(400, corrected=True)
     assert_allclose(found.predict_error(X[:1]), found.predict_error(X)[:1])
     assert_allclose(found.predict_interval(X[:1]), found.predict_interval(X)[:1])
 
 
 def test_rows_unlike_any_seen_are_novel():
-    X, y, _ = wavy(500)
-    found = IndividualErrorRegressor(Ridge(), random_state=0).fit(X, y)
+    found = line(400)
     assert found.predict_novelty(wavy(2000, seed=1)[0]).mean() < 0.03
     assert found.predict_novelty([[5.0, 0.0], [0.0, -4.0]]).all()
 
 
-def test_bad_input_gets_one_sentence():
+ONE_HOT = make_column_transformer(
+    (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["c"]), remainder="passthrough"
+)
+MODELS = {
+    "pipeline": make_pipeline(ONE_HOT, Ridge()),
+    "boosting": HistGradientBoostingRegressor(max_iter=5, random_state=0),
+}
+
+
+def rare_category():
+    """A category that one fold has not seen."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=100), "c": pd.Categorical(["x", "y"] * 50)})
+    X["c"] = X["c"].cat.add_categories("rare")
+    X.loc[3:5, "c"] = "rare"  # all in the first fold
+    return X, X["a"].to_numpy() + rng.normal(size=100)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_a_table_with_a_rare_category_is_judged(model):
+    X, y = rare_category()
+    found = IndividualErrorRegressor(model, random_state=0).fit(X, y)
+    assert found.held_out_.columns["Row"].shape[1] == 1 + 3 + 1  # prediction, categories, a number
+    low, high = found.predict_interval(X).T
+    assert (low < high).all()
+
+
+def test_columns_that_a_fold_lacks_are_0_and_the_others_in_place():
+    X, y = rare_category()
+    whole = Row(MODELS["pipeline"]).fit(X, y)
+    part = whole.laid_out_like(whole).fit(X.iloc[10:], y[10:])
+    seen, names = part.transform(X), whole.index_.coordinate_names()
+    assert seen.shape == (100, 4)
+    assert (seen[:, names.index("onehotencoder__c_rare")] == 0).all()
+    assert ((seen[:, names.index("onehotencoder__c_x")] > 0) == (X["c"] == "x")).all()
+    assert np.corrcoef(seen[:, names.index("remainder__a")], X["a"])[0, 1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "sentence"),
+    [
+        (quick(LogisticRegression()), ValueError, "is no regressor: for a classifier there is"),
+        (quick(error_estimator=LogisticRegression()), TypeError, "is no regressor: residuals are"),
+        (quick(loss="huber"), ValueError, "loss='huber'"),
+    ],
+)
+def test_bad_input_gets_one_sentence(model, error, sentence):
     X, y, _ = wavy(30)
-    with pytest.raises(ValueError, match="is no regressor: for a classifier there is"):
-        IndividualErrorRegressor(LogisticRegression()).fit(X, y > 0)
-    with pytest.raises(TypeError, match="is no regressor: residuals are numbers"):
-        IndividualErrorRegressor(Ridge(), LogisticRegression()).fit(X, y)
-    with pytest.raises(ValueError, match="loss='huber'"):
-        IndividualErrorRegressor(Ridge(), loss="huber").fit(X, y)
-    with pytest.raises(ValueError, match="confidence == 1"):
-        IndividualErrorRegressor(Ridge()).fit(X, y).predict_interval(X, confidence=1.0)
+    with pytest.raises(error, match=sentence):
+        model.fit(X, y)

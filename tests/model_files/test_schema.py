@@ -80,9 +80,9 @@ def described(kind, loader, content=(), **more):
     ("kind", "loader"),
     [
         ("sklearn.utils.validation.check_array", "ConstructorFromReduceNode"),
-        ("surefoot._crossfit._panel.Panel", "ConstructorFromReduceNode"),
-        ("surefoot._crossfit._panel.Panel", "ListNode"),
-        ("surefoot._crossfit._panel.Panel", "TypeNode"),
+        ("surefoot._crossfit.Panel", "ConstructorFromReduceNode"),
+        ("surefoot._crossfit.Panel", "ListNode"),
+        ("surefoot._crossfit.Panel", "TypeNode"),
         ("functools.partial", "ObjectNode"),
         ("pandas.DataFrame", "ObjectNode"),
         ("os.system", "FunctionNode"),

@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from skops.io import get_untrusted_types
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.cli._console import plain_warnings
@@ -62,6 +63,9 @@ def assert_same(one, other):
 def assert_loads(model, X, path):
     save_model(model, path)
     assert_same(load_model(path).judge(X), model.judge(X))
+    # Classes are found in their packages, so that moving a file breaks no saved model.
+    types = [name for name in get_untrusted_types(file=path) if name.startswith("surefoot.")]
+    assert [name for name in types if name.count(".") > 2] == []
     with zipfile.ZipFile(path) as archive:
         return sum(member.file_size for member in archive.infolist())
 

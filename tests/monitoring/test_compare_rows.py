@@ -102,7 +102,9 @@ def test_gaps_and_new_categories_are_differences(framed):
 
 def test_a_text_for_a_number_gets_one_sentence(framed):
     sure, X = framed
-    with pytest.raises(ValueError, match="Column 'size' holds texts where the model knows numbers"):
+    with pytest.raises(
+        ValueError, match="Column 'size' holds strings where the model knows numbers"
+    ):
         compare_rows(sure, X.assign(size="large"))
 
 

@@ -200,7 +200,7 @@ def test_wrong_calls_get_one_sentence(sure, shifted):
         estimate_performance(sure, X[:0])
     with pytest.raises(ValueError, match="no new rows yet"):
         NewRows(sure).estimate()
-    with pytest.raises(TypeError, match="sure is a LogisticRegression"):
+    with pytest.raises(TypeError, match="error_estimator is a LogisticRegression"):
         estimate_performance(LogisticRegression(), X)
 
 

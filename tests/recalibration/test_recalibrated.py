@@ -32,7 +32,9 @@ from surefoot import (
 )
 from surefoot.datasets import make_friedman_problem
 from surefoot.indicators import Indicator
-from surefoot.recalibration._platt import PlattCalibrator, smoothed_targets
+from surefoot.recalibration._recalibrated import PlattCalibrator, smoothed_targets
+
+recalibrate_scores = RecalibratedClassifier.recalibrate_scores
 
 
 def rows(n_rows=300):
@@ -341,3 +343,45 @@ def test_an_indicator_must_speak_of_every_class():
 def test_one_class_gets_one_sentence():
     with pytest.raises(ValueError, match="y has one class only"):
         RecalibratedClassifier(SVC()).fit(np.zeros((5, 2)), np.ones(5))
+
+
+def test_probabilities_do_not_know_the_labels_of_their_own_row():
+    draw = np.random.default_rng(0)
+    scores, y = draw.normal(size=(300, 1)), draw.integers(2, size=300)
+    found = recalibrate_scores(scores, y, random_state=0)[:, 1]
+    for row in (0, 17, 299):
+        changed = y.copy()
+        changed[row] = 1 - changed[row]
+        again = recalibrate_scores(scores, changed, random_state=0)[:, 1]
+        assert again[row] == found[row]
+        assert (again != found).sum() > 200  # whom the row helps to calibrate
+
+
+def test_each_of_three_classes_has_its_column():
+    draw = np.random.default_rng(0)
+    y = draw.choice(["a", "b", "c"], size=600)
+    scores = 2.0 * (y[:, None] == ["a", "b", "c"]) + draw.normal(size=(600, 3))
+    found = recalibrate_scores(scores, y, random_state=0)
+    assert_allclose(found.sum(axis=1), 1)
+    assert (np.array(["a", "b", "c"])[found.argmax(axis=1)] == y).mean() > 0.75
+
+
+def test_a_group_is_calibrated_by_the_others():
+    scores = np.linspace(-2, 2, 100)[:, None]
+    y = (scores[:, 0] > 0).astype(int)
+    groups = np.repeat([0, 1], 50)  # each group has one class only: all that the other knows
+    found = recalibrate_scores(scores, y, groups=groups)[:, 1]
+    assert_allclose(found, 1.0 - y)
+
+
+def test_fair_scores_stay_as_they_are():
+    draw = np.random.default_rng(1)
+    odds = draw.normal(size=4000)
+    y = draw.random(4000) < expit(odds)
+    found = recalibrate_scores(odds[:, None], y, random_state=0)[:, 1]
+    assert np.abs(found - expit(odds)).mean() < 0.02
+
+
+def test_scores_that_do_not_match_the_classes_are_one_sentence():
+    with pytest.raises(ValueError, match="scores has 2 columns, and y 2 classes"):
+        recalibrate_scores(np.zeros((4, 2)), [0, 1, 0, 1])

@@ -26,6 +26,7 @@ from surefoot._crossfit._panel import (
     named,
     with_fixed_seed,
 )
+from surefoot._homes import settle
 
 __all__ = [
     "MOST_LEARNED_ROWS",
@@ -51,3 +52,5 @@ __all__ = [
     "units_of",
     "with_fixed_seed",
 ]
+
+settle(__name__)

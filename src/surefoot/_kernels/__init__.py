@@ -1,5 +1,6 @@
 """Compiled loops: contiguous arrays in, arrays out; no validation and no randomness."""
 
+from surefoot._homes import settle
 from surefoot._kernels._cells import cell_votes, points_between
 from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
 from surefoot._kernels._dtw_align import aligned_neighbors
@@ -38,3 +39,5 @@ __all__ = [
     "two_class_error_split",
     "two_class_gini_split",
 ]
+
+settle(__name__)

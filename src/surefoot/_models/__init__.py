@@ -1,5 +1,6 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
+from surefoot._homes import settle
 from surefoot._models._fitting import (
     check_model,
     clone_model,
@@ -16,6 +17,7 @@ from surefoot._models._fitting import (
 )
 from surefoot._models._given import GivenOutputs
 from surefoot._models._inputs import (
+    SAVED_FUNCTIONS,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -49,3 +51,5 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
 ]
+
+settle(__name__, *SAVED_FUNCTIONS)

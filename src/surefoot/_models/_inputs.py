@@ -313,6 +313,10 @@ def _half_a_difference_each(indicators: Floats) -> Floats:
     return indicators * np.sqrt(0.5)
 
 
+# Functions that saved models hold, in transformers of `default_vectorizer`.
+SAVED_FUNCTIONS = (_infinite_to_missing, _as_objects, _half_a_difference_each)
+
+
 class FrameParts(NamedTuple):
     """Names and parts of the columns of a frame, and its number of rows, which it has without columns too."""
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -52,7 +51,7 @@ class Outputs:
         self.model = model
         self.method = _choose_method(model, response)
         self.is_regression = self.method == "predict"
-        self.classes: Any = None if self.is_regression else _checked_classes(model)
+        self.classes: Any = None if self.is_regression else np.asarray(model.classes_)
         self.least_probability = 1.0 / (2 * n_rows + 2)
         self.has_probabilities = hasattr(model, "predict_proba")
         n_classes = 0 if self.is_regression else len(model.classes_)
@@ -138,7 +137,7 @@ def margin(scores: Floats, top: Ints) -> Floats:
 
 
 def _choose_method(model: Any, response: str) -> str:
-    """Method of the model that scores are made of; raises if it has none that fits `response`."""
+    """Method of the model that scores are made of; raises if it has none that fits `response`, or one class only."""
     if is_regressor(model):
         if response not in ("auto", "predict"):
             raise ValueError(
@@ -149,6 +148,10 @@ def _choose_method(model: Any, response: str) -> str:
         raise ValueError(
             f"estimator={model!r} is no classifier or regressor of scikit-learn's kind."
         )
+    if isinstance(model.classes_, list):
+        raise TypeError("estimator predicts several targets a row: it may predict one.")
+    if len(model.classes_) < 2:
+        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
     wanted = ("decision_function", "predict_proba") if response == "auto" else (response,)
     if isinstance(model, THRESHOLDED):  # its threshold applies to one response method
         own = model.response_method
@@ -163,12 +166,3 @@ def _choose_method(model: Any, response: str) -> str:
             "'decision_function' or 'predict_proba', and the model must have it, one column a class."
         )
     return usable[0]
-
-
-def _checked_classes(model: Any) -> NDArray[Any]:
-    """Classes of a classifier; raises for several targets or a single class."""
-    if isinstance(model.classes_, list):
-        raise TypeError("estimator predicts several targets a row: it may predict one.")
-    if len(model.classes_) < 2:
-        raise ValueError("estimator knows one class only: there is no other to be ahead of.")
-    return np.asarray(model.classes_)

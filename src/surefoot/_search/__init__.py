@@ -1,5 +1,6 @@
 """Neighbour search for rows and series: metrics, number of neighbours, exact search, neighbour lists."""
 
+from surefoot._homes import settle
 from surefoot._search._lists import NeighborLists, complete_lists, drop_own, row_keys
 from surefoot._search._rows import (
     Metric,
@@ -48,3 +49,5 @@ __all__ = [
     "unit_rows",
     "window_radius",
 ]
+
+settle(__name__)

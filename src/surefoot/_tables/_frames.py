@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from surefoot._homes import settle
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import plural
 
@@ -357,6 +358,9 @@ def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[Pla
     """Columns of a table as numbers and codes; with the categories of the columns `like`, where they are given."""
     if issparse(table) or len(table.shape) < 2:
         return []
+    if isinstance(table, np.ndarray) and table.dtype.kind == "f" and like is None:
+        finite = np.where(np.isfinite(table), table, np.nan).astype(np.float64)
+        return [PlainColumn(i, column) for i, column in enumerate(finite.T)]
     names, columns = column_names(table), split_columns(table)
     known = [None] * len(names) if like is None else like
     return [_plain(*each) for each in zip(names, columns, known, strict=True)]
@@ -503,3 +507,6 @@ def infinities_in_words(n_replaced: int) -> str:
     """Sentence for the count that `without_infinities` returns."""
     are = "is" if n_replaced == 1 else "are"
     return f"{plural(n_replaced, 'number')} that {are} infinite or above {LARGEST:.1e} {are} treated as missing."
+
+
+settle("surefoot._tables")

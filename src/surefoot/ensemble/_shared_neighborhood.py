@@ -91,9 +91,10 @@ class SharedNeighborhood(Neighborhood):
         votes = weights @ signs[:, :, None]
         return self.index.outputs.scores(votes.ravel()).reshape(*near.shape, -1)
 
-    def _cell_steps(self, near: Ints) -> Floats:
+    def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
+        key = "steps", near.shape[1], sampling, b"" if fractions is None else fractions.tobytes()
         return self._once(
-            ("steps", near.shape[1]), lambda: super(SharedNeighborhood, self)._cell_steps(near)
+            key, lambda: super(SharedNeighborhood, self)._steps(near, sampling, fractions)
         )
 
     def _once(self, key: Any, compute: Callable[[], T]) -> T:

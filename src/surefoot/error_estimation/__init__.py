@@ -1,5 +1,6 @@
 """Error estimation: how wrong each single prediction is likely to be (failure prediction)."""
 
+from surefoot._homes import settle
 from surefoot.error_estimation._assess import assess
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._error_probability import ErrorPrior
@@ -18,3 +19,5 @@ __all__ = [
     "find_error_regions",
     "find_label_errors",
 ]
+
+settle(__name__)

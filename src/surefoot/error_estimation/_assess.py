@@ -36,7 +36,7 @@ def assess(
 
     Returns
     -------
-    assessed : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Predicts like the model, and has `judge`, `predict_error` and the other methods of its class.
 
     Examples
@@ -45,8 +45,8 @@ def assess(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GaussianNB().fit(X[::2], y[::2])
-    >>> assessed = assess(model, X[1::2], y[1::2], random_state=0)
-    >>> assessed.predict_error(X[[0, 70]]).round(1)
+    >>> error_estimator = assess(model, X[1::2], y[1::2], random_state=0)
+    >>> error_estimator.predict_error(X[[0, 70]]).round(1)
     array([0. , 0.3])
     """
     model = as_estimator(model, X, y)
@@ -67,46 +67,20 @@ def as_estimator(model: Any, X: Any, y: Any) -> Any:
     output = np.asarray(model(X))
     if output.dtype.kind not in "fiub":
         raise TypeError("model returns labels: a callable may return probabilities or numbers.")
-    if (
-        output.ndim == 1 and type_of_target(y) != "binary"
-    ):  # one column cannot describe three classes
-        return CallableRegressor(model)
+    # One column cannot describe three classes.
+    if output.ndim == 1 and type_of_target(y) != "binary":
+        return FunctionRegressor(model)
     classes = np.unique(np.asarray(y))
     n_columns = 2 if output.ndim == 1 else output.shape[1]
     if n_columns != len(classes):
         raise ValueError(
             f"model returns probabilities of {n_columns} classes, and y has {len(classes)}: they must match."
         )
-    return CallableClassifier(model, classes)
+    return FunctionClassifier(model, classes)
 
 
-class CallableClassifier(ClassifierMixin, BaseEstimator):
-    """Fitted classifier around a function that returns class probabilities."""
-
-    def __init__(self, function: Callable[[Any], Any], classes: NDArray[Any]) -> None:
-        self.function = function
-        self.classes = classes
-        self.classes_ = classes
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Do nothing, as the function is trained already."""
-        return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities that the function returns, with a column for each of two classes."""
-        output = np.asarray(self.function(X), dtype=np.float64)
-        return np.column_stack([1 - output, output]) if output.ndim == 1 else output
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class of each row."""
-        return np.asarray(self.classes)[self.predict_proba(X).argmax(axis=1)]
-
-
-class CallableRegressor(RegressorMixin, BaseEstimator):
-    """Fitted regressor around a function that returns predictions."""
+class FunctionModel(BaseEstimator):
+    """Fitted model around a function, which is trained already."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
@@ -118,6 +92,28 @@ class CallableRegressor(RegressorMixin, BaseEstimator):
         """Do nothing, as the function is trained already."""
         return self
 
+
+class FunctionRegressor(RegressorMixin, FunctionModel):
+    """Regressor around a function that returns predictions."""
+
     def predict(self, X: Any) -> Floats:
         """Predictions that the function returns."""
         return np.asarray(self.function(X), dtype=np.float64)
+
+
+class FunctionClassifier(ClassifierMixin, FunctionModel):
+    """Classifier around a function that returns class probabilities."""
+
+    def __init__(self, function: Callable[[Any], Any], classes: NDArray[Any]) -> None:
+        super().__init__(function)
+        self.classes = classes
+        self.classes_ = classes
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities that the function returns, with a column for each of two classes."""
+        output = np.asarray(self.function(X), dtype=np.float64)
+        return np.column_stack([1 - output, output]) if output.ndim == 1 else output
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of each row."""
+        return np.asarray(self.classes)[self.predict_proba(X).argmax(axis=1)]

@@ -48,19 +48,30 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     errors from the columns of rows (`_estimate`).
     """
 
-    estimator: Any
-    error_estimator: Any
-    indicators: Any
-    passthrough: bool
-    cv: Any
-    max_reference_rows: int
-    random_state: Any
-    n_jobs: int | None
-    estimator_: Any
-
     # Methods of the model, if it has them, whose outputs a judgement holds; and those that an estimated error needs.
     _methods: tuple[str, ...] = ()
     _error_methods: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        estimator: Any,
+        error_estimator: Any = None,
+        *,
+        indicators: Any = "auto",
+        passthrough: bool = False,
+        cv: Any = 5,
+        max_reference_rows: int = 5_000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.error_estimator = error_estimator
+        self.indicators = indicators
+        self.passthrough = passthrough
+        self.cv = cv
+        self.max_reference_rows = max_reference_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @abstractmethod
     def _auto_indicators(self) -> list[Indicator]:

@@ -169,16 +169,18 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.error_estimator = error_estimator
-        self.indicators = indicators
-        self.passthrough = passthrough
-        self.cv = cv
+        super().__init__(
+            estimator,
+            error_estimator,
+            indicators=indicators,
+            passthrough=passthrough,
+            cv=cv,
+            max_reference_rows=max_reference_rows,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.loss = loss
         self.prior = prior
-        self.max_reference_rows = max_reference_rows
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> Mask:
         """Conformal prediction set of each row: classes that cannot be ruled out; fewer is more certain.

@@ -58,7 +58,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether `predict` adds the estimated residual to the model's prediction.
     loss : {"absolute", "squared"}, default="absolute"
         Unit of `predict_error`.
-    max_reference_rows : int, default=50_000
+    max_reference_rows : int, default=5_000
         Most training rows in which neighbours are searched; of more rows a random sample is taken.
     random_state : int, RandomState or None, default=None
         Seed of all random draws: that sample, the folds, the error estimator, the indicators.
@@ -131,20 +131,22 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         cv: Any = 5,
         corrected: bool = False,
         loss: str = "absolute",
-        max_reference_rows: int = 50_000,
+        max_reference_rows: int = 5_000,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.error_estimator = error_estimator
-        self.indicators = indicators
-        self.passthrough = passthrough
-        self.cv = cv
+        super().__init__(
+            estimator,
+            error_estimator,
+            indicators=indicators,
+            passthrough=passthrough,
+            cv=cv,
+            max_reference_rows=max_reference_rows,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.corrected = corrected
         self.loss = loss
-        self.max_reference_rows = max_reference_rows
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> Floats:
         """Prediction of each row by the model, plus the correction if `corrected=True`."""

@@ -1,5 +1,6 @@
 """Indicators: numbers that tell how far one prediction can be trusted."""
 
+from surefoot._homes import settle
 from surefoot.indicators._confidence import Confidence
 from surefoot.indicators._indicator import Indicator, Part
 from surefoot.indicators._local_sensitivity import LocalSensitivity
@@ -24,3 +25,5 @@ __all__ = [
     "TrustScore",
     "VoteDisagreement",
 ]
+
+settle(__name__)

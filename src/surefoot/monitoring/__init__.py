@@ -1,10 +1,9 @@
 """Monitoring of a model in use: whether it is still as good as it was when it was fitted."""
 
 from surefoot.monitoring._audit import Audit, AuditResult, audit
-from surefoot.monitoring._compare import RowComparison
-from surefoot.monitoring._estimate import PerformanceEstimate
-from surefoot.monitoring._new_rows import NewRows
-from surefoot.monitoring._performance import compare_rows, estimate_performance
+from surefoot.monitoring._new_rows import NewRows, compare_rows, estimate_performance
+from surefoot.monitoring._performance import PerformanceEstimate
+from surefoot.monitoring._shift import RowComparison
 
 __all__ = [
     "Audit",

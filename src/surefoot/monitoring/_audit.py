@@ -7,18 +7,247 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._tables import count_rows
+from surefoot._tables import count_rows, is_missing
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_share
+from surefoot._validation import check_number, check_share
+from surefoot._words import listed, plural
 from surefoot.monitoring._betting import Plan, lower_end, lower_ends, upper_end, upper_ends
-from surefoot.monitoring._losses import Loss, estimated_losses, loss_of
 
 # Share of the odds that is the same for every row; the rest follows the estimated error. No weight is then above
 # 4/3, so that an estimate that is worth nothing costs little.
 FLOOR = 0.75
+
+# Share of the held-out errors of a regressor that are beyond the default tolerance.
+BEYOND = 0.1
+
+
+def audit(
+    error_estimator: Any,
+    X_new: Any,
+    n_labels: int,
+    *,
+    tolerance: float | None = None,
+    random_state: Any = None,
+) -> "Audit":
+    """Draw the rows whose labels tell how wrong a model is on given rows; labels make a valid interval of them.
+
+    Rows that are probably wrong are drawn more often, and the labels are weighed accordingly; what the error
+    estimator knew already is subtracted. So the interval is narrower than from rows drawn evenly if the estimate is
+    good, and it is valid if the estimate is not.
+
+    Parameters
+    ----------
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator.
+    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
+        Rows that the model is used on.
+    n_labels : int
+        Number of draws, with replacement.
+    tolerance : float, default=None
+        Size beyond which the error of a regressor counts as wrong. The default is the size that 10 % of the held-out
+        errors of `fit` are beyond.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws. It must not be chosen by what it draws.
+
+    Returns
+    -------
+    audit : Audit
+        Has `rows`, the positions to have labelled, and `result(y, confidence=0.9)`.
+
+    Notes
+    -----
+    The result is about the mean loss of the rows of `X_new`, and of no others: the share of wrong predictions; the
+    mean cost if there is a cost matrix; for a regressor, the share of errors beyond `tolerance`. (Nothing valid can
+    be said about a mean of errors that have no largest one.)
+
+    With N rows, estimated losses f and draws with probabilities q = (3/4 + f / (4 mean f)) / N, each draw gives
+    mean f + (loss − f) / (N q): bounded, independent, and the mean loss on average (active inference, Zrnic and Candès
+    2024). Their mean is bounded by betting (Waudby-Smith and Ramdas 2023), with bets that depend on earlier draws only.
+
+    References
+    ----------
+    Zrnic and Candès, "Active statistical inference", 2024. Waudby-Smith and Ramdas, "Estimating means of bounded
+    random variables by betting", Journal of the Royal Statistical Society B 86, 2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.monitoring import audit
+    >>> X, y = make_classification(3000, class_sep=0.5, random_state=0)
+    >>> error_estimator = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X[:500], y[:500])
+    >>> drawn = audit(error_estimator, X[500:], 200, random_state=0)
+    >>> result = drawn.result(y[500:][drawn.rows])
+    >>> low, high = result.interval
+    >>> bool(low < (error_estimator.predict(X[500:]) != y[500:]).mean() < high)
+    True
+    >>> result.is_broken(0.05)
+    True
+    """
+    check_scalar(n_labels, "n_labels", Integral, min_val=1)
+    if not hasattr(error_estimator, "predict_error"):
+        raise TypeError(
+            f"error_estimator={error_estimator!r} is no IndividualErrorClassifier or IndividualErrorRegressor."
+        )
+    check_is_fitted(error_estimator)
+    if count_rows(X_new) == 0:
+        raise ValueError("X_new has no rows: there is nothing to audit.")
+    loss = loss_of(error_estimator, tolerance)
+    estimates = estimated_losses(error_estimator, X_new, loss)
+    return draw_rows(
+        estimates, np.asarray(error_estimator.predict(X_new)), n_labels, loss, random_state
+    )
+
+
+def draw_rows(
+    estimates: Floats, predictions: NDArray[Any], n_labels: int, loss: "Loss", random_state: Any
+) -> "Audit":
+    """Draw rows with a sampling probability of a floor plus the estimated loss, and fix the weights of their labels."""
+    n_rows, mean = len(estimates), float(estimates.mean())
+    odds = FLOOR + (1 - FLOOR) * estimates / mean if mean > 0 else np.ones(n_rows)
+    rows = check_random_state(random_state).choice(n_rows, size=n_labels, p=odds / odds.sum())
+    weights = 1 / odds
+    return Audit(
+        rows=rows.astype(np.int64),
+        weights=weights[rows],
+        predictions=predictions[rows],
+        n_rows=n_rows,
+        loss=loss,
+        _estimates=estimates[rows],
+        _mean=mean,
+        _range=(
+            mean - float((weights * estimates).max()),
+            mean + float((weights * (1 - estimates)).max()),
+        ),
+        # Of 0 and 1 with the estimated chances: sum of q w² f (1 − f), where q w is 1 / n_rows.
+        _variance=float((weights * estimates * (1 - estimates)).mean()),
+    )
+
+
+def loss_of(error_estimator: Any, tolerance: float | None) -> "Loss":
+    """Loss that an error estimator is audited by."""
+    held_out = error_estimator.held_out_
+    if is_classifier(error_estimator):
+        if tolerance is not None:
+            raise ValueError("tolerance is a size of numbers: a classifier has none.")
+        classes, costs = np.asarray(error_estimator.classes_).tolist(), held_out.costs
+        least, most = (0.0, 1.0) if costs is None else (float(costs.min()), float(costs.max()))
+        return Loss(least, most, classes, costs, None, float(held_out.losses.mean()))
+    sizes = _sizes(error_estimator, held_out.losses)
+    if tolerance is None:
+        tolerance = float(np.quantile(sizes, 1 - BEYOND, method="higher"))
+    else:
+        tolerance = check_number(tolerance, "tolerance", min_val=0)
+    return Loss(0.0, 1.0, None, None, tolerance, float(np.mean(sizes > tolerance)))
+
+
+def estimated_losses(error_estimator: Any, X: Any, loss: "Loss") -> Floats:
+    """Scaled loss that each row is expected to have, by the error estimator."""
+    errors = np.asarray(error_estimator.predict_error(X), dtype=np.float64)
+    if loss.tolerance is None:
+        return loss.scaled(errors)
+    # Errors are taken for their estimated sizes times a factor that is distributed as on the held-out rows.
+    held_out, tiny = error_estimator.held_out_, np.finfo(np.float64).tiny
+    factors = np.sort(
+        _sizes(error_estimator, held_out.losses)
+        / np.maximum(_sizes(error_estimator, held_out.error), tiny)
+    )
+    limits = loss.tolerance / np.maximum(_sizes(error_estimator, errors), tiny)
+    return 1 - np.searchsorted(factors, limits, side="right") / len(factors)
+
+
+def _sizes(error_estimator: Any, errors: Floats) -> Floats:
+    """Absolute errors, also where the loss is the squared error."""
+    sizes = np.asarray(errors, dtype=np.float64)
+    return np.sqrt(sizes) if error_estimator.loss == "squared" else sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """Loss of a prediction as a number from 0 to 1, and its unit.
+
+    Attributes
+    ----------
+    least, most : float
+        Loss that is scaled to 0, and loss that is scaled to 1.
+    classes : list or None
+        Classes of the model; None for a regressor.
+    costs : ndarray of shape (n_classes, n_classes) or None
+        Cost of each mistake, truth by prediction; None if every mistake counts alike.
+    tolerance : float or None
+        Size beyond which the error of a regressor counts; None for a classifier.
+    when_fitted : float
+        Mean loss of the held-out rows of `fit`.
+    """
+
+    least: float
+    most: float
+    classes: list[Any] | None
+    costs: Floats | None
+    tolerance: float | None
+    when_fitted: float
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the mean loss is a share of predictions."""
+        return self.costs is None
+
+    def scaled(self, losses: Floats) -> Floats:
+        """Losses between 0 and 1."""
+        span = self.most - self.least
+        return np.clip((losses - self.least) / span, 0.0, 1.0) if span > 0 else 0.0 * losses
+
+    def unscaled(self, value: Any) -> Any:
+        """Number between 0 and 1 in the unit of the loss."""
+        return self.least + value * (self.most - self.least)
+
+    def of(self, targets: Any, predictions: NDArray[Any]) -> Floats:
+        """Scaled loss of each prediction, NaN where the target is not known."""
+        values = [None if is_missing(value) else value for value in _as_list(targets)]
+        if len(values) > len(predictions):
+            raise ValueError(
+                f"y has {plural(len(values), 'target')}, but {plural(len(predictions), 'row')} were drawn."
+            )
+        known = np.array([value is not None for value in values], dtype=np.bool_)
+        losses = np.full(len(values), np.nan)
+        answers = [value for value in values if value is not None]
+        losses[known] = self._of_known(answers, predictions[: len(values)][known])
+        return losses
+
+    def _of_known(self, answers: list[Any], predictions: NDArray[Any]) -> Floats:
+        if self.classes is None:
+            return (np.abs(_numbers(answers) - predictions) > self.tolerance).astype(np.float64)
+        codes = {label: code for code, label in enumerate(self.classes)}
+        strange = list(dict.fromkeys(value for value in answers if value not in codes))
+        if strange:
+            raise ValueError(
+                f"y has {listed(strange)}, but the model knows only {listed(self.classes)}: leave an answer empty "
+                "(None) if none of these is true."
+            )
+        truth = np.array([codes[value] for value in answers], dtype=np.int64)
+        predicted = np.array([codes[value] for value in predictions.tolist()], dtype=np.int64)
+        if self.costs is None:
+            return (truth != predicted).astype(np.float64)
+        return self.scaled(self.costs[truth, predicted])
+
+
+def _as_list(targets: Any) -> list[Any]:
+    """Targets as plain values, one each."""
+    if np.ndim(targets) != 1:
+        raise ValueError("y must hold one target for each row of `rows`, in that order.")
+    return list(targets.tolist()) if hasattr(targets, "tolist") else list(targets)
+
+
+def _numbers(answers: list[Any]) -> Floats:
+    try:
+        return np.array([float(value) for value in answers], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y has values that are no numbers: {error}.") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,105 +422,3 @@ def _within(low: Any, high: Any, least: Any, most: Any) -> tuple[Floats, Floats]
     low = np.where(least > 0, np.clip(low, least, most), 0.0)
     high = np.where(most < 1, np.clip(high, least, most), 1.0)
     return np.minimum(low, high), np.maximum(low, high)
-
-
-def audit(
-    sure: Any,
-    X_new: Any,
-    n_labels: int,
-    *,
-    tolerance: float | None = None,
-    random_state: Any = None,
-) -> Audit:
-    """Draw the rows whose labels tell how wrong a model is on given rows; labels make a valid interval of them.
-
-    Rows that are probably wrong are drawn more often, and the labels are weighed accordingly; what the error
-    estimator knew already is subtracted. So the interval is narrower than from rows drawn evenly if the estimate is
-    good, and it is valid if the estimate is not.
-
-    Parameters
-    ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
-        Fitted error estimator.
-    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
-        Rows that the model is used on.
-    n_labels : int
-        Number of draws, with replacement.
-    tolerance : float, default=None
-        Size beyond which the error of a regressor counts as wrong. The default is the size that 10 % of the held-out
-        errors of `fit` are beyond.
-    random_state : int, RandomState or None, default=None
-        Seed of the draws. It must not be chosen by what it draws.
-
-    Returns
-    -------
-    audit : Audit
-        Has `rows`, the positions to have labelled, and `result(y, confidence=0.9)`.
-
-    Notes
-    -----
-    The result is about the mean loss of the rows of `X_new`, and of no others: the share of wrong predictions; the
-    mean cost if `sure` has a cost matrix; for a regressor, the share of errors beyond `tolerance`. (Nothing valid can
-    be said about a mean of errors that have no largest one.)
-
-    With N rows, estimated losses f and draws with probabilities q = (3/4 + f / (4 mean f)) / N, each draw gives
-    mean f + (loss − f) / (N q): bounded, independent, and the mean loss on average (active inference, Zrnic and Candès
-    2024). Their mean is bounded by betting (Waudby-Smith and Ramdas 2023), with bets that depend on earlier draws only.
-
-    References
-    ----------
-    Zrnic and Candès, "Active statistical inference", 2024. Waudby-Smith and Ramdas, "Estimating means of bounded
-    random variables by betting", Journal of the Royal Statistical Society B 86, 2024.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from surefoot import IndividualErrorClassifier
-    >>> from surefoot.monitoring import audit
-    >>> X, y = make_classification(3000, class_sep=0.5, random_state=0)
-    >>> sure = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X[:500], y[:500])
-    >>> drawn = audit(sure, X[500:], 200, random_state=0)
-    >>> result = drawn.result(y[500:][drawn.rows])
-    >>> low, high = result.interval
-    >>> bool(low < (sure.predict(X[500:]) != y[500:]).mean() < high)
-    True
-    >>> result.is_broken(0.05)
-    True
-    """
-    check_scalar(n_labels, "n_labels", Integral, min_val=1)
-    if not hasattr(sure, "predict_error"):
-        raise TypeError(
-            f"sure={sure!r} is no IndividualErrorClassifier or IndividualErrorRegressor."
-        )
-    check_is_fitted(sure)
-    if count_rows(X_new) == 0:
-        raise ValueError("X_new has no rows: there is nothing to audit.")
-    loss = loss_of(sure, tolerance)
-    estimates = estimated_losses(sure, X_new, loss)
-    return draw_rows(estimates, np.asarray(sure.predict(X_new)), n_labels, loss, random_state)
-
-
-def draw_rows(
-    estimates: Floats, predictions: NDArray[Any], n_labels: int, loss: Loss, random_state: Any
-) -> Audit:
-    """Draw rows with odds of a floor plus the estimated loss, and fix all that their labels are weighed with."""
-    n_rows, mean = len(estimates), float(estimates.mean())
-    odds = FLOOR + (1 - FLOOR) * estimates / mean if mean > 0 else np.ones(n_rows)
-    rows = check_random_state(random_state).choice(n_rows, size=n_labels, p=odds / odds.sum())
-    weights = 1 / odds
-    return Audit(
-        rows=rows.astype(np.int64),
-        weights=weights[rows],
-        predictions=predictions[rows],
-        n_rows=n_rows,
-        loss=loss,
-        _estimates=estimates[rows],
-        _mean=mean,
-        _range=(
-            mean - float((weights * estimates).max()),
-            mean + float((weights * (1 - estimates)).max()),
-        ),
-        # Of 0 and 1 with the estimated chances: sum of q w² f (1 − f), where q w is 1 / n_rows.
-        _variance=float((weights * estimates * (1 - estimates)).mean()),
-    )

@@ -1,4 +1,4 @@
-"""Rows that a model met in use, without labels, collected batch by batch in bounded memory."""
+"""Estimate and comparison of new rows without labels: all at once, or batch by batch in bounded memory."""
 
 from typing import Any, Self
 
@@ -6,18 +6,122 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from surefoot._crossfit import check_rows, single_precision
-from surefoot._sure import Sure, check_sure
-from surefoot._tables import take_rows
+from surefoot._crossfit import single_precision
+from surefoot._error_estimators import ErrorEstimator, check_error_estimator
+from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Mask
 from surefoot.error_estimation import Judgement
-from surefoot.monitoring._compare import RowComparison, compare_columns, make_comparison
-from surefoot.monitoring._estimate import Judged, PerformanceEstimate, estimate_from
-from surefoot.monitoring._shift import Ratio, density_ratio
+from surefoot.monitoring._performance import (
+    Judged,
+    PerformanceEstimate,
+    check_metric,
+    estimate_from,
+)
+from surefoot.monitoring._shift import ALARM, Ratio, RowComparison, compare_columns, density_ratio
 
 # Rows that are kept of all that were added, a uniform sample: their judgements, and the rows themselves.
 MOST_JUDGED = 20_000
 MOST_ROWS = 5_000
+
+
+def estimate_performance(
+    error_estimator: ErrorEstimator, X_new: Any, *, metric: str = "error", confidence: float = 0.95
+) -> PerformanceEstimate:
+    """Estimate a model's performance on new rows without labels, corrected for a shift of their inputs.
+
+    Parameters
+    ----------
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator.
+    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
+        New rows.
+    metric : str, default="error"
+        For a classifier "error" (share of wrong predictions), "accuracy", "cost" (mean cost, if it was fitted with a
+        `loss`), "precision", "recall" or "f1": of the second of two classes, or the mean over more than two. For a
+        regressor "mean_absolute_error" or "mean_squared_error".
+    confidence : float, default=0.95
+        Confidence of the interval.
+
+    Returns
+    -------
+    performance : PerformanceEstimate
+        The estimate with its interval, the figure of `fit` beside it, and the shift that was found.
+
+    See Also
+    --------
+    NewRows : The same for rows that come in batches.
+    compare_rows : Which columns moved, and which rows are novel.
+
+    Notes
+    -----
+    A classifier that tells new rows from held-out ones, in the neighbour space, gives their density ratio, which
+    weighs the held-out rows so that they are like the new ones. With these weights the estimated errors are calibrated
+    again, as far as a correction is more than chance. This assumes that the targets of rows with given inputs
+    have not changed, P(y|x); only labels can show whether they have. The interval has two parts: the labels of the new
+    rows are unknown, and so is how far the calibration on a limited number of held-out rows is right.
+
+    It takes new rows to be independent of each other, and new and held-out rows to come in no groups.
+
+    References
+    ----------
+    Białek, Kuberski, Perrakis and Bifet, "Estimating model performance under covariate shift without labels", 2024,
+    weigh the rows of a calibration so. Ionides, "Truncated importance sampling", Journal of Computational and
+    Graphical Statistics 17, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.monitoring import estimate_performance
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[::2], y[::2])
+    >>> result = estimate_performance(error_estimator, X[1::2])
+    >>> low, high = result.interval
+    >>> bool(low < np.mean(error_estimator.predict(X[1::2]) != y[1::2]) < high)
+    True
+    >>> estimate_performance(error_estimator, X[1::2] + 1000).reason
+    'About 100% of the new rows lie outside of what was seen in fit, where nothing is known of errors.'
+    """
+    rows = NewRows(error_estimator)
+    check_metric(error_estimator, metric)
+    return rows.add(X_new).estimate(metric, confidence)
+
+
+def compare_rows(error_estimator: ErrorEstimator, X_new: Any) -> RowComparison:
+    """Compare new rows with the held-out rows of `fit`: which columns moved, which rows are novel.
+
+    Parameters
+    ----------
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator.
+    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
+        New rows.
+
+    Returns
+    -------
+    comparison : RowComparison
+        A test of each column, the novel rows, and a test of whether a classifier can tell new rows from old ones.
+
+    See Also
+    --------
+    estimate_performance : How good the model is on these rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.monitoring import compare_rows
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
+    >>> new = X[300:].assign(**{"mean texture": 1.5 * X["mean texture"]})
+    >>> comparison = compare_rows(error_estimator, new)
+    >>> comparison.same, comparison.moved[0].name
+    (False, 'mean texture')
+    """
+    return NewRows(error_estimator).add(X_new).compare()
 
 
 class NewRows:
@@ -27,7 +131,7 @@ class NewRows:
 
     Parameters
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
         Fitted error estimator.
     max_judged : int, default=20_000
         Most rows whose judgements are kept.
@@ -51,19 +155,23 @@ class NewRows:
     >>> from surefoot import IndividualErrorClassifier
     >>> from surefoot.monitoring import NewRows
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
-    >>> rows = NewRows(sure)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
+    >>> rows = NewRows(error_estimator)
     >>> for batch in (X[300:400], X[400:]):
-    ...     rows = rows.add(batch, sure.judge(batch))
+    ...     rows = rows.add(batch, error_estimator.judge(batch))
     >>> rows.n_rows, rows.estimate("accuracy").n_rows
     (269, 269)
     """
 
     def __init__(
-        self, sure: Sure, *, max_judged: int = MOST_JUDGED, max_inputs: int = MOST_ROWS
+        self,
+        error_estimator: ErrorEstimator,
+        *,
+        max_judged: int = MOST_JUDGED,
+        max_inputs: int = MOST_ROWS,
     ) -> None:
-        check_sure(sure)
-        self.sure = sure
+        check_error_estimator(error_estimator)
+        self.error_estimator = error_estimator
         self.max_judged = max_judged
         self.max_inputs = max_inputs
         self.n_rows = 0
@@ -73,22 +181,27 @@ class NewRows:
         self._novel: list[Mask] = []
         self._ratio: Ratio | None = None
 
-    def add(self, X: Any, judgement: Judgement | None = None) -> Self:
-        """Add a batch of rows; `judgement` is that of `sure.judge(X)`, if it was computed already.
+    def add(
+        self, X: Any, judgement: Judgement | None = None, inputs: dict[str, Any] | None = None
+    ) -> Self:
+        """Add a batch of rows.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             New rows.
         judgement : Judgement, default=None
-            Their judgement; None means that they are judged now.
+            Their judgement by `error_estimator.judge`; None means that they are judged now.
+        inputs : dict of str to array, default=None
+            Result of `read_inputs(X)`, if it was computed already; None means that the inputs of the rows that are
+            kept are read now.
 
         Returns
         -------
         self : NewRows
         """
-        X = check_rows(self.sure, X)
-        judgement = self.sure.judge(X) if judgement is None else judgement
+        X = as_table(X)
+        judgement = self.error_estimator.judge(X) if judgement is None else judgement
         self._ratio = None
         self.n_rows += len(judgement)
         self._novel.append(np.asarray(judgement.novel))
@@ -97,13 +210,22 @@ class NewRows:
         self._judged = _smallest([*self._judged, _parts(judgement, keys, kept)], self.max_judged)
         kept = np.flatnonzero(keys <= _limit(self._inputs, self.max_inputs))
         if len(kept):
-            table = take_rows(X, kept)
-            columns = self.sure.input_sample_.read(table)
-            coordinates = single_precision(self.sure.coordinates(table))
-            inputs = {"key": keys[kept], "coordinates": coordinates}
-            inputs |= {f"column {i}": column.values for i, column in enumerate(columns)}
-            self._inputs = _smallest([*self._inputs, inputs], self.max_inputs)
+            read = (
+                self.read_inputs(take_rows(X, kept))
+                if inputs is None
+                else {name: values[kept] for name, values in inputs.items()}
+            )
+            self._inputs = _smallest([*self._inputs, {"key": keys[kept], **read}], self.max_inputs)
         return self
+
+    def read_inputs(self, X: Any) -> dict[str, Any]:
+        """Arrays with an entry per row: coordinates in the neighbour space, and the columns of the table."""
+        columns = self.error_estimator.input_sample_.read(X)
+        coordinates = single_precision(self.error_estimator.coordinates(X))
+        return {
+            "coordinates": coordinates,
+            **{f"column {i}": column.values for i, column in enumerate(columns)},
+        }
 
     def shrink(self, max_judged: int, max_inputs: int) -> None:
         """Keep fewer rows from now on: a uniform sample of those kept so far."""
@@ -118,22 +240,26 @@ class NewRows:
         self._check_any()
         judged = {name: part for name, part in _joined(self._judged).items() if name != "key"}
         share_novel = float(np.concatenate(self._novel).mean())
-        new = Judged(**judged, n_rows=self.n_rows, share_novel=share_novel)
-        return estimate_from(self.sure, new, self._density_ratio(), metric, confidence)
+        new = Judged(self.n_rows, share_novel, **judged)
+        return estimate_from(self.error_estimator, new, self._density_ratio(), metric, confidence)
 
     def compare(self) -> RowComparison:
         """Comparison of the rows added so far with the held-out rows; see `compare_rows`."""
         self._check_any()
         inputs = _joined(self._inputs)
-        old = self.sure.input_sample_.columns
+        old = self.error_estimator.input_sample_.columns
         columns = compare_columns(old, [inputs[f"column {i}"] for i in range(len(old))])
-        return make_comparison(columns, np.concatenate(self._novel), self._density_ratio())
+        ratio = self._density_ratio()
+        is_same = ratio.p_value > ALARM
+        return RowComparison(
+            columns, np.concatenate(self._novel), ratio.auc, ratio.p_value, is_same
+        )
 
     def _density_ratio(self) -> Ratio:
         """Density ratio at the held-out rows, computed once for all rows added so far."""
         if self._ratio is None:
             coordinates = _joined(self._inputs)["coordinates"]
-            self._ratio = density_ratio(self.sure.input_sample_.coordinates, coordinates)
+            self._ratio = density_ratio(self.error_estimator.input_sample_.coordinates, coordinates)
         return self._ratio
 
     def _check_any(self) -> None:

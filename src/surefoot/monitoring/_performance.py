@@ -1,108 +1,387 @@
-"""Estimate and comparison of new rows that are in memory at once."""
+"""Performance of a model on new rows without labels, corrected for a shift of the inputs."""
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from surefoot._sure import Sure, check_sure
-from surefoot.monitoring._compare import RowComparison
-from surefoot.monitoring._estimate import PerformanceEstimate, check_metric
-from surefoot.monitoring._new_rows import NewRows
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from scipy.stats import gamma
+from sklearn.base import is_classifier
+
+from surefoot._shrunk import curvature_of_logistic, fit_logistic
+from surefoot._typing import Floats, Ints
+from surefoot._validation import check_option, check_share
+from surefoot._words import plural
+from surefoot.monitoring._shift import ALARM, Ratio, Shift
+
+CLASS_METRICS = ("error", "accuracy", "cost", "precision", "recall", "f1")
+SIZE_METRICS = ("mean_absolute_error", "mean_squared_error")
+
+# Fewest new rows, and fewest effective held-out rows, from which an estimate is given; and the largest share of new
+# rows outside of the training data.
+LEAST_ROWS, LEAST_EFFECTIVE, MOST_OUTSIDE = 20, 50, 0.25
+
+# Draws of the true classes of new rows.
+N_DRAWS = 200
+
+# Rows of a predicted class that the model's probabilities of the other classes count as.
+PRIOR_ROWS = 5.0
+
+# Standard deviation of the prior of a correction of log-odds.
+PRIOR_WIDTH = 0.5
+
+ASSUMPTION = (
+    "The estimate assumes that only the inputs have changed: rows with the same inputs have the same "
+    "targets as before, as often as before (P(y|x) unchanged). Labels alone can show whether that holds."
+)
 
 
-def estimate_performance(
-    sure: Sure, X_new: Any, *, metric: str = "error", confidence: float = 0.95
-) -> PerformanceEstimate:
-    """Estimate a model's performance on new rows without labels, corrected for a shift of their inputs.
+@dataclass(frozen=True, eq=False)
+class PerformanceEstimate:
+    """Estimated performance on new rows without labels.
 
-    Parameters
+    Attributes
     ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
-        Fitted error estimator.
-    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
-        New rows.
-    metric : str, default="error"
-        For a classifier "error" (share of wrong predictions), "accuracy", "cost" (mean cost, if it was fitted with a
-        `loss`), "precision", "recall" or "f1": of the second of two classes, or the mean over more than two. For a
-        regressor "mean_absolute_error" or "mean_squared_error".
-    confidence : float, default=0.95
+    metric : str
+        Name of the metric.
+    estimate : float
+        Its estimated value; NaN where none can be given.
+    interval : tuple of two floats
+        Interval of the value that labels of the new rows would give. It covers both the unknown labels of the new rows
+        and the limited number of held-out rows, and assumes what `assumption` says.
+    confidence : float
         Confidence of the interval.
-
-    Returns
-    -------
-    performance : PerformanceEstimate
-        The estimate with its interval, the figure of `fit` beside it, and the shift that was found.
-
-    See Also
-    --------
-    NewRows : The same for rows that come in batches.
-    compare_rows : Which columns moved, and which rows are novel.
-
-    Notes
-    -----
-    A classifier that tells new rows from held-out ones, in the neighbour space, gives their density ratio, which
-    weighs the held-out rows so that they are like the new ones. With these weights the estimated errors are calibrated
-    again, as far as more than chance speaks for a correction. This assumes that the targets of rows with given inputs
-    have not changed, P(y|x); only labels can show whether they have. The interval has two parts: the labels of the new
-    rows are unknown, and so is how far the calibration on a limited number of held-out rows is right.
-
-    It takes new rows to be independent of each other, and new and held-out rows to come in no groups.
-
-    References
-    ----------
-    Białek, Kuberski, Perrakis and Bifet, "Estimating model performance under covariate shift without labels", 2024,
-    weigh the rows of a calibration so. Ionides, "Truncated importance sampling", Journal of Computational and
-    Graphical Statistics 17, 2008.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from surefoot import IndividualErrorClassifier
-    >>> from surefoot.monitoring import estimate_performance
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[::2], y[::2])
-    >>> result = estimate_performance(sure, X[1::2])
-    >>> low, high = result.interval
-    >>> bool(low < np.mean(sure.predict(X[1::2]) != y[1::2]) < high)
-    True
-    >>> estimate_performance(sure, X[1::2] + 1000).reason
-    'About 100% of the new rows lie outside of what was seen in fit, where nothing is known of errors.'
+    baseline : float
+        The same metric on the held-out rows of `fit`.
+    n_rows : int
+        Number of new rows.
+    effective_rows : float
+        Held-out rows that the estimate rests on: as informative as so many rows that are like the new ones.
+    shift : Shift
+        Difference between the inputs of new and held-out rows.
+    reason : str, or None
+        One sentence why no estimate can be given; None if there is one.
+    classes : ndarray, or None
+        Class labels; None for a regressor, as are the next two.
+    confusion : ndarray of shape (n_classes, n_classes), or None
+        Expected number of new rows by true class (rows) and predicted class (columns).
+    per_class : dict, or None
+        Arrays `precision`, `recall` and `f1` with one entry per class; NaN where a class is never predicted or never
+        true.
+    assumption : str
+        One sentence about what must not have changed.
     """
-    check_sure(sure)
-    check_metric(sure, metric)
-    return NewRows(sure).add(X_new).estimate(metric, confidence)
+
+    metric: str
+    estimate: float
+    interval: tuple[float, float]
+    confidence: float
+    baseline: float
+    n_rows: int
+    effective_rows: float
+    shift: Shift
+    reason: str | None = None
+    classes: NDArray[Any] | None = None
+    confusion: Floats | None = field(default=None, repr=False)
+    per_class: dict[str, Floats] | None = field(default=None, repr=False)
+    assumption: str = field(default=ASSUMPTION, repr=False)
 
 
-def compare_rows(sure: Sure, X_new: Any) -> RowComparison:
-    """Compare new rows with the held-out rows of `fit`: which columns moved, which rows are novel.
+class Judged(NamedTuple):
+    """Judgements of a uniform sample of new rows, how many rows there are, and the share of them that are novel."""
 
-    Parameters
-    ----------
-    sure : IndividualErrorClassifier or IndividualErrorRegressor
-        Fitted error estimator.
-    X_new : array-like, CSR or frame of shape (n_rows, n_columns)
-        New rows.
+    n_rows: int
+    share_novel: float
+    prediction: NDArray[Any]
+    error: Floats
+    wrong: Floats | None = None
+    probabilities: Floats | None = None
 
-    Returns
-    -------
-    comparison : RowComparison
-        A test of each column, the novel rows, and a test of whether a classifier can tell new rows from old ones.
 
-    See Also
-    --------
-    estimate_performance : How good the model is on these rows.
+class Measured(NamedTuple):
+    """Estimated value of a metric, its interval, its value on held-out rows, and the matrices behind it."""
 
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from surefoot import IndividualErrorClassifier
-    >>> from surefoot.monitoring import compare_rows
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> sure = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:300], y[:300])
-    >>> new = X[300:].assign(**{"mean texture": 1.5 * X["mean texture"]})
-    >>> comparison = compare_rows(sure, new)
-    >>> comparison.same, comparison.moved[0].name
-    (False, 'mean texture')
+    estimate: float
+    interval: tuple[float, float]
+    baseline: float
+    matrices: dict[str, Any]
+
+
+def estimate_from(
+    error_estimator: Any, new: Judged, ratio: Ratio, metric: str, confidence: float
+) -> PerformanceEstimate:
+    """Estimate of a metric from the judgements of new rows, and the density ratio at the held-out rows."""
+    check_metric(error_estimator, metric)
+    check_share(confidence, "confidence")
+    weight, effective_rows, share_outside = _weights(ratio.ratio)
+    is_shifted = ratio.p_value <= ALARM
+    shift = Shift(ratio.auc, ratio.p_value, is_shifted, new.share_novel, share_outside)
+    measure = _measure_classes if is_classifier(error_estimator) else _measure_sizes
+    measured = measure(error_estimator, new, weight, metric, confidence)
+    reason = _reason_against(new.n_rows, effective_rows, shift, measured.estimate)
+    if reason is not None:
+        measured = Measured(np.nan, (np.nan, np.nan), measured.baseline, {})
+    return PerformanceEstimate(
+        metric=metric,
+        estimate=measured.estimate,
+        interval=measured.interval,
+        confidence=confidence,
+        baseline=measured.baseline,
+        n_rows=new.n_rows,
+        effective_rows=effective_rows,
+        shift=shift,
+        reason=reason,
+        classes=getattr(error_estimator, "classes_", None),
+        **measured.matrices,
+    )
+
+
+def check_metric(error_estimator: Any, metric: Any) -> None:
+    """Raise an error unless the metric is one for this model."""
+    check_option(
+        metric, "metric", CLASS_METRICS if is_classifier(error_estimator) else SIZE_METRICS
+    )
+    if metric == "cost" and error_estimator.loss is None:
+        raise ValueError(
+            "metric='cost' needs a model that was fitted with costs: give it a `loss`."
+        )
+
+
+def _weights(ratio: Floats) -> tuple[Floats, float, float]:
+    """Weights of the held-out rows that make them like the new rows, their sum, and the share of new rows outside.
+
+    Density ratios are truncated at the square root of their number (Ionides 2008), and the weights sum to the
+    effective rows. The mean of the ratios over the held-out rows is 1 if new rows lie only where held-out rows are;
+    what is missing is the share of the new rows that lies elsewhere.
     """
-    return NewRows(sure).add(X_new).compare()
+    clipped = np.minimum(ratio, np.sqrt(len(ratio)))
+    total = float(clipped.sum())
+    if total <= 0:
+        return np.zeros(len(ratio)), 0.0, 1.0
+    effective = total**2 / float((clipped**2).sum())
+    return clipped * effective / total, effective, float(np.clip(1 - clipped.mean(), 0, 1))
+
+
+def _reason_against(
+    n_rows: int, effective_rows: float, shift: Shift, estimate: float
+) -> str | None:
+    """One sentence why no estimate can be given, or None."""
+    if n_rows < LEAST_ROWS:
+        return f"There are {plural(n_rows, 'new row')} only, and an estimate needs at least {LEAST_ROWS}."
+    share = max(shift.share_outside, shift.share_novel)
+    if share > MOST_OUTSIDE:
+        return (
+            f"About {share:.0%} of the new rows lie outside of what was seen in fit, where nothing is known "
+            "of errors."
+        )
+    if effective_rows < LEAST_EFFECTIVE:
+        return (
+            f"Too few held-out rows are like the new ones: they count as {effective_rows:.0f}, and an estimate "
+            f"needs at least {LEAST_EFFECTIVE}."
+        )
+    if np.isnan(estimate):
+        return "No new row is predicted as the class whose precision is asked for."
+    return None
+
+
+def _measure_sizes(
+    error_estimator: Any, new: Judged, weight: Floats, metric: str, confidence: float
+) -> Measured:
+    """Mean absolute or squared error of a regressor on new rows, from the held-out rows with their weights.
+
+    The estimated sizes are multiplied by a factor, so that their mean is that of the held-out errors. With the weights
+    of the new rows it is another one, used as far as it differs by more than chance: a change of t standard errors
+    is multiplied by 1 − 1/t².
+    """
+    held_out, places = error_estimator.held_out_, error_estimator.input_sample_.places
+    power = 2 if metric == "mean_squared_error" else 1
+    sizes = np.abs(held_out.truth - held_out.prediction) ** power
+    exponent = power / 2 if error_estimator.loss == "squared" else power
+    estimated = held_out.error**exponent
+    factor = float(sizes.sum() / estimated.sum())
+    old, estimated = sizes[places], factor * estimated[places]
+    expected = factor * new.error**exponent
+    total = float(weight @ estimated)
+    change = float(weight @ old) / total - 1
+    noise = float(weight**2 @ (old - estimated) ** 2) / total**2
+    kept = max(0.0, 1 - noise / change**2) if change else 0.0
+    estimate = (1 + kept * change) * float(expected.mean())
+    # The spread of an error around its estimated size is in proportion to that size.
+    spread = float(weight @ ((old - estimated) / estimated) ** 2 / weight.sum())
+    of_new = spread * float((expected**2).mean()) / len(expected)
+    variance = noise * float(expected.mean()) ** 2 + of_new
+    return Measured(
+        estimate, _gamma_interval(estimate, variance, confidence), float(sizes.mean()), {}
+    )
+
+
+def _gamma_interval(mean: float, variance: float, confidence: float) -> tuple[float, float]:
+    """Interval of a positive number with this mean and variance."""
+    if not (mean > 0 and variance > 0):
+        return mean, mean
+    tail = (1 - confidence) / 2
+    low, high = gamma.ppf([tail, 1 - tail], mean**2 / variance, scale=variance / mean)
+    return float(low), float(high)
+
+
+def _measure_classes(
+    error_estimator: Any, new: Any, weight: Floats, metric: str, confidence: float
+) -> Measured:
+    """Metric of a classifier on new rows, from the held-out rows with their weights.
+
+    The chance of a mistake is calibrated again on these; a mistake is then shared among the other classes. That gives
+    an expected confusion matrix, and drawn ones for the interval.
+    """
+    held_out, classes = error_estimator.held_out_, error_estimator.classes_
+    places, costs, n_classes = error_estimator.input_sample_.places, held_out.costs, len(classes)
+    all_truth = np.searchsorted(classes, held_out.truth)
+    all_predicted = np.searchsorted(classes, held_out.prediction)
+    truth, predicted = all_truth[places], all_predicted[places]
+    wrong = truth != predicted
+    change, noise = _fit_correction(held_out.wrong[places], predicted, wrong, weight, n_classes)
+    of_model = held_out.probabilities
+    factors = _share_factors(
+        truth[wrong],
+        predicted[wrong],
+        weight[wrong],
+        _shares_if_wrong(
+            None if of_model is None else of_model[places][wrong], predicted[wrong], n_classes
+        ),
+    )
+    new_predicted = np.searchsorted(classes, new.prediction)
+    shares = _shares_if_wrong(new.probabilities, new_predicted, n_classes) * factors[new_predicted]
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    log_odds = _log_odds(new.wrong)
+    expected = _expected_confusion(expit(log_odds + change[new_predicted]), shares, new_predicted)
+    random = np.random.RandomState(0)
+    changes = change + np.sqrt(noise) * random.normal(size=(N_DRAWS, n_classes))
+    drawn = [
+        _figure(_draw_confusion(chances, shares, new_predicted, random), metric, costs)
+        for chances in expit(log_odds + changes[:, new_predicted])
+    ]
+    return Measured(
+        _figure(expected, metric, costs),
+        _quantile_interval(drawn, confidence),
+        _figure(_count(all_truth, all_predicted, n_classes), metric, costs),
+        {
+            "confusion": expected * new.n_rows / len(new_predicted),
+            "per_class": _class_figures(expected),
+        },
+    )
+
+
+def _fit_correction(
+    chances: Floats, predicted: Ints, wrong: Any, weight: Floats, n_classes: int
+) -> tuple[Floats, Floats]:
+    """Correction of the log-odds of a mistake for each predicted class, and its variance.
+
+    A logistic regression on the held-out rows with the weights of the new ones: a level for all rows, and one for
+    each predicted class. Each number is shrunk towards no correction: one of t standard errors is multiplied by
+    1 − 1/t², or by 0, so that chance changes little.
+    """
+    log_odds, wrong = _log_odds(chances), wrong.astype(np.float64)
+    level = _shrink(*_fit_change(np.ones((len(wrong), 1)), log_odds, wrong, weight))
+    by_class, noise = _fit_change(np.eye(n_classes)[predicted], log_odds + level, wrong, weight)
+    # The uncertainty of the common level is part of that of the levels of the classes.
+    return level + _shrink(by_class, noise), noise
+
+
+def _fit_change(
+    rows: Floats, log_odds: Floats, wrong: Floats, weight: Floats
+) -> tuple[Floats, Floats]:
+    """Weights of the columns of `rows` that are added to the log-odds, and the variance of each of them."""
+    penalty, none = np.full(rows.shape[1], PRIOR_WIDTH**-2), np.zeros(rows.shape[1])
+    change = fit_logistic(rows, wrong, weight, penalty, none, none, log_odds)
+    chance = expit(log_odds + rows @ change)
+    inverse = np.linalg.inv(curvature_of_logistic(rows, weight, penalty, chance))
+    scores = (weight * (wrong - chance))[:, None] * rows
+    # Noise of the fit, whatever the variance of the residuals is, and the uncertainty of the prior.
+    return change, np.diag(inverse @ (scores.T @ scores + np.diag(penalty)) @ inverse)
+
+
+def _shrink(change: Floats, variance: Floats) -> Floats:
+    """Change multiplied by 1 − variance/change², or by 0."""
+    size = np.maximum(change**2, 1e-300)
+    return np.asarray(change * np.maximum(0.0, 1 - variance / size))
+
+
+def _log_odds(chances: Floats) -> Floats:
+    return np.asarray(logit(np.clip(chances, 1e-6, 1 - 1e-6)))
+
+
+def _shares_if_wrong(probabilities: Floats | None, predicted: Ints, n_classes: int) -> Floats:
+    """Chance of each true class if the prediction is wrong: in proportion to the model's probabilities."""
+    others = np.ones((len(predicted), n_classes)) if probabilities is None else probabilities + 1e-6
+    others[np.arange(len(others)), predicted] = 0.0
+    return np.asarray(others / others.sum(axis=1, keepdims=True))
+
+
+def _share_factors(truth: Ints, predicted: Ints, weight: Floats, shares: Floats) -> Floats:
+    """Factor of each true class (columns) in the shares of a predicted class (rows), from the mistakes held out.
+
+    It is the number of mistakes over the number that the shares expect, with a few rows that agree added to both.
+    """
+    is_class = np.eye(shares.shape[1])
+    observed = is_class[predicted].T @ (is_class[truth] * weight[:, None])
+    expected = is_class[predicted].T @ (shares * weight[:, None])
+    return np.asarray((observed + PRIOR_ROWS) / (expected + PRIOR_ROWS))
+
+
+def _expected_confusion(chance: Floats, shares: Floats, predicted: Ints) -> Floats:
+    """Expected rows by true class (rows) and predicted class (columns)."""
+    is_class = np.eye(shares.shape[1])[predicted]
+    confusion = (shares * chance[:, None]).T @ is_class
+    return np.asarray(confusion + np.diag((1 - chance) @ is_class))
+
+
+def _draw_confusion(
+    chance: Floats, shares: Floats, predicted: Ints, random: np.random.RandomState
+) -> Floats:
+    """Confusion matrix of drawn true classes."""
+    truth = predicted.copy()
+    wrong = random.random_sample(len(chance)) < chance
+    levels = np.cumsum(shares[wrong], axis=1)
+    drawn = random.random_sample(int(wrong.sum()))
+    truth[wrong] = np.minimum((levels < drawn[:, None]).sum(axis=1), shares.shape[1] - 1)
+    return _count(truth, predicted, shares.shape[1])
+
+
+def _quantile_interval(drawn: list[float], confidence: float) -> tuple[float, float]:
+    """Central interval of drawn values, without those that are undefined."""
+    known = [value for value in drawn if np.isfinite(value)]
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(known, [tail, 1 - tail]) if known else (np.nan, np.nan)
+    return float(low), float(high)
+
+
+def _count(truth: Ints, predicted: Ints, n_classes: int) -> Floats:
+    """Confusion matrix of rows with labels."""
+    cells = np.bincount(truth * n_classes + predicted, minlength=n_classes**2)
+    return cells.reshape(n_classes, n_classes).astype(float)
+
+
+def _class_figures(confusion: Floats) -> dict[str, Floats]:
+    """Precision, recall and F1 of each class; NaN where a class is never predicted, or never true."""
+    right = np.diag(confusion)
+    predicted, true = confusion.sum(axis=0), confusion.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return {
+            "precision": right / predicted,
+            "recall": right / true,
+            "f1": 2 * right / (predicted + true),
+        }
+
+
+def _figure(confusion: Floats, metric: str, costs: Floats | None) -> float:
+    """Metric of a confusion matrix: of the second of two classes, or the mean of more than two."""
+    total = confusion.sum()
+    accuracy = float(np.trace(confusion) / total)
+    if metric in ("error", "accuracy"):
+        return accuracy if metric == "accuracy" else 1 - accuracy
+    if metric == "cost" and costs is not None:
+        return float((confusion * costs).sum() / total)
+    values = _class_figures(confusion)[metric]
+    if len(values) == 2:
+        return float(values[1])
+    return float(np.nanmean(values)) if np.isfinite(values).any() else np.nan

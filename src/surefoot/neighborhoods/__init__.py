@@ -1,5 +1,6 @@
 """Nearest training rows of a row, and the model's outputs around it."""
 
+from surefoot._homes import settle
 from surefoot._search import log_n_neighbors
 from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
@@ -18,3 +19,5 @@ __all__ = [
     "voronoi_samples",
     "voronoi_steps",
 ]
+
+settle(__name__)

@@ -262,9 +262,10 @@ class NeighborhoodIndex:
         # The search divides many rows among threads, but few rows badly: it gets as many as there are.
         for rows in row_batches(X.shape[0], per_row):
             near = Neighborhood(self, take_rows(X, rows))
-            batches = row_batches(len(near), (n_samples + 2) * per_sample)
+            batches = list(row_batches(rows.stop - rows.start, (n_samples + 2) * per_sample))
+            parts = (near.part(batch) for batch in batches) if len(batches) > 1 else [near]
             results += Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-                delayed(function)(near.part(batch)) for batch in batches
+                delayed(function)(part) for part in parts
             )
         return results
 
@@ -345,8 +346,6 @@ class Neighborhood:
 
     def part(self, rows: slice) -> "Neighborhood":
         """Neighbourhood of some of the rows."""
-        if rows == slice(0, len(self)):
-            return self
         part = copy(self)
         for name in ("table", "transformed", "inputs", "_as_fitted"):
             setattr(part, name, take_rows(getattr(self, name), rows))
@@ -447,16 +446,11 @@ class Neighborhood:
         """Steps in the model's input towards each neighbour: half way, or to the border of the row's cell."""
         if sampling == "midpoint":
             return np.full(near.shape, 0.5)
-        steps = self._cell_steps(near)
-        if sampling == "uniform" and fractions is not None:
-            steps = steps * fractions[: near.shape[1]]
-        return steps
-
-    def _cell_steps(self, near: Ints) -> Floats:
-        """Steps in the model's input towards each neighbour that end at the border of the row's cell."""
         steps = steps_towards(self.rows, self.index.reference, near, self.index.metric)
         if self.index.lengths is not None:
             steps = unscaled_steps(steps, row_norms(self.rows), self.index.lengths[near])
+        if sampling == "uniform" and fractions is not None:
+            steps = steps * fractions[: near.shape[1]]
         return steps
 
     def _scores_towards_aligned(

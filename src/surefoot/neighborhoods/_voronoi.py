@@ -1,6 +1,5 @@
 """Steps from a row towards its neighbours that stay inside the row's Voronoi cell."""
 
-from collections.abc import Callable
 from math import ceil, log2
 from typing import Any
 
@@ -71,10 +70,9 @@ def voronoi_steps(
     X, neighbors = _check_rows(X, neighbors)
     metric = canonical_metric(metric)
     check_number(tol, "tol", min_val=0, include_boundaries="neither")
-    n_near = neighbors.shape[0] // X.shape[0] if issparse(neighbors) else neighbors.shape[1]
-    return _steps_in_batches(
-        X, lambda batch: _take_groups(neighbors, batch, n_near), n_near, metric, tol
-    )
+    flat = neighbors if issparse(neighbors) else neighbors.reshape(-1, X.shape[1])
+    near = np.arange(flat.shape[0]).reshape(X.shape[0], -1)
+    return steps_towards(X, flat, near, metric, tol)
 
 
 def voronoi_samples(
@@ -106,19 +104,58 @@ def voronoi_samples(
     return interpolate(X, neighbors.reshape(-1, X.shape[1]), near, steps).reshape(neighbors.shape)
 
 
-def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric) -> Floats:
+def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric, tol: float = 1e-3) -> Floats:
     """Steps of `voronoi_steps` for checked rows, whose neighbours are the rows of `reference` at `near` (n, k)."""
+    if hasattr(metric, "kneighbors"):  # a search of the user's own, which may have another metric
+        metric = getattr(metric, "metric", "euclidean")
     if issparse(reference) and metric in ("euclidean", "cosine"):
         return sparse_steps(X, reference, near, unit=metric == "cosine")
+    steps = np.empty(near.shape)
 
-    is_sparse = issparse(reference)
-    return _steps_in_batches(
-        X,
-        lambda rows: reference[near[rows].ravel() if is_sparse else near[rows]],
-        near.shape[1],
-        metric,
-        tol=1e-3,
-    )
+    def fill(batch: slice) -> None:
+        if metric == "euclidean":
+            steps[batch] = _euclidean_steps(X[batch], reference[near[batch]])
+        elif metric == "cosine":
+            steps[batch] = _cosine_steps(X[batch], reference[near[batch]])
+        else:
+            steps[batch] = _bisected_steps(X[batch], reference, near[batch], metric, tol)
+
+    n_bytes = 16 * near.shape[1] * (near.shape[1] + X.shape[1])
+    in_threads(fill, row_batches(X.shape[0], n_bytes, ROWS_IN_CACHE))
+    return steps
+
+
+def _euclidean_steps(X: Floats, neighbors: Floats) -> Floats:
+    """Steps of dense rows towards their neighbours (n, k, columns)."""
+    towards = neighbors - X[:, None, :]
+    # Steps do not depend on the scale, but squares of very small or large numbers lose precision.
+    size = np.abs(towards).max(axis=(1, 2), keepdims=True, initial=0.0)
+    if not (size.min(initial=1.0) > SMALLEST and size.max(initial=1.0) < 1 / SMALLEST):
+        towards = np.divide(towards, size, out=towards, where=size > 0)
+    gram = towards @ towards.transpose(0, 2, 1)
+    return steps_from_products(gram, np.einsum("nkd,nkd->nk", towards, towards))
+
+
+def _cosine_steps(X: Floats, neighbors: Floats) -> Floats:
+    """Steps between dense rows scaled to length one; 0 for a zero row."""
+    n_near = neighbors.shape[1]
+    X, neighbors = _unit_rows(X), _unit_rows(neighbors)
+    near = np.arange(len(X) * n_near).reshape(len(X), n_near)
+    flat = neighbors.reshape(-1, X.shape[1])
+    steps = steps_from_products(*difference_products(X, flat, near, n_near, unit=True))
+    steps[_squared_lengths(X) == 0.0] = 0.0
+    return steps
+
+
+def _bisected_steps(X: Any, reference: Any, near: Ints, metric: Metric, tol: float) -> Floats:
+    """Steps by bisection (Bennett 2007, section 3), for all directions of a row at once."""
+    steps = np.empty(near.shape)
+    for row in range(X.shape[0]):
+        x, group = X[[row]], reference[near[row]]
+        if issparse(group):
+            x, group = x.toarray(), group.toarray()
+        steps[row] = _bisect_row(x, group, metric, tol)
+    return steps
 
 
 def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floats:
@@ -157,66 +194,17 @@ def difference_products(
     `near` (n, k) indexes the rows of `reference`. With `unit` both tables have rows of length one
     or zero, and zero rows get a square of −1: under the cosine they are at distance 1 and limit no step.
     """
-    gram, squares = _dense_products(reference[near] - X[:, None, :], n_first)
+    towards = reference[near] - X[:, None, :]
+    gram = towards[:, :n_first] @ towards.transpose(0, 2, 1)
+    squares = np.einsum("nkd,nkd->nk", towards, towards)
     if unit:
         squares[squares < ZERO_SQUARE] = 0.0
         squares[_squared_lengths(reference)[near] == 0.0] = -1.0
     return gram, squares
 
 
-def _dense_products(towards: Floats, n_first: int) -> tuple[Floats, Floats]:
-    gram = towards[:, :n_first] @ towards.transpose(0, 2, 1)
-    return gram, np.einsum("nkd,nkd->nk", towards, towards)
-
-
 def _squared_lengths(rows: Floats) -> Floats:
     return np.einsum("nd,nd->n", rows, rows)
-
-
-def _steps_in_batches(
-    X: Any, take: Callable[[slice], Any], n_near: int, metric: Metric, tol: float
-) -> Floats:
-    """Steps of all rows, computed in batches; `take` returns the neighbours of a batch."""
-    steps = np.empty((X.shape[0], n_near))
-
-    def fill(batch: slice) -> None:
-        steps[batch] = _batch_steps(X[batch], take(batch), n_near, metric, tol)
-
-    n_bytes = 16 * n_near * (n_near + X.shape[1])
-    in_threads(fill, row_batches(X.shape[0], n_bytes, ROWS_IN_CACHE))
-    return steps
-
-
-def _batch_steps(X: Any, neighbors: Any, n_near: int, metric: Metric, tol: float) -> Floats:
-    """Steps of one batch of rows."""
-    if metric not in ("euclidean", "cosine"):
-        return _bisected_steps(X, neighbors, n_near, metric, tol)
-    near = np.arange(X.shape[0] * n_near).reshape(X.shape[0], n_near)
-    if issparse(X):
-        return sparse_steps(X, neighbors, near, unit=metric == "cosine")
-    if metric == "euclidean":
-        towards = neighbors - X[:, None, :]
-        # Steps do not depend on the scale, but squares of very small or large numbers lose precision.
-        size = np.abs(towards).max(axis=(1, 2), keepdims=True, initial=0.0)
-        if not (size.min(initial=1.0) > SMALLEST and size.max(initial=1.0) < 1 / SMALLEST):
-            towards = np.divide(towards, size, out=towards, where=size > 0)
-        return steps_from_products(*_dense_products(towards, n_near))
-    X, neighbors = _unit_rows(X), _unit_rows(neighbors)
-    flat = neighbors.reshape(-1, X.shape[1])
-    steps = steps_from_products(*difference_products(X, flat, near, n_near, unit=True))
-    steps[_squared_lengths(X) == 0.0] = 0.0
-    return steps
-
-
-def _bisected_steps(X: Any, neighbors: Any, n_near: int, metric: Metric, tol: float) -> Floats:
-    """Steps by bisection (Bennett 2007, section 3), for all directions of a row at once."""
-    steps = np.empty((X.shape[0], n_near))
-    for row in range(X.shape[0]):
-        group = _take_groups(neighbors, slice(row, row + 1), n_near)
-        x = X[[row]].toarray() if issparse(X) else X[[row]]
-        near = group.toarray() if issparse(group) else group[0]
-        steps[row] = _bisect_row(x, near, metric, tol)
-    return steps
 
 
 def _bisect_row(x: Floats, near: Floats, metric: Metric, tol: float) -> Floats:
@@ -268,9 +256,3 @@ def _check_rows(X: Any, neighbors: Any) -> tuple[Any, Any]:
             "(n_rows, n_neighbors, n_columns) or, sparse, n_neighbors rows for every row of a sparse X."
         )
     return (csr_array(X), csr_array(neighbors)) if issparse(neighbors) else (X, neighbors)
-
-
-def _take_groups(neighbors: Any, batch: slice, n_near: int) -> Any:
-    if issparse(neighbors):
-        return neighbors[batch.start * n_near : batch.stop * n_near]
-    return neighbors[batch]

@@ -1,11 +1,9 @@
 """Recalibration: calibrated probabilities from out-of-fold scores and indicators."""
 
-from surefoot.recalibration._held_out import recalibrated_probabilities
+from surefoot._homes import settle
 from surefoot.recalibration._local import LocallyRecalibratedClassifier
 from surefoot.recalibration._recalibrated import RecalibratedClassifier
 
-__all__ = [
-    "LocallyRecalibratedClassifier",
-    "RecalibratedClassifier",
-    "recalibrated_probabilities",
-]
+__all__ = ["LocallyRecalibratedClassifier", "RecalibratedClassifier"]
+
+settle(__name__)

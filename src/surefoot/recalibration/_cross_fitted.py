@@ -22,7 +22,6 @@ from surefoot._shrunk import Step, SteppedLogistic
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot.indicators import Indicator
-from surefoot.recalibration._platt import class_targets
 
 
 class HeldOutRows(NamedTuple):
@@ -58,14 +57,6 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
     A subclass checks its parameters (`_prepare`), learns from the held-out scores (`_learn`), and
     turns scores into probabilities (`_probabilities`).
     """
-
-    estimator: Any
-    response: str
-    cv: Any
-    n_jobs: int | None
-    estimator_: Any
-    classes_: NDArray[Any]
-    is_unchanged_: bool
 
     @abstractmethod
     def _prepare(self) -> list[Indicator]:
@@ -179,3 +170,18 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, 
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def class_targets(codes: Ints, n_classes: int) -> list[NDArray[Any]]:
+    """0/1 targets of the calibrators: of the positive class for two classes, else of each class."""
+    calibrated = [1] if n_classes == 2 else range(n_classes)
+    return [(codes == c).astype(np.int64) for c in calibrated]
+
+
+def as_probabilities(positive: Floats) -> Floats:
+    """Probabilities of all classes, which sum to 1, from the calibrators' outputs of shape (n, 1 or n_classes)."""
+    if positive.shape[1] == 1:
+        return np.hstack([1 - positive, positive])
+    total = positive.sum(axis=1, keepdims=True)
+    even = np.full_like(positive, 1 / positive.shape[1])
+    return np.divide(positive, total, out=even, where=total > 0)

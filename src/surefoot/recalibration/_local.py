@@ -16,8 +16,11 @@ from surefoot._typing import Floats
 from surefoot._validation import check_number
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-from surefoot.recalibration._cross_fitted import CrossFittedClassifier, HeldOutRows
-from surefoot.recalibration._platt import as_probabilities
+from surefoot.recalibration._cross_fitted import (
+    CrossFittedClassifier,
+    HeldOutRows,
+    as_probabilities,
+)
 
 # Shares of the local weights that are tried, from the global weights alone to the local ones alone.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -213,12 +216,9 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             fit_lines(standard[:, :, c], self._targets[rows, c], weight, prior, self.ridge)
             for c, prior in enumerate(self._prior)
         ]
-        lines = np.stack(fits, axis=1)
-        return *self._on_scores(lines[:, :, 0], lines[:, :, 1]), near.scores
-
-    def _on_scores(self, offset: Floats, slope: Floats) -> tuple[Floats, Floats]:
-        """Offset and slope on the scores, from those on the standardised scores."""
-        return offset - slope * self._center / self._scale, slope / self._scale
+        offset, slope = np.stack(fits, axis=1).transpose(2, 0, 1)
+        # From the standardised scores to the scores.
+        return offset - slope * self._center / self._scale, slope / self._scale, near.scores
 
 
 def gaussian_weights(distances: Floats) -> Floats:

@@ -1,17 +1,29 @@
 """Calibrated probabilities from out-of-fold log-odds and indicators (Bennett 2007, equation 3, section 4.1)."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from surefoot._crossfit import CrossFit, with_fixed_seed
-from surefoot._models import fit_model
-from surefoot._typing import Floats
+from surefoot._models import fit_model, smoothed_targets
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.indicators import Indicator
-from surefoot.recalibration._cross_fitted import CrossFittedClassifier, HeldOutRows
-from surefoot.recalibration._platt import PlattCalibrator, as_probabilities
+from surefoot.recalibration._cross_fitted import (
+    CrossFittedClassifier,
+    HeldOutRows,
+    as_probabilities,
+    class_targets,
+)
+
+# Inverse of the penalty, which must have no effect even on kernel votes, whose scores can be as small as 1e-9.
+NEGLIGIBLE_PENALTY = 1e8
 
 
 class RecalibratedClassifier(CrossFittedClassifier):
@@ -130,6 +142,93 @@ class RecalibratedClassifier(CrossFittedClassifier):
             for calibrator, table in zip(self.calibrators_, tables, strict=True)
         ]
         return as_probabilities(np.column_stack(positive))
+
+    @staticmethod
+    def recalibrate_scores(
+        scores: Any, y: Any, *, groups: Any = None, random_state: Any = None
+    ) -> Floats:
+        """Recalibrated class probabilities of held-out rows, by Platt calibrators fitted on other rows.
+
+        With out-of-fold scores, such as `IndividualErrorClassifier.held_out_.scores`, this shows whether
+        recalibration would help, without fitting the model again.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows, 1 or n_classes)
+            Out-of-fold log-odds or decision values: one column for two classes, that of the second, else one per
+            class.
+        y : array-like of shape (n_rows,)
+            Labels.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group stay in one fold, so that none is calibrated by its own group.
+        random_state : int, RandomState or None, default=None
+            Seed of the folds.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+            One column per class, in the order of the sorted labels.
+
+        Examples
+        --------
+        Log-odds that are three times too large become calibrated:
+
+        >>> import numpy as np
+        >>> from surefoot import RecalibratedClassifier
+        >>> draw = np.random.default_rng(0)
+        >>> odds = draw.normal(size=2000)
+        >>> y = draw.random(2000) < 1 / (1 + np.exp(-odds))
+        >>> recalibrate = RecalibratedClassifier.recalibrate_scores
+        >>> probability = recalibrate(3 * odds[:, None], y, random_state=0)[:, 1]
+        >>> bool(np.abs(probability - 1 / (1 + np.exp(-odds))).max() < 0.05)
+        True
+        """
+        scores = check_array(scores, dtype=np.float64, input_name="scores")
+        y = column_or_1d(y)
+        check_consistent_length(scores, y)
+        classes, codes = np.unique(y, return_inverse=True)
+        expected = 1 if len(classes) == 2 else len(classes)
+        if scores.shape[1] != expected:
+            raise ValueError(
+                f"scores has {scores.shape[1]} columns, and y {len(classes)} classes: "
+                "there must be one for two classes, else one a class."
+            )
+        targets = class_targets(codes, len(classes))
+        positive = np.empty((len(y), len(targets)))
+        for train, test in learner_folds(len(y), groups, random_state):
+            for c, target in enumerate(targets):
+                if target[train].min() == target[train].max():  # one class only: nothing to learn
+                    positive[test, c] = target[train].mean()
+                    continue
+                calibrator = PlattCalibrator().fit(scores[train, c : c + 1], target[train])
+                positive[test, c] = calibrator.predict_proba(scores[test, c : c + 1])[:, 1]
+        return as_probabilities(positive)
+
+
+class PlattCalibrator(ClassifierMixin, BaseEstimator):
+    """Logistic regression of a 0/1 target on standardised columns, with Platt's smoothed targets.
+
+    The target of each of the N₊ positive rows is (N₊+1)/(N₊+2), that of each of the N₋ negative rows 1/(N₋+2):
+    the solution stays finite even where the columns separate the classes.
+    """
+
+    def fit(self, X: Floats, y: Ints, sample_weight: Floats | None = None) -> Self:
+        """Fit on out-of-fold columns."""
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        self.classes_ = np.array([0, 1])
+        self.scaler_ = StandardScaler().set_output(transform="default").fit(X, sample_weight=weight)
+        positive = smoothed_targets(y, weight)
+        # A target between 0 and 1 becomes two rows, one of either label, with its share of the weight.
+        self.logistic_ = LogisticRegression(C=NEGLIGIBLE_PENALTY, solver="newton-cholesky").fit(
+            np.tile(self.scaler_.transform(X), (2, 1)),
+            np.repeat([1, 0], len(y)),
+            sample_weight=np.concatenate([positive * weight, (1 - positive) * weight]),
+        )
+        return self
+
+    def predict_proba(self, X: Floats) -> Floats:
+        """Probabilities of 0 and 1."""
+        return self.logistic_.predict_proba(self.scaler_.transform(X))
 
 
 def as_list(indicators: Any) -> list[Indicator]:

@@ -11,7 +11,7 @@ from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
 from surefoot.error_estimation import HeldOut, IndividualErrorRegressor
 from surefoot.metrics import interval_width, smooth_calibration_error
-from surefoot.recalibration import recalibrated_probabilities
+from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report._statistics import (
     finite,
     group_codes,
@@ -49,7 +49,7 @@ def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
         scores = scores[:, present]
         scores = np.diff(scores) if scores.shape[1] == 2 else scores  # two classes share a column
     after = np.zeros((len(scores), len(present)))
-    after[:, present] = recalibrated_probabilities(
+    after[:, present] = RecalibratedClassifier.recalibrate_scores(
         scores, truth, groups=held_out.groups, random_state=random_state
     )
     return after

@@ -147,17 +147,17 @@ class MonitoringReport(WrittenPage):
             return self
         judgement = self.error_estimator.judge(X) if judgement is None else judgement
         self._summary = None
-        self._all.add(X, judgement)
         if moments is None:
+            self._all.add(X, judgement)
             return self
+        inputs = self._all.rows.read_inputs(X)  # once: each row is in two samples
+        self._all.add(X, judgement, inputs)
         starts = period_starts(moments, self.every)
         self._n_without_time += int(np.isnat(starts).sum())
         for start in np.unique(starts[~np.isnat(starts)]):
             places = np.flatnonzero(starts == start)
-            rows, judged = X, judgement
-            if len(places) < n_rows:
-                rows, judged = take_rows(X, places), judgement.take(places)
-            self._period(start).add(rows, judged)
+            own = {name: values[places] for name, values in inputs.items()}
+            self._period(start).add(take_rows(X, places), judgement.take(places), own)
         return self
 
     def _period(self, start: Any) -> "PeriodRows":
@@ -275,9 +275,9 @@ class PeriodRows:
         self.rows = NewRows(error_estimator, **sizes)
         self.n_answered = self.n_novel = 0
 
-    def add(self, X: Any, judgement: Judgement) -> None:
-        """Add rows and their judgement."""
-        self.rows.add(X, judgement)
+    def add(self, X: Any, judgement: Judgement, inputs: dict[str, Any] | None = None) -> None:
+        """Add rows, their judgement, and their inputs if these were read already."""
+        self.rows.add(X, judgement, inputs)
         self.n_answered += int(self.promise.accepted(judgement.error).sum())
         self.n_novel += int(np.count_nonzero(judgement.novel))
 
