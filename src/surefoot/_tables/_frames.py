@@ -368,12 +368,14 @@ def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[Pla
 
 def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     values = as_values(column)
-    is_number = values.dtype.kind in "fM" if like is None else like.levels is None
-    if is_number:
+    if values.dtype.kind in "fM" if like is None else like.levels is None:
         return PlainColumn(name, _as_numbers(name, values))
-    strings = _as_strings(values)
-    levels = _common_levels(strings) if like is None else like.levels
-    return PlainColumn(name, _codes(strings, np.asarray(levels)), levels)
+    pairs = zip(values, missing_mask(values), strict=True)
+    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
+    levels = _common_levels(strings) if like is None or like.levels is None else like.levels
+    place = {level: code for code, level in enumerate(levels.tolist())}
+    codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
+    return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
 
 
 def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
@@ -387,24 +389,11 @@ def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def _as_strings(values: NDArray[Any]) -> NDArray[Any]:
-    """Strings of a column's values, shortened; None for missing ones."""
-    pairs = zip(values, missing_mask(values), strict=True)
-    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
-    return np.array(strings, dtype=object)
-
-
-def _common_levels(strings: NDArray[Any]) -> NDArray[Any]:
+def _common_levels(strings: list[str | None]) -> NDArray[Any]:
     """Most common strings, ascending."""
     known = [string for string in strings if string is not None]
     levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
     return np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
-
-
-def _codes(strings: NDArray[Any], levels: NDArray[Any]) -> Ints:
-    place = {level: code for code, level in enumerate(levels.tolist())}
-    codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
-    return np.array(codes, dtype=np.int64)
 
 
 def input_form(X: Any) -> dict[str, Any]:
