@@ -303,7 +303,7 @@ def restored_types(error_estimator: Sure, example: Any) -> dict[str, str]:
 
 
 def can_be_restored(kind: Any) -> bool:
-    """Whether pandas has a type of that name, for numbers, truth values, times or its own kinds of columns."""
+    """Whether pandas has a type of that name, for numbers, booleans, times or its own kinds of columns."""
     try:
         dtype = pd.api.types.pandas_dtype(kind) if isinstance(kind, str) else np.dtype(object)
     except TypeError:
