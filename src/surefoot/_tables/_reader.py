@@ -307,8 +307,10 @@ def read_part(file: Path, path: Path, folder: Path) -> Part:
 def column_order(schema: pa.Schema) -> list[str]:
     """Names of the columns of a Parquet file; a named index of pandas is the first one, as in its frame."""
     names = [name for name in schema.names if not UNNAMED_INDEX.fullmatch(name)]
-    noted = (schema.pandas_metadata or {}).get("index_columns", [])
-    index = [name for name in noted if isinstance(name, str) and name in names]
+    try:
+        index = [name for name in schema.pandas_metadata["index_columns"] if name in names]
+    except (KeyError, TypeError, ValueError):  # pandas noted nothing, or its note is damaged
+        index = []
     return [*index, *(name for name in names if name not in index)]
 
 
@@ -428,7 +430,10 @@ def as_frame(
     except CellError as error:
         n_left_out = 0 if places is None else int(places[error.row]) - error.row
         raise error.behind(n_left_out).in_table(table) from None
-    frame = pa.table(columns).to_pandas()
+    try:
+        frame = pa.table(columns).to_pandas()
+    except (ValueError, pa.ArrowException) as error:  # dates beyond the year 9999
+        raise TableFileError(f"{table.path} cannot be read: {error}.") from error
     if isinstance(table, CsvTable):
         remark_on_slips(frame, remark)
     return frame if form is None else with_categories(frame, {"categories": {}, **form})
