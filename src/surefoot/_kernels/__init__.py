@@ -2,11 +2,7 @@
 
 from surefoot._homes import settle
 from surefoot._kernels._cells import cell_votes, points_between
-from surefoot._kernels._dtw import dtw_cost, n_cells, reverse_channels
-from surefoot._kernels._dtw_align import aligned_neighbors
-from surefoot._kernels._dtw_bounds import envelopes
-from surefoot._kernels._dtw_search import Stored, search
-from surefoot._kernels._dtw_simd import LANES
+from surefoot._kernels._dtw import Stored, aligned_neighbors, search, store_series
 from surefoot._kernels._stumps import (
     many_class_split,
     presort_columns,
@@ -19,23 +15,19 @@ from surefoot._kernels._text_cells import sparse_cell_steps, sparse_cell_votes
 from surefoot._kernels._text_search import nearest_rows
 
 __all__ = [
-    "LANES",
     "Stored",
     "aligned_neighbors",
     "boost_symmetric_trees",
     "cell_votes",
-    "dtw_cost",
-    "envelopes",
     "many_class_split",
-    "n_cells",
     "nearest_rows",
     "points_between",
     "presort_columns",
-    "reverse_channels",
     "search",
     "side_weights",
     "sparse_cell_steps",
     "sparse_cell_votes",
+    "store_series",
     "two_class_error_split",
     "two_class_gini_split",
 ]

@@ -1,107 +1,569 @@
-"""Squared DTW cost of two series, given up as soon as it must exceed a cutoff."""
+"""Exact nearest series under dynamic time warping: bounds for all, the recurrence for those that remain."""
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot._kernels._compile import kernel
-from surefoot._kernels._dtw_simd import LANES, advance, advance_channels
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 
 # Relative room for rounding wherever sums of different order are compared: with it, neither a
 # bound nor a cutoff ever drops a series whose computed cost equals the cutoff.
 SLACK = 1e-9
 
-_NOWHERE = 1 << 40
+# Sums may be reordered to vectorise; no inf or NaN is assumed away.
+REORDER = {"reassoc", "nsz", "contract"}
+
+
+class Stored(NamedTuple):
+    """Series with their envelopes, one after the other, each channel after channel."""
+
+    values: Floats
+    lower: Floats
+    upper: Floats
+    starts: Ints
+    lengths: Ints
+    n_channels: int
 
 
 @kernel
-def reverse_channels(values: Floats, start: int, length: int, n_channels: int, out: Floats) -> None:
-    """Copy one stored series into `out`, backwards in time, in the same padded layout."""
-    stride = length + LANES
-    for channel in range(n_channels):
-        at = start + channel * stride
-        for i in range(length):
-            out[channel * stride + i] = values[at + length - 1 - i]
+def store_series(
+    values: Floats, starts: Ints, lengths: Ints, n_channels: int, radius: int
+) -> Stored:
+    """Series with their envelopes: least and greatest value within `radius` steps of each point."""
+    lower, upper = np.empty_like(values), np.empty_like(values)
+    for s in range(len(starts)):
+        _fill_envelopes(values, starts[s], lengths[s], n_channels, radius, lower, upper, starts[s])
+    return Stored(values, lower, upper, starts, lengths, n_channels)
 
 
 @kernel
-def cell_cost(
-    x: Floats, x_at: int, x_stride: int, y: Floats, y_at: int, y_stride: int, n_channels: int
+def _fill_envelopes(
+    values: Floats,
+    start: int,
+    length: int,
+    n_channels: int,
+    radius: int,
+    lower: Floats,
+    upper: Floats,
+    at: int,
+) -> None:
+    """Write the envelopes of one series from `lower[at]` and `upper[at]` on, in one pass (Lemire 2009).
+
+    Two queues hold the points that can still become the greatest or the least, in order.
+    """
+    tops, bottoms = np.empty(length, np.int64), np.empty(length, np.int64)
+    reach = min(radius, length)
+    for offset in range(0, n_channels * length, length):
+        x = values[start + offset : start + offset + length]
+        top = bottom = n_tops = n_bottoms = 0
+        for i in range(length + reach):
+            if i < length:
+                while n_tops > top and x[tops[n_tops - 1]] <= x[i]:
+                    n_tops -= 1
+                tops[n_tops] = i
+                n_tops += 1
+                while n_bottoms > bottom and x[bottoms[n_bottoms - 1]] >= x[i]:
+                    n_bottoms -= 1
+                bottoms[n_bottoms] = i
+                n_bottoms += 1
+            center = i - reach
+            if center >= 0:
+                while tops[top] < center - reach:
+                    top += 1
+                while bottoms[bottom] < center - reach:
+                    bottom += 1
+                upper[at + offset + center] = x[tops[top]]
+                lower[at + offset + center] = x[bottoms[bottom]]
+
+
+class Query(NamedTuple):
+    """One series and its envelope; and the series backwards, padded for the recurrence."""
+
+    values: Floats
+    start: int
+    length: int
+    lower: Floats
+    upper: Floats
+    backwards: Floats
+
+
+class Scratch(NamedTuple):
+    """Room for one pair of series at a time, and the window for the recurrence."""
+
+    padded: Floats
+    rest: Floats
+    outside: Floats
+    even: Floats
+    odd: Floats
+    costs: Floats
+
+
+@kernel
+def search(
+    queries: Floats,
+    query_starts: Ints,
+    query_lengths: Ints,
+    own: Ints,
+    stored: Stored,
+    radius: int,
+    costs: Floats,
+    neighbors: Ints,
+) -> None:
+    """Fill `costs` and `neighbors`, a row a query, with its nearest stored series.
+
+    `own[q]` is the stored series that query q must not find, or -1. A series is looked at in the
+    order of its bound, so the first bound above the running k-th best ends the query.
+    """
+    longest = max(stored.lengths.max(), query_lengths.max())
+    radius = min(radius, longest - 1)
+    channels = stored.n_channels
+    lower, upper = np.empty(channels * longest), np.empty(channels * longest)
+    size = longest + 2 * PADDING
+    backwards = np.empty(channels * size)
+    room = Scratch(
+        np.empty(channels * size),
+        np.empty(longest + 1),
+        _outside_window(radius),
+        np.empty(size),
+        np.empty(size),
+        np.empty(ROUND * size if channels > 1 else 0),
+    )
+    bounds, order = np.empty(len(stored.starts)), np.empty(len(stored.starts), np.int64)
+    for q in range(len(query_starts)):
+        x = Query(queries, query_starts[q], query_lengths[q], lower, upper, backwards)
+        _fill_envelopes(queries, x.start, x.length, channels, radius, lower, upper, 0)
+        _pad(queries, x.start, x.length, channels, True, backwards)
+        best, nearest = costs[q], neighbors[q]
+        _bound_all(x, stored, own[q], bounds, best, nearest)
+        ceiling = _ceiling(x, stored, nearest) * (1 + SLACK)
+        remaining = _remaining(x, stored, own[q], bounds, ceiling, order)
+        best[:] = np.inf
+        nearest[:] = len(stored.starts)
+        for s in remaining:
+            cutoff = min(best[-1] * (1 + SLACK), ceiling)
+            if bounds[s] > cutoff:
+                break
+            cost = _cost(x, stored, s, radius, cutoff, room)
+            if cost <= cutoff:
+                _insert(best, nearest, cost, s)
+
+
+@kernel
+def _insert(costs: Floats, neighbors: Ints, cost: float, index: int) -> None:
+    """Keep the smallest costs in order, equal ones by index."""
+    at = len(costs) - 1
+    if cost > costs[at] or (cost == costs[at] and index > neighbors[at]):
+        return
+    while at > 0 and (
+        costs[at - 1] > cost or (costs[at - 1] == cost and neighbors[at - 1] > index)
+    ):
+        costs[at], neighbors[at] = costs[at - 1], neighbors[at - 1]
+        at -= 1
+    costs[at], neighbors[at] = cost, index
+
+
+@kernel
+def _bound_all(
+    x: Query, stored: Stored, own: int, bounds: Floats, least: Floats, promising: Ints
+) -> None:
+    """Bound every cost by both ends, exactly, and LB_Keogh of the query between them.
+
+    `least` and `promising` receive the smallest bounds and whose they are.
+    """
+    least[:] = np.inf
+    promising[:] = len(stored.starts)
+    for s in range(len(stored.starts)):
+        at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
+        first, last = _end_costs(x, stored, s)
+        inner = _inner_gaps(
+            x.values, x.start, x.length, stored.lower, stored.upper, at, m, channels
+        )
+        bounds[s] = first + last + inner
+        if s != own and bounds[s] <= least[-1]:
+            _insert(least, promising, bounds[s], s)
+
+
+@kernel
+def _end_costs(x: Query, stored: Stored, s: int) -> tuple[float, float]:
+    """Costs of the first and the last cell, which every path visits (LB_Kim)."""
+    first, last, n, m = 0.0, 0.0, x.length, stored.lengths[s]
+    for channel in range(stored.n_channels):
+        i, j = x.start + channel * n, stored.starts[s] + channel * m
+        first += (x.values[i] - stored.values[j]) ** 2
+        last += (x.values[i + n - 1] - stored.values[j + m - 1]) ** 2
+    return first, last if n + m > 2 else 0.0
+
+
+@kernel(fastmath=REORDER)
+def _inner_gaps(
+    x: Floats, x_at: int, n: int, lower: Floats, upper: Floats, at: int, m: int, n_channels: int
 ) -> float:
-    """Squared gap of two points, summed over the channels."""
+    """LB_Keogh without the two ends: how far x leaves the envelope of y, squared and summed.
+
+    Rows past the end of a shorter y are left out: its envelope ends there.
+    """
     total = 0.0
+    shared = min(n - 1, m)
     for channel in range(n_channels):
-        gap = x[x_at + channel * x_stride] - y[y_at + channel * y_stride]
+        i, j = x_at + channel * n, at + channel * m
+        values = x[i + 1 : i + shared]
+        low, high = lower[j + 1 : j + shared], upper[j + 1 : j + shared]
+        for k in range(len(values)):
+            total += _squared_gap(values[k], low[k], high[k])
+    return total
+
+
+@kernel(inline="always")
+def _squared_gap(value: float, lower: float, upper: float) -> float:
+    """Squared distance from a value to an interval."""
+    above, below = value - upper, lower - value
+    gap = above if above > below else below
+    gap = gap if gap > 0.0 else 0.0
+    return gap * gap
+
+
+@kernel
+def _ceiling(x: Query, stored: Stored, promising: Ints) -> float:
+    """Cost that the k best cannot exceed: the worst Euclidean one among k promising series."""
+    worst = 0.0
+    size = stored.n_channels * x.length
+    for s in promising:
+        if stored.lengths[s] != x.length:
+            return np.inf
+        at = stored.starts[s]
+        cost = _aligned_cost(x.values[x.start : x.start + size], stored.values[at : at + size])
+        worst = max(worst, cost)
+    return worst
+
+
+@kernel(fastmath=REORDER)
+def _aligned_cost(x: Floats, y: Floats) -> float:
+    """Squared Euclidean distance: never below the DTW cost."""
+    total = 0.0
+    for i in range(len(x)):
+        gap = x[i] - y[i]
         total += gap * gap
     return total
 
 
 @kernel
-def n_cells(longest: int) -> int:
-    """Length of the buffer that a recurrence needs for series of this length."""
-    return 3 * (longest + 2 * LANES) + 256
+def _remaining(
+    x: Query, stored: Stored, own: int, bounds: Floats, ceiling: float, order: Ints
+) -> Ints:
+    """Series that may be among the k best, in the order of their bounds.
+
+    Where the first bound is not enough, LB_Keogh the other way round, of the stored series against
+    the query's envelope, takes its place if it is better.
+    """
+    count = 0
+    for s in range(len(bounds)):
+        if s == own or bounds[s] > ceiling:
+            continue
+        at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
+        first, last = _end_costs(x, stored, s)
+        inner = _inner_gaps(stored.values, at, m, x.lower, x.upper, 0, x.length, channels)
+        bounds[s] = max(bounds[s], first + last + inner)
+        if bounds[s] <= ceiling:
+            order[count] = s
+            count += 1
+    kept = order[:count]
+    return kept[np.argsort(bounds[kept])]
 
 
 @kernel
-def dtw_cost(
-    reversed_x: Floats,
+def _cost(x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Scratch) -> float:
+    """Squared DTW cost of the query and a stored series; inf if it exceeds the cutoff."""
+    at, m, channels = stored.starts[s], stored.lengths[s], stored.n_channels
+    values, n = stored.values, x.length
+    end = _end_costs(x, stored, s)[1]
+    _fill_rest(values, at, m, x.lower, x.upper, 0, n, channels, end, room.rest)
+    _pad(values, at, m, channels, False, room.padded)
+    return _dtw_cost(
+        x.backwards, n, room.padded, m, channels, radius, cutoff,
+        room.rest, room.outside, room.even, room.odd, room.costs,
+    )  # fmt: skip
+
+
+@kernel
+def _fill_rest(
+    x: Floats,
+    x_at: int,
+    n: int,
+    lower: Floats,
+    upper: Floats,
+    at: int,
+    m: int,
+    n_channels: int,
+    end: float,
+    rest: Floats,
+) -> None:
+    """Set `rest[i]` to what points i, i + 1, ... of x must cost against the envelope of y.
+
+    `end` is the cost of the last cell, which lies in the last row and in the last column.
+    """
+    rest[: n + 1] = 0.0
+    rest[n - 1] = end
+    shared = min(n - 1, m)
+    for channel in range(n_channels):
+        i, j = x_at + channel * n, at + channel * m
+        values, low, high = x[i : i + shared], lower[j : j + shared], upper[j : j + shared]
+        for k in range(len(values)):
+            rest[k] += _squared_gap(values[k], low[k], high[k])
+    for k in range(n - 2, -1, -1):
+        rest[k] += rest[k + 1]
+
+
+# Cells of an antidiagonal come in multiples of this number, which every vector width divides.
+BLOCK = 32
+# Antidiagonals, an even number, after which cells that no path within the cutoff visits are dropped.
+ROUND = 16
+# Values on both sides of each channel, for cells outside of the matrix.
+PADDING = BLOCK + ROUND
+
+
+@kernel
+def _pad(
+    values: Floats, start: int, length: int, n_channels: int, backwards: bool, out: Floats
+) -> None:
+    """Copy a series into `out`, with inf on both sides of each channel if backwards, and with -inf if not.
+
+    The gap of either infinity to the other, or to a value, is infinite: never NaN.
+    """
+    for channel in range(n_channels):
+        i, at = start + channel * length, channel * (length + 2 * PADDING)
+        series, inside = values[i : i + length], out[at + PADDING : at + PADDING + length]
+        out[at : at + length + 2 * PADDING] = np.inf if backwards else -np.inf
+        if backwards:
+            inside[:] = series[::-1]
+        else:
+            inside[:] = series
+
+
+@kernel
+def _outside_window(radius: int) -> Floats:
+    """Cost of leaving the window, 0 or inf, on even and on odd antidiagonals d, by column - d // 2."""
+    reach = radius // 2 + PADDING
+    outside = np.zeros((2, 2 * reach))
+    for odd in range(2):
+        for k in range(2 * reach):
+            outside[odd, k] = np.inf if abs(2 * (k - reach) - odd) > radius else 0.0
+    return outside.ravel()
+
+
+@kernel
+def _dtw_cost(
+    x: Floats,
     n: int,
     y: Floats,
-    start: int,
     m: int,
     n_channels: int,
     radius: int,
     cutoff: float,
-    row_rest: Floats,
-    column_rest: Floats,
-    cells: Floats,
+    rest: Floats,
+    outside: Floats,
+    even: Floats,
+    odd: Floats,
+    costs: Floats,
 ) -> float:
     """Squared DTW cost within a Sakoe-Chiba radius; inf if it exceeds the cutoff.
 
-    Walks the antidiagonals i + j = d, whose cells are independent, and keeps of each only the
-    stretch between the outermost cells that can still lie on a path within the cutoff: the pruning
-    from both sides of EAPruned (Herrmann and Webb 2021), turned by 45 degrees. `row_rest[i]` and
-    `column_rest[j]` bound what rows from i and columns from j on will cost at least.
+    Walks the antidiagonals d = row + column, whose cells are independent, and keeps of each only the
+    columns between the outermost cells that can still lie on a path within the cutoff: the pruning
+    from both sides of EAPruned (Herrmann and Webb 2021), turned by 45 degrees. `rest[j]` bounds what columns from
+    j on will cost at least. The series come padded, x backwards, so that an antidiagonal reads both forwards.
     """
-    x_stride = n + LANES
-    y_stride = m + LANES
-    # Column j of the three antidiagonals is at cells[older + j], cells[old + j], cells[new + j].
-    size = m + 2 * LANES
-    older, old, new = 1, 1 + size, 1 + 2 * size
-    cells[older - 1] = cells[older] = np.inf
-    cells[old - 1] = cells[old + 1] = np.inf
-    cells[old] = cell_cost(reversed_x, n - 1, x_stride, y, start, y_stride, n_channels)
-    first, last = 0, 0
-    first_before, last_before = _NOWHERE, -1
-    for d in range(1, n + m - 1):
-        # A step leads to the next antidiagonal, or, along both series, to the one after it.
-        low = max(min(first, first_before + 1), d - n + 1, (d - radius + 1) >> 1)
-        high = min(max(last, last_before) + 1, m - 1, d, (d + radius) >> 1)
-        backwards = n - 1 - d
+    even[: m + 2 * PADDING] = np.inf
+    odd[: m + 2 * PADDING] = np.inf
+    even[PADDING - 1] = 0.0  # a virtual cell before the first points of both series
+    first, last = -1, -1
+    for start in range(0, n + m - 1, ROUND):
+        stop = min(start + ROUND, n + m - 1)
+        # The columns of all cells of this round: a step leads to the same column or to the next. Loads and stores
+        # from multiples of 32 bytes on are faster.
+        low = max(first, start - n, (start - radius - 1) >> 1) // 4 * 4
+        high = min(last + ROUND, m - 1, stop - 1, (stop - 1 + radius) >> 1)
+        width = (high - low + BLOCK) // BLOCK * BLOCK
+        at, x_at = PADDING + low, PADDING + n - 1 - start + low
+        even_at = len(outside) // 4 + low - start // 2
+        odd_at = even_at + len(outside) // 2
         if n_channels == 1:
-            for j in range(low, high + 1, LANES):
-                advance(cells, older + j, old + j, new + j, reversed_x, backwards + j, y, start + j)
+            _walk(even, odd, at, width, x, x_at, y, outside, even_at, odd_at, -1, stop - start)
         else:
-            for j in range(low, high + 1, LANES):
-                advance_channels(
-                    cells, older + j, old + j, new + j,
-                    reversed_x, backwards + j, x_stride, y, start + j, y_stride, n_channels,
+            for step in range((stop - start + 1) // 2 * 2):
+                window_at = (odd_at if step % 2 else even_at) - step // 2
+                _fill_costs(
+                    costs[step * width : (step + 1) * width], outside[window_at:], n_channels,
+                    x, x_at - step, n + 2 * PADDING, y, at, m + 2 * PADDING,
                 )  # fmt: skip
-        cells[new + low - 1] = np.inf
-        cells[new + high + 1] = np.inf
-        first_before, last_before = first, last
+            _walk(even, odd, at, width, x, x_at, y, costs, 0, width, 2 * width, stop - start)
         first, last = low, high
-        while first <= last and (
-            cells[new + first] + max(row_rest[d - first + 1], column_rest[first + 1]) > cutoff
-        ):
+        while first <= last and _least(even, odd, first) + rest[first + 1] > cutoff:
             first += 1
-        while last > first and (
-            cells[new + last] + max(row_rest[d - last + 1], column_rest[last + 1]) > cutoff
-        ):
+        while first < last and _least(even, odd, last) + rest[last + 1] > cutoff:
             last -= 1
         if first > last:
-            if first_before == _NOWHERE:
-                return np.inf
-            first, last = _NOWHERE, -1
-        older, old, new = old, new, older
-    within = last >= 0 and cells[old + m - 1] <= cutoff
-    return cells[old + m - 1] if within else np.inf
+            return np.inf
+        for c in range(PADDING + last + 1, at + width):
+            even[c] = odd[c] = np.inf
+    cost = (odd if (n + m) % 2 else even)[PADDING + m - 1]
+    return cost if cost <= cutoff else np.inf
+
+
+@kernel
+def _walk(
+    even: Floats,
+    odd: Floats,
+    at: int,
+    width: int,
+    x: Floats,
+    x_at: int,
+    y: Floats,
+    costs: Floats,
+    even_at: int,
+    odd_at: int,
+    stride: int,
+    n_steps: int,
+) -> None:
+    """Replace `width` cells of two antidiagonals by those of the next two, until `n_steps` are done.
+
+    A cell costs the squared gap of x and y, and what `costs` holds for its antidiagonal: at `even_at` and
+    `odd_at`, then `stride` further.
+    """
+    for i in range(x_at, x_at - n_steps, -2):
+        _advance(
+            even[at : at + width], odd[at : at + width],
+            x[i : i + width], y[at : at + width], costs[even_at : even_at + width],
+        )  # fmt: skip
+        _advance(
+            odd[at : at + width], even[at : at + width],
+            x[i - 1 : i - 1 + width], y[at : at + width], costs[odd_at : odd_at + width],
+        )  # fmt: skip
+        even_at, odd_at = even_at + stride, odd_at + stride
+
+
+@kernel(inline="always")  # a call would cost as much as the loop over a narrow window
+def _advance(cells: Floats, before: Floats, x: Floats, y: Floats, costs: Floats) -> None:
+    """Replace the cells of the antidiagonal before last by those of the next one.
+
+    Slices of one length, read from 0 on, and no store before the last use of `least`: so the compiler vectorises it.
+    """
+    least = np.inf  # of the two cells in the column on the left
+    for c in range(len(cells)):
+        up, diagonal = before[c], cells[c]
+        best = up if up < least else least
+        least = up if up < diagonal else diagonal
+        gap = x[c] - y[c]
+        cells[c] = best + (gap * gap + costs[c])
+
+
+@kernel
+def _fill_costs(
+    costs: Floats,
+    outside: Floats,
+    n_channels: int,
+    x: Floats,
+    x_at: int,
+    x_stride: int,
+    y: Floats,
+    y_at: int,
+    y_stride: int,
+) -> None:
+    """Set what cells on an antidiagonal cost outside of the window, and in all channels but the first."""
+    width = len(costs)
+    for c in range(width):
+        costs[c] = outside[c]
+    for channel in range(1, n_channels):
+        i, j = x_at + channel * x_stride, y_at + channel * y_stride
+        here, there = x[i : i + width], y[j : j + width]
+        for c in range(width):
+            gap = here[c] - there[c]
+            costs[c] += gap * gap
+
+
+@kernel(inline="always")
+def _least(even: Floats, odd: Floats, column: int) -> float:
+    """The smaller of the two cells of a column."""
+    a, b = even[PADDING + column], odd[PADDING + column]
+    return a if a < b else b
+
+
+# Steps of a warping path that lead to a cell: along both series, along the row, along its neighbour.
+BOTH, ROW, NEIGHBOR = 0, 1, 2
+# Room for rounding where the distance is 0.
+TINY = 1e-300
+
+
+@kernel
+def aligned_neighbors(
+    rows: Floats, reference: Floats, near: Ints, distances: Floats, radius: int
+) -> Floats:
+    """Neighbours of each row in the row's time: each point is the mean of the points matched with that of the row.
+
+    `near` (n, k) indexes the series of `reference`, which are as long as the rows, and `distances` are their DTW
+    distances. Returns (n * k, length).
+    """
+    n_rows, n_near = near.shape
+    length = rows.shape[1]
+    aligned = np.empty((n_rows * n_near, length))
+    steps = np.empty((length, length), dtype=np.int8)
+    costs = np.empty((2, length + 2))
+    for q in range(n_rows):
+        for k in range(n_near):
+            neighbor = reference[near[q, k]]
+            limit = distances[q, k] ** 2 * (1 + SLACK) + TINY
+            _fill_steps(rows[q], neighbor, radius, limit, costs, steps)
+            _mean_of_matched(neighbor, steps, aligned[q * n_near + k])
+    return aligned
+
+
+@kernel
+def _fill_steps(
+    x: Floats, y: Floats, radius: int, limit: float, costs: Floats, steps: NDArray[np.int8]
+) -> None:
+    """Last step of the best path to every cell that costs at most `limit`; of equal ones that along both series.
+
+    The best path costs no more than that anywhere, so that cells beyond it need not be looked at.
+    """
+    length = len(x)
+    costs[:] = np.inf
+    costs[1, 0] = 0.0  # before the first point of either series
+    low, high = 0, 0  # columns within the limit in the row before, shifted by one
+    for i in range(length):
+        before, now = costs[(i + 1) % 2], costs[i % 2]
+        now[:] = np.inf
+        first = max(low - 1, 0, i - radius)
+        low, new_high = length + 1, -1
+        for j in range(first, min(length - 1, i + radius) + 1):
+            best, step = before[j], BOTH
+            if before[j + 1] < best:
+                best, step = before[j + 1], ROW
+            if now[j] < best:
+                best, step = now[j], NEIGHBOR
+            if best == np.inf and j > high:
+                break
+            cost = best + (x[i] - y[j]) ** 2
+            if cost <= limit:
+                now[j + 1] = cost
+                steps[i, j] = step
+                low, new_high = min(low, j + 1), j + 1
+        high = new_high
+
+
+@kernel
+def _mean_of_matched(y: Floats, steps: NDArray[np.int8], out: Floats) -> None:
+    """Mean of the points of y that the path matches with each point of the row, from the last cell back."""
+    i = j = len(y) - 1
+    total, count = y[j], 1
+    while i > 0 or j > 0:
+        step = ROW if j == 0 else NEIGHBOR if i == 0 else steps[i, j]
+        if step != ROW:
+            j -= 1
+        if step != NEIGHBOR:
+            out[i] = total / count
+            i -= 1
+            total, count = 0.0, 0
+        total += y[j]
+        count += 1
+    out[0] = total / count

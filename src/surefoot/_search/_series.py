@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from surefoot._kernels import LANES
 from surefoot._typing import Floats, Ints
 
 UNBOUNDED = 1 << 40
@@ -20,9 +19,9 @@ LARGEST_VALUE = 1e150
 
 @dataclass(frozen=True)
 class SeriesBatch:
-    """Series one after the other in one array, each channel followed by zeros for the kernels.
+    """Series one after the other in one array, each channel after channel.
 
-    Channel c of series s begins at `starts[s] + c * (lengths[s] + LANES)`.
+    Channel c of series s begins at `starts[s] + c * lengths[s]`.
     """
 
     values: Floats
@@ -102,10 +101,9 @@ def lay_out_array(X: Floats) -> SeriesBatch:
     if X.shape[-1] == 0:
         raise ValueError("X holds series of length 0: each needs at least one point.")
     n_cases, n_channels, length = (X if X.ndim == 3 else X[:, None, :]).shape
-    values = np.zeros((n_cases, n_channels, length + LANES))
-    values[:, :, :length] = X if X.ndim == 3 else X[:, None, :]
-    starts = np.arange(n_cases, dtype=np.int64) * n_channels * (length + LANES)
-    return SeriesBatch(values.ravel(), starts, np.full(n_cases, length, np.int64), n_channels)
+    starts = np.arange(n_cases, dtype=np.int64) * n_channels * length
+    values = np.array(X, dtype=np.float64, order="C").ravel()
+    return SeriesBatch(values, starts, np.full(n_cases, length, np.int64), n_channels)
 
 
 def lay_out_list(X: Iterable[Floats]) -> SeriesBatch:
@@ -119,11 +117,8 @@ def lay_out_list(X: Iterable[Floats]) -> SeriesBatch:
                 "all must have the same number."
             )
     lengths = np.array([one.shape[1] for one in series], dtype=np.int64)
-    ends = np.cumsum(n_channels * (lengths + LANES))
-    values = np.zeros(ends[-1])
-    starts = np.concatenate([[0], ends[:-1]])
-    for one, start, end in zip(series, starts, ends, strict=True):
-        values[start:end].reshape(n_channels, -1)[:, : one.shape[1]] = one
+    starts = np.concatenate([[0], np.cumsum(n_channels * lengths)[:-1]])
+    values = np.concatenate([one.ravel() for one in series])
     return SeriesBatch(values, starts, lengths, n_channels)
 
 

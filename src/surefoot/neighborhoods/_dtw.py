@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_scalar, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._kernels import Stored, envelopes, search
+from surefoot._kernels import search, store_series
 from surefoot._search import (
     UNBOUNDED,
     NeighborLists,
@@ -108,7 +108,10 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
         self.n_samples_fit_ = len(self._batch)
         self.radius_ = window_radius(self.window, int(self._batch.lengths.max()))
         check_path_exists(self.radius_, self._batch.lengths, self._batch.lengths)
-        self._stored = with_envelopes(self._batch, self._steps())
+        batch = self._batch
+        self._stored = store_series(
+            batch.values, batch.starts, batch.lengths, batch.n_channels, self._steps()
+        )
         self._lists: NeighborLists | None = None
         return self
 
@@ -255,13 +258,3 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
             batch.values, batch.starts, batch.lengths, own[rows],
             self._stored, self._steps(), costs[rows], indices[rows],
         )  # fmt: skip
-
-
-def with_envelopes(batch: SeriesBatch, steps: int) -> Stored:
-    """Series with their envelopes: least and largest value within `steps` of each point."""
-    values, starts, lengths, n_channels = (
-        batch.values, batch.starts, batch.lengths, batch.n_channels,
-    )  # fmt: skip
-    lower, upper = np.zeros_like(values), np.zeros_like(values)
-    envelopes(values, starts, lengths, n_channels, steps, lower, upper)
-    return Stored(values, lower, upper, starts, lengths, n_channels)

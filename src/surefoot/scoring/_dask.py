@@ -8,14 +8,14 @@ from typing import Any
 import pyarrow as pa
 from joblib import parallel_config
 
+from surefoot._error_estimators import ErrorEstimator
 from surefoot._optional import needed_for
-from surefoot._sure import Sure
 from surefoot._tables import model_columns
 from surefoot.abstention import Promise
 from surefoot.scoring._batches import output_schema, score_batches
 
 
-def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) -> Any:
+def score_dask(error_estimator: ErrorEstimator, ddf: Any, promise: Promise | None = None) -> Any:
     """Scores of each row of a Dask frame, as a Dask frame with its index and divisions; nothing is computed yet.
 
     Each partition is judged where it is, by `score_batches`. The model is one object of the task graph:
@@ -78,7 +78,7 @@ def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) 
     )
 
 
-def judge_partition(part: Any, error_estimator: Sure, promise: Promise) -> Any:
+def judge_partition(part: Any, error_estimator: ErrorEstimator, promise: Promise) -> Any:
     """Frame of the scores of a partition, with its index."""
     table = pa.Table.from_pandas(part, preserve_index=False, nthreads=1)
     with parallel_config("sequential"):

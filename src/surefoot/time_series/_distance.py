@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._kernels import dtw_cost, n_cells, reverse_channels
+from surefoot._kernels import search, store_series
 from surefoot._search import (
     UNBOUNDED,
     check_path_exists,
@@ -52,11 +52,8 @@ def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
     n, m = int(first.lengths[0]), int(second.lengths[0])
     radius = window_radius(window, max(n, m))
     check_path_exists(radius, first.lengths, second.lengths)
-    backwards = np.zeros_like(first.values)
-    reverse_channels(first.values, 0, n, first.n_channels, backwards)
-    cost = dtw_cost(
-        backwards, n, second.values, 0, m, first.n_channels,
-        UNBOUNDED if radius is None else radius, np.inf,
-        np.zeros(n + 1), np.zeros(m + 1), np.full(n_cells(m), np.inf),
-    )  # fmt: skip
-    return float(np.sqrt(cost))
+    steps = UNBOUNDED if radius is None else radius
+    stored = store_series(second.values, second.starts, second.lengths, second.n_channels, steps)
+    cost, index = np.empty((1, 1)), np.empty((1, 1), dtype=np.int64)
+    search(first.values, first.starts, first.lengths, np.array([-1]), stored, steps, cost, index)
+    return float(np.sqrt(cost[0, 0]))
