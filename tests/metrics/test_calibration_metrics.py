@@ -41,19 +41,7 @@ def integrated(y, probability, width):
     return np.abs(pieces).sum()
 
 
-def test_residuals_of_one_sign_never_cancel():
-    probability = np.array([0.0, 0.1, 0.35, 0.9, 1.0])
-
-    assert smooth_calibration_error(np.zeros(5), probability) == pytest.approx(2.35 / 5)
-    assert smooth_calibration_error(np.ones(5), probability) == pytest.approx(2.65 / 5)
-
-
-def test_what_is_exactly_calibrated_has_no_error():
-    assert smooth_calibration_error([0, 1, 1], [0.0, 1.0, 1.0]) == 0.0
-    assert smooth_calibration_error([0, 0, 1], [1 / 3] * 3) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_two_wrong_certainties_by_hand():
+def test_calibration_errors_by_hand():
     # Masses 1/2 at 0 and -1/2 at 1: what of each has crossed the middle cancels as much of the other. The
     # mirror images of 0 are the even numbers; what stays within 1/2 of one has not crossed.
     def error(width):
@@ -63,6 +51,10 @@ def test_two_wrong_certainties_by_hand():
 
     expected = brentq(lambda width: error(width) - width, 0.01, 1.0)
     assert smooth_calibration_error([1, 0], [0, 1]) == pytest.approx(expected, abs=1e-8)
+    # What is exactly calibrated has no error, and residuals of one sign never cancel.
+    assert smooth_calibration_error([0, 1, 1], [0.0, 1.0, 1.0]) == 0.0
+    assert smooth_calibration_error([0, 0, 1], [1 / 3] * 3) == pytest.approx(0.0, abs=1e-12)
+    assert smooth_calibration_error(np.ones(3), [0.1, 0.35, 0.9]) == pytest.approx(1.65 / 3)
 
 
 @pytest.mark.parametrize(("n_rows", "power"), [(2, 1.0), (40, 3.0)])

@@ -61,21 +61,16 @@ def test_curves_of_both_estimates_and_of_the_best_order():
     assert labels[0].startswith("0.188 ")
 
 
-def test_line_of_tied_rows_is_what_a_random_choice_loses():
-    display = RiskCoverageDisplay.from_predictions(WRONG, [1, 1, 2, 2], oracle=False)
-
-    (line,) = display.lines_
-    # Half of the first two are wrong, in any number of them; then half of the other two.
-    np.testing.assert_allclose(line.get_ydata(), 0.5)
-    assert (line.get_xdata()[0], line.get_xdata()[-1]) == (0.0, 1.0)
-
-
 def test_line_between_two_groups_is_a_hyperbola():
     display = RiskCoverageDisplay.from_predictions([0, 0, 1, 1], [1, 1, 2, 2], oracle=False)
 
     # At 3/4 one of three answered rows is wrong; a straight line would say 1/4.
     assert risk_at(display.lines_[0], 0.75) == pytest.approx(1 / 3)
     assert risk_at(display.lines_[0], 0.3) == 0.0
+    (line,) = RiskCoverageDisplay.from_predictions(WRONG, [1, 1, 2, 2], oracle=False).lines_
+    # Half of the first two are wrong, in any number of them; then half of the other two.
+    np.testing.assert_allclose(line.get_ydata(), 0.5)
+    assert (line.get_xdata()[0], line.get_xdata()[-1]) == (0.0, 1.0)
 
 
 def test_weights_count():

@@ -13,7 +13,6 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -49,17 +48,6 @@ def outside(polygon, points):
 
 def random_rows(seed, n_rows=40):
     return np.random.default_rng(seed).normal(size=(n_rows, 2))
-
-
-def test_centre_of_a_grid_has_the_square_of_side_one():
-    display = VoronoiCellDisplay.from_points(GRID, [0, 0], n_neighbors=8)
-
-    corners = {(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)}
-    assert {tuple(corner) for corner in display.cell.round(12)} == corners
-    assert len(display.cell) == 4
-    np.testing.assert_allclose(display.samples, display.neighbors / 2)
-    assert np.abs(display.neighbors[:4]).sum(axis=1).tolist() == [1, 1, 1, 1]
-    assert len(display.others) == 0
 
 
 def test_rows_that_are_no_neighbours_cut_the_cell_too():
@@ -198,18 +186,6 @@ def test_flips_alone_have_two_colours_and_no_scale(sign_of_x):
     assert tuple(flipped.get_facecolor()[0]) == to_rgba("#D55E00")
 
 
-def test_share_of_flips_and_worst_lead_are_those_of_the_indicator():
-    X = random_rows(0, 80)
-    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    indicator = LocalSensitivity(KNeighborsClassifier(5)).fit(X, y)
-
-    display = VoronoiCellDisplay.from_estimator(indicator, [0.05, 0.1])
-
-    shift, _, worst, flips = indicator.transform([[0.05, 0.1]])[0]
-    assert display.flips.mean() == pytest.approx(flips)
-    assert np.mean(display.values) - np.min(display.values) == pytest.approx(shift - worst)
-
-
 def test_regressor_shows_the_change_of_its_prediction():
     model = LinearRegression().fit(CROSS, CROSS @ [3.0, 1.0])
     indicator = LocalSensitivity(FrozenEstimator(model), n_neighbors=4).fit(CROSS)
@@ -264,28 +240,25 @@ def test_what_cannot_be_drawn_from_points(X, query, options, message):
 
 
 @pytest.mark.parametrize(
-    ("settings_", "n_columns", "message"),
+    ("options", "n_columns", "message"),
     [
         ({"metric": "manhattan"}, 2, "metric='cityblock'.* metric may be 'euclidean'"),
         ({"sampling": "midpoint"}, 2, "sampling='midpoint'.* sampling may be 'voronoi'"),
         ({}, 3, "indicator has 3 column"),
     ],
 )
-def test_indicators_that_cannot_be_drawn(settings_, n_columns, message):
+def test_indicators_that_cannot_be_drawn(options, n_columns, message):
     X = np.random.default_rng(0).normal(size=(20, n_columns))
-    indicator = LocalSensitivity(LogisticRegression(), **settings_).fit(X, X[:, 0] > 0)
-
+    indicator = LocalSensitivity(LogisticRegression(), **options)
+    with pytest.raises(NotFittedError):
+        VoronoiCellDisplay.from_estimator(indicator, X[0])
+    with pytest.raises(TypeError, match="it may be a fitted LocalSensitivity"):
+        VoronoiCellDisplay.from_estimator(LogisticRegression(), X[0])
+    indicator.fit(X, X[:, 0] > 0)
     with pytest.raises(ValueError, match=message):
         VoronoiCellDisplay.from_estimator(indicator, X[0])
-
-
-def test_wrong_use_of_from_estimator(sign_of_x):
     with pytest.raises(ValueError, match="color_by='rank' is not known"):
-        VoronoiCellDisplay.from_estimator(sign_of_x, [0, 0], color_by="rank")
-    with pytest.raises(TypeError, match="it may be a fitted LocalSensitivity"):
-        VoronoiCellDisplay.from_estimator(LogisticRegression(), [0, 0])
-    with pytest.raises(NotFittedError):
-        VoronoiCellDisplay.from_estimator(LocalSensitivity(LogisticRegression()), [0, 0])
+        VoronoiCellDisplay.from_estimator(indicator, X[0], color_by="rank")
 
 
 def test_importing_plots_leaves_matplotlib_alone():

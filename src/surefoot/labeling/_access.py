@@ -81,30 +81,21 @@ class Access:
             await send(message)
 
         request = Request(scope)
-        response, body = None, b""
         refused = self._refused(request)
         if refused is not None:
             in_browser = scope["path"] == "/" and "text/html" in request.headers.get("accept", "")
             response = refusal(*refused, as_page=in_browser)
-        elif self._enters(
-            request
-        ):  # keep the token in a cookie, and go on to the address without it
+        elif self._enters(request):
+            # Keep the token in a cookie, and go on to the address without it.
             cookie = f"{self.cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
             response = Response(status_code=303, headers={"location": "/", "set-cookie": cookie})
         else:
-            try:
-                body = await _body(receive)
-            except ValueError:
-                response = refusal(413, TOO_LARGE)
-        if response is not None:
-            await response(scope, receive, send_protected)
-            return
-        parts = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive_again() -> Any:
-            return parts.pop() if parts else await receive()
-
-        await self.app(scope, receive_again, send_protected)
+            body = await _body(receive)
+            if body is not None:
+                await self.app(scope, _receiving(body, receive), send_protected)
+                return
+            response = refusal(413, TOO_LARGE)
+        await response(scope, receive, send_protected)
 
     def _refused(self, request: Request) -> tuple[int, str] | None:
         """Status and sentence for a request that is not permitted; None for one that is."""
@@ -193,16 +184,26 @@ def _address(name: str) -> Any:
         return None
 
 
-async def _body(receive: Any) -> bytes:
-    """Body of a request; a ValueError if it is larger than allowed, or was not sent to its end."""
+async def _body(receive: Any) -> bytes | None:
+    """Body of a request; None if it is larger than allowed, or was not sent to its end."""
     body, more = b"", True
     while more:
         message = await receive()
         body += message.get("body", b"")
         if len(body) > LARGEST_BODY or message["type"] == "http.disconnect":
-            raise ValueError(TOO_LARGE)
+            return None
         more = message.get("more_body", False)
     return body
+
+
+def _receiving(body: bytes, receive: Any) -> Any:
+    """A `receive` that gives a body that was read already, then what comes after it."""
+    parts = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Any:
+        return parts.pop() if parts else await receive()
+
+    return receive_again
 
 
 def refusal(status: int, sentence: str, *, as_page: bool = False) -> Response:
