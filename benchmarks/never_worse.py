@@ -120,9 +120,11 @@ def recalibrate(table, name, n_rows, seed):
     X, X_test, y, y_test = split(table, n_rows, seed)
     model = classifiers(seed)[name]
     actions = {
-        "Recalibrated": RecalibratedClassifier(model),
-        "Recalibrated, sensitivity": RecalibratedClassifier(model, LocalSensitivity()),
-        "Locally recalibrated": LocallyRecalibratedClassifier(model),
+        "Recalibrated": RecalibratedClassifier(model, random_state=0),
+        "Recalibrated, sensitivity": RecalibratedClassifier(
+            model, LocalSensitivity(), random_state=0
+        ),
+        "Locally recalibrated": LocallyRecalibratedClassifier(model, random_state=0),
     }
     lines = []
     for action, recalibrated in actions.items():

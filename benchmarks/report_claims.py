@@ -99,7 +99,7 @@ class Fresh:
             single = min(own, self.predicted(chosen.named_estimators_["other"]), key=np.mean)
             return share(single, self.predicted(chosen))
         if name == "Recalibrated probabilities":
-            better = RecalibratedClassifier(self.model).fit(self.X, self.y)
+            better = RecalibratedClassifier(self.model, random_state=0).fit(self.X, self.y)
             truth = self.y_new[:, None] == better.classes_
             scores = [
                 ((m.predict_proba(self.X_new) - truth) ** 2).sum(axis=1) for m in (self.own, better)

@@ -30,9 +30,9 @@ X_test, y_test = make_friedman_problem(3, n_samples=5000, random_state=1)
 
 models = {
     "naive Bayes": GaussianNB(),
-    "recalibrated": RecalibratedClassifier(GaussianNB()),
-    "with stability": RecalibratedClassifier(GaussianNB(), LocalSensitivity()),
-    "locally": LocallyRecalibratedClassifier(GaussianNB()),
+    "recalibrated": RecalibratedClassifier(GaussianNB(), random_state=0),
+    "with stability": RecalibratedClassifier(GaussianNB(), LocalSensitivity(), random_state=0),
+    "locally": LocallyRecalibratedClassifier(GaussianNB(), random_state=0),
 }
 probabilities = {
     name: model.fit(X, y).predict_proba(X_test)[:, 1] for name, model in models.items()
@@ -77,8 +77,8 @@ def make_half_noisy(n_samples, random_state):
 
 X, y = make_half_noisy(1000, random_state=0)
 X_test, y_test = make_half_noisy(5000, random_state=1)
-alike = RecalibratedClassifier(LogisticRegression()).fit(X, y)
-local = LocallyRecalibratedClassifier(LogisticRegression()).fit(X, y)
+alike = RecalibratedClassifier(LogisticRegression(), random_state=0).fit(X, y)
+local = LocallyRecalibratedClassifier(LogisticRegression(), random_state=0).fit(X, y)
 for name, model in {"everywhere alike": alike, "locally": local}.items():
     print(f"{name:16} log loss {log_loss(y_test, model.predict_proba(X_test)):.3f}")
 

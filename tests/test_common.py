@@ -103,9 +103,9 @@ INSTANCES = [
         [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(), cv=3
     ),
     StriveClassifier([("bayes", GaussianNB())], threshold="f1", passthrough=True, cv=2),
-    RecalibratedClassifier(LogisticRegression(), cv=3),
-    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3),
-    LocallyRecalibratedClassifier(LogisticRegression(), cv=3),
+    RecalibratedClassifier(LogisticRegression(), cv=3, random_state=0),
+    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3, random_state=0),
+    LocallyRecalibratedClassifier(LogisticRegression(), cv=3, random_state=0),
     DTWNeighbors(),
     KNeighborsDTWClassifier(),
     LocalKNeighborsDTWClassifier(),

@@ -34,13 +34,6 @@ def lower_tail(n_wrong, n_rows, risk):
     return sum(comb(n_rows, i) * risk**i * (1 - risk) ** (n_rows - i) for i in range(n_wrong + 1))
 
 
-def test_rows_with_equal_scores_are_answered_together():
-    found = every_threshold([0.9, 0.5, 0.5, 0.7, 0.1], [0, 1, 0, 0, 1])
-    assert_array_equal(found.scores, [0.9, 0.7, 0.5, -np.inf])
-    assert_array_equal(found.n_answered, [1, 2, 4, 5])
-    assert_array_equal(found.lost, [0, 0, 1, 2])
-
-
 @pytest.mark.parametrize(
     ("coverage", "threshold", "n_answered"),
     [(0.2, 0.9, 1), (0.3, 0.7, 2), (0.4, 0.7, 2), (0.6, 0.5, 4), (1.0, -np.inf, 5)],

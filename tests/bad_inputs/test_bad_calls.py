@@ -55,8 +55,10 @@ CLASSIFIERS = {
     "error classifier": quick,
     "abstaining": lambda: AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
     "deferring": lambda: DeferringClassifier(TWO),
-    "recalibrated": lambda: RecalibratedClassifier(LogisticRegression()),
-    "locally recalibrated": lambda: LocallyRecalibratedClassifier(LogisticRegression()),
+    "recalibrated": lambda: RecalibratedClassifier(LogisticRegression(), random_state=0),
+    "locally recalibrated": lambda: LocallyRecalibratedClassifier(
+        LogisticRegression(), random_state=0
+    ),
     "selection": lambda: LocalSelectionClassifier(TWO),
     "trust weighted": lambda: TrustWeightedClassifier(TWO),
     "strive": lambda: StriveClassifier(TWO),

@@ -1,5 +1,7 @@
 """The command line as a user meets it: help, completion, slips, a terminal, and processes that end with it."""
 
+import gzip
+import io
 import os
 import pty
 import resource
@@ -9,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import surefoot
@@ -71,6 +74,7 @@ def test_the_shell_completes_names_of_models():
         (["fit", "table.csv"], "Missing option '--target'"),
         (["report", "--task", "guess"], "Invalid value for '--task'"),
         (["report", "--random-state", "-1"], "Invalid value for '--random-state'"),
+        (["report", "--ignore", "leaks"], "--ignore leaks is not known: there are 'leak', "),
     ],
 )
 def test_a_slip_of_the_pen_is_one_line_and_exit_code_2(run, arguments, words):
@@ -186,3 +190,45 @@ def test_a_command_runs_without_a_home_to_write_to(tmp_path):
     done = start("fit", str(table), "--target", "y", *quick, "--out", str(model), env=settings)
     assert done.returncode == 0, done.stderr
     assert model.exists()
+
+
+@pytest.fixture
+def pipe(monkeypatch):
+    def call(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return call
+
+
+def test_every_command_reads_standard_input(run, pipe, customers, tmp_path):
+    content = customers[["age", "spent", "leaves"]].to_csv(index=False).encode()
+    model, scores = tmp_path / "m.skops", tmp_path / "s.csv"
+    pipe(content)
+    fitted = run("fit", "-", "--target", "leaves", "--estimator", "logistic", "--out", model)
+    assert fitted.code == 0
+    pipe(content)
+    assert run("score", model, "-", "--out", scores).code == 0
+    assert len(pd.read_csv(scores)) == len(customers)
+    pipe(content)
+    reported = run("report", "-", "--target", "leave")
+    assert reported.sentence == "standard input has no column 'leave': is it 'leaves'?"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "standard input is empty."),
+        (b"a,b\n", "standard input has column names but no rows."),
+        (b"a,b\n1,2,3\n", "Line 2 of standard input has 3 fields where the header has 2."),
+        (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "standard input is a compressed file that is cut off or damaged."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_standard_input_is_told(run, pipe, content, sentence):
+    pipe(content)
+    assert run("report", "-", "--target", "b").sentence == sentence
+
+
+def test_standard_input_that_is_closed(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    result = run("report", "-", "--target", "b")
+    assert result.sentence == "Standard input is closed: name a table instead of -."

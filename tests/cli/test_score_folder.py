@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot._tables import read_sample, sample_that_fits
-from surefoot._tables._files import size_of
+from surefoot._tables import read_sample
 from surefoot.cli._app import run as run_command
 
 
@@ -148,16 +147,6 @@ def test_tables_beyond_the_memory_are_noticed_before_they_are_read(
         f"name a folder instead of {tmp_path / 's.csv'}, and the rows are scored part by part."
     )
     assert run("score", model, folder / "big", "--out", tmp_path / "scores").code == 0
-
-
-def test_the_sample_that_is_proposed_fits(tmp_path, monkeypatch):
-    rows = pd.DataFrame({f"c{i}": np.zeros(100_000) for i in range(4)})
-    rows.to_parquet(tmp_path / "t.parquet", row_group_size=10_000)
-    needed = 3 * 100_000 * 4 * 8  # copies, rows, columns, bytes
-    for free, n_rows in ((2 * needed, 100_000), (2 * needed - 1, 50_000), (needed // 2, 20_000)):
-        monkeypatch.setattr("surefoot._parallel.free_memory", lambda free=free: free)
-        assert sample_that_fits(tmp_path / "t.parquet") == n_rows
-        assert size_of(tmp_path / "t.parquet") == (100_000, needed // 3)
 
 
 def test_a_sample_needs_a_table(run):

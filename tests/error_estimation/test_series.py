@@ -173,8 +173,8 @@ def test_the_report_is_about_series(tmp_path):
 def test_other_actions_take_series():
     X, y = shapes(120)
     model = KNeighborsDTWClassifier(3, window=0.2)
-    for recalibrated in (RecalibratedClassifier(model), LocallyRecalibratedClassifier(model)):
-        probabilities = recalibrated.fit(X[:90], y[:90]).predict_proba(X[90:])
+    for kind in (RecalibratedClassifier, LocallyRecalibratedClassifier):
+        probabilities = kind(model, random_state=0).fit(X[:90], y[:90]).predict_proba(X[90:])
         assert_allclose(probabilities.sum(axis=1), 1)
         assert (probabilities.max(axis=1) < 1).all()
     for strategy in ("margin", "confidence", "error", "sensitivity", NeighborDistance()):

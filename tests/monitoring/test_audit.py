@@ -55,12 +55,6 @@ def test_rows_are_drawn_with_a_floor_plus_the_estimated_error():
     assert drawn.weights == pytest.approx(expected)
 
 
-def test_the_same_seed_draws_the_same_rows():
-    errors = np.linspace(0, 0.5, 50)
-    assert draw(errors, 30).rows.tolist() == draw(errors, 30).rows.tolist()
-    assert draw(errors, 30).rows.tolist() != draw(errors, 30, random_state=1).rows.tolist()
-
-
 def test_the_estimate_is_the_mean_of_weighted_losses_with_the_estimate_taken_off():
     errors = np.array([0.1, 0.1, 0.2, 0.6])
     truth = np.array([0, 1, 0, 1])

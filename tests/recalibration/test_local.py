@@ -55,18 +55,18 @@ def test_each_line_is_the_optimum_of_a_general_optimiser(ridge):
 def test_a_heavy_ridge_is_the_global_recalibration():
     X, y = two_regimes(300, 0)
     folds = StratifiedKFold(10)
-    model = LocallyRecalibratedClassifier(SVC(), ridge=1e9, cv=folds).fit(X, y)
+    model = LocallyRecalibratedClassifier(SVC(), ridge=1e9, cv=folds, random_state=0).fit(X, y)
     offset, slope = model.local_weights(X[:20])
     assert_allclose(offset, model.global_weights_[0, 0], atol=1e-5)
     assert_allclose(slope, model.global_weights_[0, 1], atol=1e-5)
-    globally = RecalibratedClassifier(SVC(), cv=folds).fit(X, y).calibrators_[0]
+    globally = RecalibratedClassifier(SVC(), cv=folds, random_state=0).fit(X, y).calibrators_[0]
     assert_allclose(model.global_weights_[0], [globally.intercept, globally.coef[0]])
 
 
 def test_the_local_share_is_that_of_the_largest_gain_on_held_out_rows():
     X, y = two_regimes(150, 0)
     folds = StratifiedKFold(5)
-    model = LocallyRecalibratedClassifier(SVC(), n_neighbors=40, cv=folds).fit(X, y)
+    model = LocallyRecalibratedClassifier(SVC(), n_neighbors=40, cv=folds, random_state=0).fit(X, y)
     scores = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
     targets, (b, a) = smoothed_targets(y, np.ones(150)), model.global_weights_[0]
     center, scale = scores.mean(), scores.std()
@@ -95,11 +95,11 @@ def test_slopes_differ_where_the_scores_mean_different_things():
             return np.asarray(X)[:, 1] * 4
 
     X, y = two_regimes(800, 0)
-    model = LocallyRecalibratedClassifier(Vertical()).fit(X, y)
+    model = LocallyRecalibratedClassifier(Vertical(), random_state=0).fit(X, y)
     _, slope = model.local_weights([[-0.8, 0.3], [0.8, 0.3]])
     assert slope[0] < 0 < slope[1]
     X_test, y_test = two_regimes(800, 1)
-    globally = LocallyRecalibratedClassifier(Vertical(), ridge=1e9).fit(X, y)
+    globally = LocallyRecalibratedClassifier(Vertical(), ridge=1e9, random_state=0).fit(X, y)
     losses = [log_loss(y_test, m.predict_proba(X_test)) for m in (model, globally)]
     assert losses[0] < 0.8 * losses[1]
 
@@ -109,7 +109,7 @@ def test_no_more_rows_are_local_than_asked_for():
     X, y = two_regimes(200, 0)
     cached, exact = (
         LocallyRecalibratedClassifier(
-            KernelKNeighborsClassifier(15, sample_neighbors=mode), n_neighbors=16
+            KernelKNeighborsClassifier(15, sample_neighbors=mode), n_neighbors=16, random_state=0
         )
         .fit(X, y)
         .local_weights(X[:20] + 0.01)
@@ -120,7 +120,9 @@ def test_no_more_rows_are_local_than_asked_for():
 
 def test_three_classes_have_a_line_each():
     X, y = load_iris(return_X_y=True)
-    model = LocallyRecalibratedClassifier(SVC(), cv=5).fit(X, np.array(["a", "b", "c"])[y])
+    model = LocallyRecalibratedClassifier(SVC(), cv=5, random_state=0).fit(
+        X, np.array(["a", "b", "c"])[y]
+    )
     offset, slope = model.local_weights(X[:7])
     assert offset.shape == slope.shape == (7, 3)
     assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
@@ -129,4 +131,4 @@ def test_three_classes_have_a_line_each():
 
 def test_a_ridge_of_zero_is_refused():
     with pytest.raises(ValueError, match="ridge == 0, must be > 0"):
-        LocallyRecalibratedClassifier(SVC(), ridge=0).fit(*two_regimes(50, 0))
+        LocallyRecalibratedClassifier(SVC(), ridge=0, random_state=0).fit(*two_regimes(50, 0))

@@ -20,7 +20,6 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from surefoot._crossfit import ask_chosen
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import Confidence, NeighborDistance
 from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
@@ -276,18 +275,3 @@ def test_on_the_rows_it_learned_from_it_is_no_worse_than_the_best(estimated, see
     errors = np.random.default_rng(seed).integers(0, 2, size=(20, 3)).astype(float)
     choice = learn_switch(errors, estimated, np.ones(20)).choose(estimated)
     assert errors[np.arange(20), choice].mean() <= errors.mean(axis=0).min() + 1e-12
-
-
-def test_each_model_is_asked_about_its_rows_only():
-    class Echo:
-        def __init__(self, name):
-            self.name, self.asked = name, []
-
-        def predict(self, X):
-            self.asked.append(X[:, 0].tolist())
-            return np.array([f"{self.name}{v}" for v in X[:, 0]])
-
-    models = [Echo("a"), Echo("never"), Echo("long")]
-    answers = ask_chosen(models, np.array([2, 0, 2, 0]), "predict", np.arange(4)[:, None])
-    assert_array_equal(answers, ["long0", "a1", "long2", "a3"])
-    assert [m.asked for m in models] == [[[1, 3]], [], [[0, 2]]]

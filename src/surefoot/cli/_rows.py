@@ -303,6 +303,8 @@ def learnable_targets(
     values: Any, target: str, task: str, groups: NDArray[Any] | None
 ) -> NDArray[Any]:
     """Targets of a task as an array; a `Mistake` if they cannot be learned."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise Mistake(f"Column {target!r} holds infinite values, which no model can learn.")
     if task == "regression":
         return as_target_numbers(values, target)
     labels = as_labels(values, target)
@@ -321,7 +323,6 @@ def as_labels(target: Any, name: str) -> NDArray[Any]:
     numeric = target.dtype.kind in "biuf"
     labels = target.to_numpy() if numeric else target.astype(str).to_numpy().astype(np.str_)
     if labels.dtype.kind == "f":
-        check_finite(labels, name)
         # Missing values make whole numbers floats; a class of any other float has its digits for a name.
         are_codes = are_whole(labels) and np.abs(labels).max() < LARGEST_CODE
         labels = labels.astype(np.int64) if are_codes else labels.astype(str).astype(np.str_)
@@ -352,7 +353,6 @@ def as_target_numbers(target: Any, name: str) -> Floats:
             f"Column {name!r} holds {str(target.iloc[0])!r}, which is not a number: regression needs numbers."
         )
     values = np.asarray(target, dtype=np.float64)
-    check_finite(values, name)
     if (largest := np.abs(values).max()) >= LARGEST:
         raise Mistake(
             f"Column {name!r} holds {largest:.0e}, and models take no numbers above {LARGEST:.0e}: divide it."
@@ -362,12 +362,6 @@ def as_target_numbers(target: Any, name: str) -> Floats:
             f"Column {name!r} is {values[0]:g} in every row: there is nothing to predict."
         )
     return values
-
-
-def check_finite(values: Floats, name: str) -> None:
-    """Raise a `Mistake` if a target is infinite."""
-    if not np.isfinite(values).all():
-        raise Mistake(f"Column {name!r} holds infinite values, which no model can learn.")
 
 
 def remark_on_rare_classes(labels: NDArray[Any], groups: NDArray[Any] | None) -> None:

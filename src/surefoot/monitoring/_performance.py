@@ -99,15 +99,6 @@ class Judged(NamedTuple):
     probabilities: Floats | None = None
 
 
-class Measured(NamedTuple):
-    """Estimated value of a metric, its interval, its value on held-out rows, and the matrices behind it."""
-
-    estimate: float
-    interval: tuple[float, float]
-    baseline: float
-    matrices: dict[str, Any]
-
-
 def estimate_from(
     error_estimator: Any, new: Judged, ratio: Ratio, metric: str, confidence: float
 ) -> PerformanceEstimate:
@@ -119,21 +110,19 @@ def estimate_from(
     shift = Shift(ratio.auc, ratio.p_value, is_shifted, new.share_novel, share_outside)
     measure = _measure_classes if is_classifier(error_estimator) else _measure_sizes
     measured = measure(error_estimator, new, weight, metric, confidence)
-    reason = _reason_against(new.n_rows, effective_rows, shift, measured.estimate)
+    reason = _reason_against(new.n_rows, effective_rows, shift, measured["estimate"])
     if reason is not None:
-        measured = Measured(np.nan, (np.nan, np.nan), measured.baseline, {})
+        unknown = {"estimate": np.nan, "interval": (np.nan, np.nan)}
+        measured = {"baseline": measured["baseline"], **unknown}
     return PerformanceEstimate(
         metric=metric,
-        estimate=measured.estimate,
-        interval=measured.interval,
         confidence=confidence,
-        baseline=measured.baseline,
         n_rows=new.n_rows,
         effective_rows=effective_rows,
         shift=shift,
         reason=reason,
         classes=getattr(error_estimator, "classes_", None),
-        **measured.matrices,
+        **measured,
     )
 
 
@@ -187,8 +176,8 @@ def _reason_against(
 
 def _measure_sizes(
     error_estimator: Any, new: Judged, weight: Floats, metric: str, confidence: float
-) -> Measured:
-    """Mean absolute or squared error of a regressor on new rows, from the held-out rows with their weights.
+) -> dict[str, Any]:
+    """Fields of the estimate for a regressor's mean absolute or squared error, from the weighted held-out rows.
 
     The estimated sizes are multiplied by a factor, so that their mean is that of the held-out errors. With the weights
     of the new rows it is another one, used as far as it differs by more than chance: a change of t standard errors
@@ -211,9 +200,8 @@ def _measure_sizes(
     spread = float(weight @ ((old - estimated) / estimated) ** 2 / weight.sum())
     of_new = spread * float((expected**2).mean()) / len(expected)
     variance = noise * float(expected.mean()) ** 2 + of_new
-    return Measured(
-        estimate, _gamma_interval(estimate, variance, confidence), float(sizes.mean()), {}
-    )
+    interval = _gamma_interval(estimate, variance, confidence)
+    return {"estimate": estimate, "interval": interval, "baseline": float(sizes.mean())}
 
 
 def _gamma_interval(mean: float, variance: float, confidence: float) -> tuple[float, float]:
@@ -227,8 +215,8 @@ def _gamma_interval(mean: float, variance: float, confidence: float) -> tuple[fl
 
 def _measure_classes(
     error_estimator: Any, new: Any, weight: Floats, metric: str, confidence: float
-) -> Measured:
-    """Metric of a classifier on new rows, from the held-out rows with their weights.
+) -> dict[str, Any]:
+    """Fields of the estimate for a metric of a classifier, from the weighted held-out rows.
 
     The chance of a mistake is calibrated again on these; a mistake is then shared among the other classes. That gives
     an expected confusion matrix, and drawn ones for the interval.
@@ -260,15 +248,13 @@ def _measure_classes(
         _figure(_draw_confusion(chances, shares, new_predicted, random), metric, costs)
         for chances in expit(log_odds + changes[:, new_predicted])
     ]
-    return Measured(
-        _figure(expected, metric, costs),
-        _quantile_interval(drawn, confidence),
-        _figure(_count(all_truth, all_predicted, n_classes), metric, costs),
-        {
-            "confusion": expected * new.n_rows / len(new_predicted),
-            "per_class": _class_figures(expected),
-        },
-    )
+    return {
+        "estimate": _figure(expected, metric, costs),
+        "interval": _quantile_interval(drawn, confidence),
+        "baseline": _figure(_count(all_truth, all_predicted, n_classes), metric, costs),
+        "confusion": expected * new.n_rows / len(new_predicted),
+        "per_class": _class_figures(expected),
+    }
 
 
 def _fit_correction(

@@ -57,7 +57,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the folds.
     n_jobs : int, default=None
         Number of parallel folds.
@@ -85,7 +85,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     >>> from surefoot import KernelKNeighborsClassifier
     >>> from surefoot.datasets import make_friedman_problem
     >>> X, y = make_friedman_problem(4, n_samples=500, random_state=0)
-    >>> model = LocallyRecalibratedClassifier(KernelKNeighborsClassifier()).fit(X, y)
+    >>> model = LocallyRecalibratedClassifier(KernelKNeighborsClassifier(), random_state=0).fit(X, y)
     >>> offset, slope = model.local_weights(X[:1])
     >>> bool(slope[0] > 0)
     True
@@ -101,7 +101,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         metric: Any = "auto",
         response: str = "auto",
         cv: Any = 10,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator

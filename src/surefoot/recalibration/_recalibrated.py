@@ -54,7 +54,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
     cv : int, splitter or iterable of splits, default=10
         Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
         class has rows.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the folds, and of indicators without one.
     n_jobs : int, default=None
         Number of parallel folds.
@@ -83,8 +83,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
     >>> X, y = make_friedman_problem(1, n_samples=200, random_state=0)
     >>> X_test, y_test = make_friedman_problem(1, n_samples=2000, random_state=1)
     >>> neighbors = KernelKNeighborsClassifier()
-    >>> plain = RecalibratedClassifier(neighbors, calibrator="platt").fit(X, y)
-    >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity(), calibrator="platt").fit(X, y)
+    >>> plain = RecalibratedClassifier(neighbors, calibrator="platt", random_state=0).fit(X, y)
+    >>> sensitive = RecalibratedClassifier(neighbors, LocalSensitivity(), calibrator="platt", random_state=0).fit(X, y)
     >>> [round(100 * (1 - m.score(X_test, y_test)), 2) for m in (plain, sensitive)]
     [1.35, 1.1]
     """
@@ -97,7 +97,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
         calibrator: Any = None,
         response: str = "auto",
         cv: Any = 10,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator

@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 
 from surefoot.cli._console import Mistake
-from surefoot.cli._rows import are_in_order, choose_task, has_one_peak, take_apart
+from surefoot.cli._model import model_for
+from surefoot.cli._rows import (
+    are_in_order,
+    choose_task,
+    has_one_peak,
+    leave_out_useless,
+    take_apart,
+    with_missing,
+)
+from surefoot.model_files import load_model
 
 
 def rows(target, task="auto", groups=None, **columns):
@@ -219,3 +228,91 @@ def test_groups_that_leave_nothing_to_hold_out():
         "Column 'who' of --groups has missing values: every row needs a group."
     )
     assert mistake([0, 1] * 20, groups="y") == "Column 'y' cannot be both --target and --groups."
+
+
+def test_columns_without_information_are_left_out_and_named(capsys):
+    useless = {
+        "customer": [f"C-{i}" for i in range(30)],
+        "row": range(7, 7 + 30),
+        "country": "DE",
+        "version": 1.0,
+        "note": None,
+    }
+    kept = leave_out_useless(pd.DataFrame({**useless, "age": np.arange(30) % 9}))
+    assert list(kept.columns) == ["age"]
+    assert capsys.readouterr().err.splitlines() == [
+        "Left out 'customer': different name in every row.",
+        "Left out 'row': row numbers.",
+        "Left out 'country' and 'version': same value in every row.",
+        "Left out 'note': empty.",
+    ]
+
+
+def test_columns_that_may_tell_something_are_kept(capsys):
+    table = pd.DataFrame(
+        {
+            "text": [f"said {i} words" for i in range(30)],
+            "day": pd.date_range("2024-01-01", periods=30).astype(str),
+            "when": pd.date_range("2024-01-01", periods=30),
+            "name": [f"C-{i // 2}" for i in range(30)],
+            "falling": range(30, 0, -1),
+            "sometimes": ["yes", None] * (30 // 2),
+            "lists": [[1]] * 30,
+            "price": np.linspace(0, 1, 30),
+        }
+    )
+    pd.testing.assert_frame_equal(leave_out_useless(table), table)
+    assert capsys.readouterr().err == ""
+
+
+def test_infinite_numbers_become_gaps(capsys):
+    table = pd.DataFrame({"a": [1.0, np.inf, -np.inf], "b": [1.0, 2.0, np.nan], "c": [1, 2, 3]})
+    found = with_missing(table)
+    assert found["a"].isna().tolist() == [False, True, True]
+    assert found[["b", "c"]].equals(table[["b", "c"]])
+    remark = "2 numbers that are infinite or above 3.4e+38 are treated as missing.\n"
+    assert capsys.readouterr().err == remark
+
+
+@pytest.mark.parametrize("values", [[1.5, 2.5], [0.1, 0.2, 0.3], [-1.5, 1.5, 2.0, 3.25, 4.0]])
+def test_a_few_numbers_that_are_not_whole_are_classes(values):
+    found = rows(np.resize(values, 60))
+    assert found.task == "classification"
+    assert sorted(set(found.y)) == sorted(map(str, values))
+
+
+def test_a_wide_table_is_announced_before_the_work_starts(capsys):
+    wide = pd.DataFrame({f"c{i}": np.arange(60) % 7 for i in range(501)})
+    wide = wide.assign(y=["a", "b"] * 30)
+    take_apart(wide, "y", "auto", None, "wide.csv")
+    assert "wide.csv has 501 input columns" in capsys.readouterr().err
+    take_apart(wide.drop(columns="c0"), "y", "auto", None, "wide.csv")
+    assert "input columns" not in capsys.readouterr().err
+
+
+def test_boosting_does_not_stop_early_where_a_class_has_one_row():
+    table = pd.DataFrame({"x": np.arange(60) * 7 % 59, "y": ["a", "b"] * 30})
+    for lone in (False, True):
+        if lone:
+            table.loc[0, "y"] = "c"
+        _, model = model_for(take_apart(table, "y", "auto", None, "t.csv"), None, "boosting", 0)
+        assert model[-1].early_stopping == (False if lone else "auto")
+
+
+@pytest.mark.parametrize("groups", [[], ["--groups", "clinic"]])
+def test_a_class_with_one_row_is_learned_from_and_never_held_out(run, write, tmp_path, groups):
+    table = pd.DataFrame(
+        {"x": np.arange(60) * 7 % 59, "clinic": np.repeat(np.arange(6), 10), "y": ["a", "b"] * 30}
+    )
+    table.loc[25, "y"] = "once"  # of clinic 2
+    data, out = write(table.to_csv(index=False)), tmp_path / "m.skops"
+    quick = ["--target", "y", "--estimator", "logistic", "--task", "classification", *groups]
+    result = run("fit", data, *quick, "--out", out)
+    never = 1 if not groups else 10
+    few = "1 row is" if not groups else "10 rows are"
+    what = "groups" if groups else "rows"
+    remark = f"{few} learned from but never held out: too few {what} have 'once'.\n"
+    assert (result.code, result.err) == (0, remark)
+    sure = load_model(out)
+    assert len(sure.never_held_out_) == never
+    assert sure.classes_.tolist() == ["a", "b", "once"]
