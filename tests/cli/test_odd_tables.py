@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import shutil
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -326,3 +328,21 @@ def test_every_command_refuses_the_same_cells(name, written, every_command):
         results, sentence
     )
     assert {result.code for result in results.values()} == {2}
+
+
+def test_a_csv_is_read_at_most_twice(written, every_command, tmp_path):
+    def n_bytes_read():
+        """Bytes that this process has read so far, from whatever file."""
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    counts = []
+    for letters in (1, 1, 400_000):  # the first run imports everything
+        path = written(f"{letters}.csv", as_csv(ROWS.assign(note="x" * letters)))
+        before = n_bytes_read()
+        results, _ = every_command(path)
+        counts.append(n_bytes_read() - before)
+        assert {result.code for result in results.values()} == {0}
+        shutil.rmtree(tmp_path / "scores")
+        (tmp_path / "ask.csv").unlink()
+    n_reads = (counts[2] - counts[1]) / path.stat().st_size
+    assert n_reads < 2.3 * len(results)  # two reads, and peeks at the beginning

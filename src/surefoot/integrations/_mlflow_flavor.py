@@ -307,7 +307,7 @@ def restored_types(error_estimator: ErrorEstimator, example: Any) -> dict[str, s
 
 
 def can_be_restored(kind: Any) -> bool:
-    """Whether pandas has a type of that name, for numbers, truth values, times or its own kinds of columns."""
+    """Whether pandas has a type of that name, for numbers, booleans, times or its own kinds of columns."""
     try:
         dtype = pd.api.types.pandas_dtype(kind) if isinstance(kind, str) else np.dtype(object)
     except TypeError:

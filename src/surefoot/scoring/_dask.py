@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from operator import call
 from typing import Any
 
 import pyarrow as pa
@@ -96,7 +97,7 @@ def on_workers(client: Any, shared: Any, tasks: Iterable[Any]) -> Iterator[Any]:
     waiting: deque[Any] = deque()
     for function, arguments, _ in tasks:
         waiting.append(
-            submitted(client, called, sent if function is shared else function, *arguments)
+            submitted(client, call, sent if function is shared else function, *arguments)
         )
         if len(waiting) > 2 * max(1, sum(client.nthreads().values())):
             yield waiting.popleft().result()
@@ -116,8 +117,3 @@ def submitted(client: Any, function: Any, *arguments: Any) -> Any:
 def itself(value: Any) -> Any:
     """Value that is given: a call of this keeps a value on workers, and on the scheduler if they are lost."""
     return value
-
-
-def called(function: Any, *arguments: Any) -> Any:
-    """Result of a function that is sent to a worker by itself."""
-    return function(*arguments)
