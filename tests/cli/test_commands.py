@@ -74,6 +74,7 @@ def test_the_shell_completes_names_of_models():
         (["fit", "table.csv"], "Missing option '--target'"),
         (["report", "--task", "guess"], "Invalid value for '--task'"),
         (["report", "--random-state", "-1"], "Invalid value for '--random-state'"),
+        (["report", "--ignore", "leaks"], "--ignore leaks is not known: there are 'leak', "),
     ],
 )
 def test_a_slip_of_the_pen_is_one_line_and_exit_code_2(run, arguments, words):

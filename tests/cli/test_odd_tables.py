@@ -2,8 +2,10 @@
 
 import gzip
 import io
+import shutil
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -274,15 +276,7 @@ def every_command(run, model, tmp_path, monkeypatch):
         monkeypatch.setattr("surefoot.report.ReliabilityReport", report)
         monkeypatch.setattr("surefoot.report.MonitoringReport", Watch)
         commands = {
-            "file": [
-                "score",
-                model,
-                path,
-                "--out",
-                tmp_path / "scores.parquet",
-                "--max-risk",
-                "0.5",
-            ],
+            "file": ["score", model, path, "--out", tmp_path / "s.parquet", "--max-risk", "0.5"],
             "folder": ["score", model, path, "--out", tmp_path / "scores", "--max-risk", "0.5"],
             "watch": ["watch", model, path, "--json", "--max-risk", "0.5"],
             "audit": ["audit", model, path, "--labels", "5", "--out", tmp_path / "ask.csv"],
@@ -303,7 +297,7 @@ def check_read_as(table, path, remark, every_command, model, tmp_path):
         assert result.code == 0, (name, result.err)
         remarks = [line for line in result.err.splitlines() if "missing" in line]
         assert remarks == ([remark] if remark else [])
-    one, parts = pd.read_parquet(tmp_path / "scores.parquet"), pd.read_parquet(tmp_path / "scores")
+    one, parts = pd.read_parquet(tmp_path / "s.parquet"), pd.read_parquet(tmp_path / "scores")
     np.testing.assert_allclose(one["estimated_error"], errors)
     pd.testing.assert_frame_equal(one, parts, check_dtype=False)
     np.testing.assert_allclose(read["watch"], errors)
@@ -334,3 +328,21 @@ def test_every_command_refuses_the_same_cells(name, written, every_command):
         results, sentence
     )
     assert {result.code for result in results.values()} == {2}
+
+
+def test_a_csv_is_read_at_most_twice(written, every_command, tmp_path):
+    def n_bytes_read():
+        """Bytes that this process has read so far, from whatever file."""
+        return int(Path("/proc/self/io").read_text().split()[1])
+
+    counts = []
+    for letters in (1, 1, 400_000):  # the first run imports everything
+        path = written(f"{letters}.csv", as_csv(ROWS.assign(note="x" * letters)))
+        before = n_bytes_read()
+        results, _ = every_command(path)
+        counts.append(n_bytes_read() - before)
+        assert {result.code for result in results.values()} == {0}
+        shutil.rmtree(tmp_path / "scores")
+        (tmp_path / "ask.csv").unlink()
+    n_reads = (counts[2] - counts[1]) / path.stat().st_size
+    assert n_reads < 2.3 * len(results)  # two reads, and peeks at the beginning

@@ -95,3 +95,15 @@ def test_a_class_that_comes_only_at_the_end_cannot_be_learned(run, tmp_path):
     done = run("report", tmp_path / "late.csv", "--target", "label", "--time", "day")
     assert done.code == 2
     assert "By 'day', the class 'yes' comes only at the end" in done.err
+
+
+def test_a_check_may_be_left_out(run, visits, tmp_path):
+    _, table = visits
+    path = tmp_path / "leaky.csv"
+    table.assign(refund=np.where(table["label"] == "yes", 1.5, 0)).to_csv(path, index=False)
+    found, ignored = (
+        [item["kind"] for item in summary_of(run, path, *options)["checks"]["items"]]
+        for options in ([], ["--ignore", "leak"])
+    )
+    assert "leak" in found
+    assert ignored == [kind for kind in found if kind != "leak"]

@@ -1,27 +1,27 @@
-"""Scores by workers of Dask: the local ones, with their index, also if a worker is killed."""
+"""Scores by workers of Dask: those of one process, byte for byte, also if a worker is killed or the cluster is lost."""
 
 import os
 import time
+from threading import Thread
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from skops.io import dump
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.abstention import Promise
-from surefoot.scoring import output_schema, score_dask
+from surefoot.cli import main
+from surefoot.scoring import output_schema, score_dask, score_table
 
 
 def judged(sure, rows):
     """Scores without Dask, with the index of the rows."""
-    return (
-        Promise.from_held_out(sure.held_out_)
-        .apply(sure.judge(rows))
-        .to_frame()
-        .set_index(rows.index)
-    )
+    frame = Promise.from_held_out(sure.held_out_).apply(sure.judge(rows)).to_frame()
+    return frame.set_index(rows.index)
 
 
 def assert_alike(scores, expected):
@@ -34,6 +34,7 @@ def test_a_cluster_gives_the_local_scores(client, sure, rows):
     assert_alike(client.compute(scores).result(), judged(sure, rows))
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_twice_if_a_worker_is_killed(cluster, client, sure, rows, tmp_path):
     def slowly(part, folder):
         (folder / f"{os.getpid()}-{part.index[0]}").touch()
@@ -91,11 +92,6 @@ def test_a_model_of_arrays_takes_columns_by_their_place(rows):
         score_dask(sure, dd.from_pandas(rows, npartitions=2))
 
 
-def test_threads_of_one_worker_share_the_model(sure, rows):
-    scores = score_dask(sure, dd.from_pandas(rows, npartitions=8))
-    assert_alike(scores.compute(scheduler="threads", num_workers=4), judged(sure, rows))
-
-
 def test_a_promise_of_the_user_decides_which_rows_are_trusted(sure, rows):
     none, ddf = Promise(0.01, 0.95, -np.inf, 0.0, 200), dd.from_pandas(rows, npartitions=2)
     scores = score_dask(sure, ddf, none).compute(scheduler="sync")
@@ -103,23 +99,147 @@ def test_a_promise_of_the_user_decides_which_rows_are_trusted(sure, rows):
     assert judged(sure, rows)["accepted"].any()
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "sentence"),
-    [
-        (lambda rows: rows, TypeError, "ddf is a DataFrame: make a Dask frame of it"),
-        (
-            lambda rows: dd.from_pandas(rows.drop(columns="plan"), npartitions=2),
-            ValueError,
-            "The table lacks 'plan', which the model was fitted on",
-        ),
-    ],
-    ids=["frame of pandas", "missing column"],
-)
-def test_what_cannot_be_scored_is_refused_before_anything_runs(sure, rows, make, error, sentence):
-    with pytest.raises(error, match=sentence):
-        score_dask(sure, make(rows))
-
-
-def test_a_model_that_is_not_fitted_is_refused(rows):
+def test_what_cannot_be_scored_is_refused_before_anything_runs(sure, rows):
+    with pytest.raises(TypeError, match="ddf is a DataFrame: make a Dask frame of it"):
+        score_dask(sure, rows)
+    with pytest.raises(ValueError, match="The table lacks 'plan', which the model was fitted on"):
+        score_dask(sure, dd.from_pandas(rows.drop(columns="plan"), npartitions=2))
     with pytest.raises(ValueError, match="not fitted"):
         score_dask(IndividualErrorClassifier(LogisticRegression()), rows)
+
+
+# Tables in files
+
+
+@pytest.fixture
+def table(rows, tmp_path):
+    path = tmp_path / "rows.parquet"
+    rows.to_parquet(path)
+    return path
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+
+
+@pytest.mark.slow
+def test_a_killed_worker_changes_no_byte(cluster, client, sure, table, tmp_path):
+    seen = []
+
+    def kill_in_the_middle(share, words, seconds):
+        seen.append(share)
+        if len(seen) == 4:
+            cluster.kill_worker()
+
+    local, spread = tmp_path / "local", tmp_path / "spread"
+    expected = score_table(sure, table, local, rows_per_part=50)
+    summary = score_table(
+        sure, table, spread, rows_per_part=50, client=client, progress=kill_in_the_middle
+    )
+    assert summary == expected
+    assert len(contents(local)) == 12
+    assert contents(spread) == contents(local)
+    assert 0 < seen[3] < 1
+
+
+def test_a_cell_that_does_not_fit_is_named_with_its_line(client, sure, rows, tmp_path):
+    odd = rows.reset_index(drop=True).astype({"age": object})
+    odd.loc[250, "age"] = "old"
+    odd.to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(ValueError, match=r"Line 252 of .*rows\.csv has 'old' in the column 'age'"):
+        score_table(sure, tmp_path / "rows.csv", tmp_path / "out", rows_per_part=100, client=client)
+    finished = pd.concat(
+        [pd.read_parquet(path) for path in sorted((tmp_path / "out").glob("*.parquet"))]
+    )
+    assert finished["row"].tolist() == list(range(200))
+
+
+def test_the_model_is_sent_once_whatever_the_number_of_parts(
+    client, sure, rows, table, tmp_path, monkeypatch
+):
+    packed, pack = [], type(sure).__getstate__
+    monkeypatch.setattr(type(sure), "__getstate__", lambda self: packed.append(1) or pack(self))
+    counts = []
+    for n_parts in (2, 12):
+        size = len(rows) // n_parts
+        score_table(sure, table, tmp_path / f"{n_parts}", rows_per_part=size, client=client)
+        counts.append(len(packed))
+        client.compute(score_dask(sure, dd.from_pandas(rows, npartitions=n_parts))).result()
+        counts.append(len(packed))
+    assert 0 < counts[0] < counts[1]
+    assert counts[2:] == [counts[1] + counts[0], 2 * counts[1]]
+
+
+# `surefoot score --dask`
+
+
+@pytest.fixture
+def files(sure, rows, tmp_path):
+    """Model and table."""
+    dump(sure, tmp_path / "model.skops")
+    rows.reset_index(drop=True).to_parquet(tmp_path / "rows.parquet")
+    return tmp_path / "model.skops", tmp_path / "rows.parquet"
+
+
+def score(capsys, files, out, *options):
+    """Exit code, and what is printed on stderr."""
+    with pytest.raises(SystemExit) as left:
+        main(["score", *map(str, files), "--out", str(out), "--json", *options])
+    return left.value.code, capsys.readouterr().err
+
+
+def test_the_command_writes_the_bytes_of_a_local_run(capsys, cluster, files, tmp_path):
+    local, spread = tmp_path / "local", tmp_path / "spread"
+    assert not score(capsys, files, local)[0]
+    assert not score(capsys, files, spread, "--dask", cluster.address)[0]
+    assert contents(local)
+    assert contents(spread) == contents(local)
+
+
+@pytest.mark.parametrize(
+    ("address", "out", "sentence"),
+    [
+        (
+            "tcp://127.0.0.1:1",
+            "scores",
+            "No scheduler of Dask answers at tcp://127.0.0.1:1 within ",
+        ),
+        ("nonsense", "scores", "'nonsense' is no address of a scheduler of Dask: "),
+        ("tcp://127.0.0.1:1", "scores.csv", "--dask writes parts: name a folder instead of "),
+    ],
+    ids=["nobody answers", "no address", "file"],
+)
+def test_a_cluster_that_is_not_there(capsys, files, tmp_path, address, out, sentence):
+    with dask.config.set({"distributed.comm.timeouts.connect": "500ms"}):
+        code, printed = score(capsys, files, tmp_path / out, "--dask", address)
+    assert code == 2
+    assert printed.startswith(sentence)
+    assert printed.count("\n") == 1
+    assert not (tmp_path / out).exists()
+
+
+@pytest.mark.slow
+def test_a_run_whose_cluster_is_lost_can_go_on(capsys, monkeypatch, own_cluster, files, tmp_path):
+    whole, scores = tmp_path / "whole", tmp_path / "scores"
+    monkeypatch.setattr("surefoot.scoring._table.ROWS_PER_PART", 10)
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        code, printed = score(capsys, files, scores, "--dask", own_cluster.address)
+    assert (code, printed.count("\n")) == (2, 1)
+    assert "has no worker: start one with dask worker tcp://127.0.0.1" in printed
+
+    def end_in_the_middle():
+        own_cluster.wait_until(lambda: contents(scores), "the first part")
+        own_cluster.processes[0].kill()
+
+    own_cluster.start_worker()
+    ending = Thread(target=end_in_the_middle)
+    ending.start()
+    code, printed = score(capsys, files, scores, "--dask", own_cluster.address)
+    ending.join()
+    assert code == 2
+    assert "was lost. Finished parts stay" in printed.splitlines()[-1]
+    finished = contents(scores)
+    assert not score(capsys, files, scores)[0]
+    assert not score(capsys, files, whole)[0]
+    assert contents(scores) == contents(whole)
+    assert 0 < len(finished) < len(contents(whole))

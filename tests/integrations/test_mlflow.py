@@ -218,8 +218,9 @@ def test_the_promise_is_stored(small, tmp_path):
     sure, X, _ = small
     save_model(sure, tmp_path / "model", max_risk=0.15, confidence=0.8)
     promise = Promise.from_held_out(sure.held_out_, 0.15, 0.8)
-    names = ("max_risk", "confidence", "limit", "coverage", "n_rows")
-    fields = {name: getattr(promise, name) for name in names} | {"class_risks": []}
+    names = ("max_risk", "confidence", "coverage", "n_rows")
+    fields = {name: getattr(promise, name) for name in names}
+    fields |= {"limit": promise.threshold, "class_risks": []}
     stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
     assert stored == fields
     assert mlflow.models.get_model_info(str(tmp_path / "model")).flavors["surefoot"]["promise"] == (

@@ -79,7 +79,11 @@ def test_a_model_that_could_not_be_loaded_is_not_stored(small, tmp_path):
 @pytest.mark.parametrize(
     ("sure", "options", "sentence"),
     [
-        (LogisticRegression(), {}, "sure is a LogisticRegression: wrap the model in Individual"),
+        (
+            LogisticRegression(),
+            {},
+            "error_estimator is a LogisticRegression: wrap the model in Individual",
+        ),
         (IndividualErrorClassifier(GaussianNB()), {}, "This IndividualErrorClassifier instance is"),
         (None, {"promise": 0.1}, "promise is a float: it may be a Promise or None."),
         (None, {"max_risk": -1}, "max_risk == -1, must be > 0"),

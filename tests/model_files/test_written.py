@@ -43,11 +43,6 @@ def table():
     return frame.assign(note=notes)
 
 
-@pytest.fixture(scope="module")
-def classes():
-    return np.random.default_rng(1).choice(["no", "yes"], N_ROWS)
-
-
 def fitted(model, X, y, **settings):
     kind = IndividualErrorRegressor if y.dtype.kind == "f" else IndividualErrorClassifier
     with plain_warnings():  # a fold may lack a category, as in the commands
@@ -75,68 +70,37 @@ def assert_loads(model, X, path):
         return sum(member.file_size for member in archive.infolist())
 
 
-@pytest.mark.parametrize("name", ["boosting", "logistic"])
-def test_a_mixed_frame(table, classes, tmp_path, name):
-    model = fitted(build_model(name, "classification", 0), table, classes)
-    assert_loads(model, table, tmp_path / "model.skops")
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.normal(size=(N_ROWS, 3))
+FRAME = pd.DataFrame(NUMBERS, columns=["a", "b", "c"])
+SERIES = np.cumsum(RNG.normal(size=(60, 20)), axis=1)
+CLASSES = RNG.choice(["no", "yes"], N_ROWS)
+COSTS = np.array([[0.0, 1.0], [5.0, 0.0]])
+WORDS = ColumnTransformer([("words", TfidfVectorizer(), "note")])
+SEARCH = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring="neg_log_loss", cv=2)
+
+# Model, rows (None for the mixed frame), targets and settings.
+CASES = {
+    "boosting": (build_model("boosting", "classification", 0), None, CLASSES, {}),
+    "logistic": (build_model("logistic", "classification", 0), None, CLASSES, {}),
+    "regression": (build_model("boosting", "regression", 0), None, NUMBERS[:, 0], {}),
+    "numbers": (Ridge(), NUMBERS, NUMBERS[:, 0] ** 2, {}),
+    "six classes": (RandomForestClassifier(10), FRAME, np.repeat(list("abcdef"), 20), {}),
+    "costs": (LogisticRegression(), NUMBERS, CLASSES, {"loss": COSTS}),
+    "frozen": (FrozenEstimator(LogisticRegression().fit(FRAME, CLASSES)), FRAME, CLASSES, {}),
+    "series": (KNeighborsDTWClassifier(), SERIES, np.where(SERIES[:, -1] > 0, "up", "down"), {}),
+    "local": (LocalKNeighborsDTWClassifier(), SERIES, np.where(SERIES[:, -1] > 0, "u", "d"), {}),
+    "sparse texts": (make_pipeline(WORDS, LogisticRegression()), None, CLASSES, {}),
+    "a search": (SEARCH, NUMBERS, CLASSES, {}),
+    "a network": (MLPClassifier((3,), tol=1.0, random_state=0), NUMBERS, CLASSES, {}),
+}
 
 
-def test_a_regression_on_a_mixed_frame(table, tmp_path):
-    y = table["age"].fillna(40).to_numpy()
-    model = fitted(build_model("boosting", "regression", 0), table, y)
-    assert_loads(model, table, tmp_path / "model.skops")
-
-
-def test_a_regression_on_numbers(tmp_path):
-    X = np.random.default_rng(0).normal(size=(N_ROWS, 3))
-    assert_loads(fitted(Ridge(), X, X[:, 0] ** 2), X, tmp_path / "model.skops")
-
-
-def test_seven_classes(tmp_path):
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(210, 3)), columns=["a", "b", "c"])
-    y = np.repeat(list("abcdefg"), 30)
-    model = fitted(RandomForestClassifier(10, random_state=0), X, y)
-    assert_loads(model, X, tmp_path / "model.skops")
-
-
-def test_costs(tmp_path):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(N_ROWS, 2)), rng.choice(["no", "yes"], N_ROWS)
-    model = fitted(LogisticRegression(), X, y, loss=np.array([[0.0, 1.0], [5.0, 0.0]]))
-    assert_loads(model, X, tmp_path / "model.skops")
-
-
-def test_a_frozen_model(classes, tmp_path):
-    X = pd.DataFrame(np.random.default_rng(0).normal(size=(N_ROWS, 2)), columns=["a", "b"])
-    frozen = FrozenEstimator(LogisticRegression().fit(X, classes))
-    assert_loads(fitted(frozen, X, classes), X, tmp_path / "model.skops")
-
-
-@pytest.mark.parametrize("kind", [KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier])
-def test_series(kind, tmp_path):
-    X = np.cumsum(np.random.default_rng(0).normal(size=(60, 20)), axis=1)
-    model = fitted(kind(), X, np.where(X[:, -1] > 0, "up", "down"))
-    assert_loads(model, X, tmp_path / "model.skops")
-
-
-def test_sparse_texts(table, classes, tmp_path):
-    columns = ColumnTransformer([("words", TfidfVectorizer(), "note")])
-    model = fitted(make_pipeline(columns, LogisticRegression()), table[["note"]], classes)
-    assert_loads(model, table[["note"]], tmp_path / "model.skops")
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring="neg_log_loss", cv=2),
-        MLPClassifier((3,), tol=1.0, random_state=0),
-    ],
-    ids=["a search", "a network"],
-)
-def test_a_given_model_with_parts_of_its_own(model, classes, tmp_path):
-    X = np.random.default_rng(0).normal(size=(N_ROWS, 2))
-    assert_loads(fitted(model, X, classes), X, tmp_path / "model.skops")
+@pytest.mark.parametrize("case", CASES)
+def test_a_model_is_read_again(table, tmp_path, case):
+    model, X, y, settings = CASES[case]
+    X = table if X is None else X
+    assert_loads(fitted(model, X, y, **settings), X, tmp_path / "model.skops")
 
 
 def test_a_wide_table(tmp_path):

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import re
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.stats import binomtest
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -128,14 +127,6 @@ def test_gaps_of_nullable_columns_are_gaps():
     assert len(ReliabilityReport(model, frame, y).to_frame()) == 100
 
 
-def test_many_classes_have_a_page(tmp_path):
-    X, y = load_iris(return_X_y=True)
-    report = ReliabilityReport(GaussianNB(), X, load_iris().target_names[y])
-    page = report.write_html(tmp_path / "iris.html").read_text()
-    assert "versicolor" in page
-    assert len(page) < 3_000_000
-
-
 def test_the_page_in_a_notebook_is_a_frame_of_its_own(report):
     shown = report._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
@@ -166,43 +157,23 @@ def test_a_full_disk_leaves_the_old_page(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [old]  # and no litter
 
 
-def test_a_folder_that_is_missing_is_named_as_the_user_named_it(report, tmp_path):
-    page = tmp_path / "missing" / "page.html"
-    with pytest.raises(FileNotFoundError) as refused:
-        report.write_html(page)
-    assert str(refused.value) == f"[Errno 2] No such file or directory: '{page}'"
-
-
-def test_whatever_is_refused_is_refused_of_the_path_that_was_given(tmp_path):
-    (folder := tmp_path / "folder").mkdir()
-    long = tmp_path / ("n" * 300)
-    for path, kind, number in (
-        (folder, IsADirectoryError, errno.EISDIR),
-        (long, OSError, errno.ENAMETOOLONG),
-    ):
-        with pytest.raises(kind) as refused:
-            write_whole(path, b"new")
-        assert (refused.value.errno, refused.value.filename) == (number, str(path))
-    assert list(tmp_path.iterdir()) == [folder]  # and no litter
-
-
-def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
-    path = tmp_path / ("n" * 255)
-    assert write_whole(path, b"new").read_bytes() == b"new"
-
-
-def test_a_page_replaces_the_old_one_at_once(tmp_path):
-    old = tmp_path / "report.html"
-    old.write_bytes(b"old")
-    assert write_whole(old, b"new") == old
-    assert old.read_bytes() == b"new"
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [(".", errno.EISDIR), ("n" * 300, errno.ENAMETOOLONG), ("missing/page.html", errno.ENOENT)],
+)
+def test_whatever_is_refused_is_refused_of_the_path_that_was_given(tmp_path, name, number):
+    path = tmp_path / name
+    with pytest.raises(OSError, match=r"^\[Errno") as refused:
+        write_whole(path, b"new")
+    assert (refused.value.errno, refused.value.filename) == (number, str(path))
+    assert list(tmp_path.iterdir()) == []  # and no litter
 
 
 def test_a_page_has_the_rights_of_the_old_one_or_of_new_files(tmp_path):
-    old, new = tmp_path / "old.html", tmp_path / "new.html"
+    old, new = tmp_path / "old.html", tmp_path / ("n" * 255)  # as long as the system allows
     old.write_bytes(b"old")
     old.chmod(0o600)
-    write_whole(old, b"new")
+    assert write_whole(old, b"new").read_bytes() == b"new"
     assert old.stat().st_mode & 0o777 == 0o600
     before = os.umask(0o027)
     write_whole(new, b"new")
@@ -265,30 +236,3 @@ def test_the_numbers_of_a_classifier_are_those_of_its_rows(report):
     assert numbers["coverage"] == pytest.approx(answered.mean())
     assert wrong[answered].mean() <= numbers["max_risk"]
     assert numbers["interval_coverage"] is None
-
-
-def shown_figures(text):
-    """Numbers in a text of the page, shares of percentages."""
-    unit = 0.01 if "%" in text else 1
-    return [unit * float(figure.replace(",", "")) for figure in re.findall(r"[\d,]*\.?\d+", text)]
-
-
-def test_the_numbers_are_those_of_the_verdict(classification_summary, regression_summary):
-    for summary in (classification_summary, regression_summary):
-        numbers, figures = summary["numbers"], summary["verdict"]["figures"]
-        mean, low, high = (numbers[f"error{end}"] for end in ("", "_low", "_high"))
-        if summary["task"] == "classification":
-            mean, low, high = 1 - mean, 1 - high, 1 - low
-            assert mean == pytest.approx(numbers["accuracy"])
-        assert shown_figures(figures[0]["value"]) == pytest.approx([mean], rel=0.01, abs=0.0051)
-        assert shown_figures(figures[0]["about"].split(", ")[0]) == pytest.approx(
-            [low, high], rel=0.01, abs=0.0051
-        )
-        assert shown_figures(figures[2]["value"]) == pytest.approx(
-            [numbers["coverage"]], rel=0.01, abs=0.0051
-        )
-        assert all(value is None or isinstance(value, (int, float)) for value in numbers.values())
-    assert regression_summary["numbers"]["accuracy"] is None
-    intervals = regression_summary["intervals"]
-    place = intervals["confidence"].index(0.9)
-    assert regression_summary["numbers"]["interval_coverage"] == intervals["coverage"][place]

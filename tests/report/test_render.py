@@ -125,6 +125,7 @@ def test_a_large_table_stays_below_3_megabytes_with_all_its_rows(classification_
     assert len(render(summary).encode()) < 3_000_000
 
 
+@pytest.mark.slow
 def test_long_texts_are_cut_and_then_rows_left_out(classification_summary):
     summary = large(classification_summary, lambda rng: "é" * 400)
     page = render(summary)
@@ -177,3 +178,28 @@ def test_regions_are_bars_on_one_axis_with_a_mark_for_all_rows(classification_su
 def test_a_page_made_in_python_does_not_speak_of_options(page):
     assert "--scores" not in page
     assert "report.to_frame()" in page
+
+
+def page_with(summary, folder, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return render(summary)
+
+
+def test_a_kept_script_is_used_and_a_damaged_one_made_again(
+    classification_summary, tmp_path, monkeypatch
+):
+    first = page_with(classification_summary, tmp_path, monkeypatch)
+    [kept] = (tmp_path / "surefoot").iterdir()
+    content = kept.read_text("utf-8")
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: "no script was to be made")
+    assert page_with(classification_summary, tmp_path, monkeypatch) == first
+    kept.write_text(content[:-1000], "utf-8")
+    assert "no script was to be made" in page_with(classification_summary, tmp_path, monkeypatch)
+
+
+def test_a_home_that_cannot_be_written_has_a_page_too(
+    classification_summary, tmp_path, monkeypatch
+):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda _: "made anew")
+    assert "made anew" in page_with(classification_summary, tmp_path / "file", monkeypatch)

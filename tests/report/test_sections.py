@@ -38,7 +38,6 @@ from surefoot.report._answer import Selection, describe_answering, own_doubt
 from surefoot.report._quality import as_forecast, describe_predictions, reliability
 from surefoot.report._regions import describe_regions
 from surefoot.report._rows import choose_rows, plain, stability_band
-from surefoot.report._statistics import wilson_interval
 from surefoot.report._verdict import give_verdict
 
 
@@ -67,13 +66,6 @@ def regressed():
     X = draw.uniform(-1, 1, size=(600, 2))
     y = X[:, 0] + np.where(X[:, 1] > 0, 0.5, 0.05) * draw.normal(size=600)
     return report_on(LinearRegression(), X, y)
-
-
-def test_wilson_intervals_are_those_of_the_textbook():
-    low, high = wilson_interval(8, 10)
-    # z = 1.96: middle (8 + 1.92) / 13.84, reach 1.96 / 13.84 · √(1.6 + 0.96)
-    assert_allclose([low, high], [0.4902, 0.9433], atol=5e-4)
-    assert_allclose([wilson_interval(0, 20)[0], wilson_interval(20, 20)[1]], [0, 1], atol=1e-12)
 
 
 def test_what_is_caught_by_hand():
@@ -258,6 +250,8 @@ def test_intervals_of_a_regressor(regressed):
         assert low - 0.03 < confidence < high + 0.03
     at = found["confidence"].index(0.9)
     assert found["width"][at] < found["constant_width"][at]  # the noise is on one side only
+    assert regressed.summarize()["numbers"]["interval_coverage"] == found["coverage"][at]
+    assert regressed.summarize()["numbers"]["accuracy"] is None
     assert found["by_width"][-1]["width"] > 4 * found["by_width"][0]["width"]
 
 
@@ -356,7 +350,9 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
     report = report_on(model, X, X[:, 0] > 0)
     answer, verdict = report.summarize()["answer"], report.summarize()["verdict"]
     assert verdict["headline"] == "Right 100 % of the time."
-    assert "no mistake on 100 held-out rows" in verdict["sentences"][0]
+    assert verdict["sentences"][0] == (
+        "It made no mistake on 100 held-out rows: there is nothing to flag."
+    )
     promise = answer["promises"][answer["chosen"]]
     # 3 of 100 rows without an error: 0.97¹⁰⁰ < 0.05
     assert (promise["max_risk"], promise["coverage"]) == (0.03, 1)

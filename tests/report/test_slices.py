@@ -8,7 +8,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot.report import ReliabilityReport
 from surefoot.report._slices import cut_into_groups
-from surefoot.report._statistics import difference_interval
 from surefoot.report.page import render
 
 
@@ -104,27 +103,6 @@ def test_rare_values_are_taken_together():
     assert names == ["a", "b", "2 others", "missing"]
     assert np.bincount(codes).tolist() == [50, 30, 5, 5]
     assert cut_into_groups(values[:83])[1] == ["a", "b", "c"]  # one rare value keeps its name
-
-
-@pytest.mark.parametrize("in_group", [1, 10])
-def test_an_interval_of_a_difference_holds_as_often_as_it_says(in_group):
-    """Few mistakes inside, more outside, shared within groups: 95 % of the intervals contain the true difference."""
-    rng = np.random.default_rng(0)
-    n_draws, missed = 200, 0
-    units = np.arange(600) // in_group
-    inside = units % 4 == 0
-    chance = np.where(inside, 0.05, 0.2)
-    for _ in range(n_draws):
-        losses = (rng.random(600)[units] < chance).astype(float)
-        low, high = difference_interval(losses, inside, units, 0.95, is_share=True)
-        missed += not low <= -0.15 <= high
-    assert missed <= n_draws * 0.05 + 3 * np.sqrt(n_draws * 0.05 * 0.95)
-
-
-def test_few_units_show_no_difference():
-    units = np.repeat(np.arange(8), 10)
-    losses = (units < 3).astype(float)
-    assert difference_interval(losses, units < 3, units, 0.95, is_share=True) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,9 @@ def test_what_is_wrong_is_told_in_one_sentence(classifier, rows):
         TypeError, match=r"^A batch is a list: it may be a batch of Arrow or a frame\.$"
     ):
         scored(classifier, [[1, 2]])
-    with pytest.raises(TypeError, match=r"^sure is a LogisticRegression: wrap the model"):
+    with pytest.raises(
+        TypeError, match=r"^error_estimator is a LogisticRegression: wrap the model"
+    ):
         score_batches(LogisticRegression(), [])
     texts = rows.assign(age=["31", " 4 ", "", "old", *["5"] * 296])
     with pytest.raises(

@@ -106,24 +106,6 @@ def test_an_error_in_another_process_is_told_as_in_this_one(classifier, rows, tm
         score_table(classifier, tmp_path / "t.csv", tmp_path / "out", n_jobs=2)
 
 
-@pytest.mark.parametrize("delimiter", [",", ";"])
-def test_a_csv_gives_the_scores_of_its_rows(classifier, rows, tmp_path, delimiter):
-    table = rows.assign(note='said "hi"\nand left, twice').round(3)
-    table.loc[5, "plan"] = None
-    table.loc[7, "plan"] = "für alle"
-    comma = "," if delimiter == ";" else "."
-    text = table.to_csv(index=False, sep=delimiter, decimal=comma).replace("\n", "\n\n", 1)
-    for name, encoding in (("u.csv", "utf-8-sig"), ("l.csv", "latin-1")):
-        (tmp_path / name).write_bytes(text.encode(encoding))
-        score_table(
-            classifier, tmp_path / name, tmp_path / name[0], rows_per_part=110, keep=["plan"]
-        )
-        scores, judged = read(tmp_path / name[0]), expected(classifier, table[rows.columns])
-        pd.testing.assert_frame_equal(scores[list(judged)], judged, check_dtype=False, rtol=1e-10)
-        assert scores["plan"].isna().tolist() == table["plan"].isna().tolist()
-        assert scores["plan"][7] == "für alle"
-
-
 def test_cells_of_a_csv_get_the_kinds_that_their_columns_had_in_fit(rows, tmp_path):
     seen = []
 

@@ -80,6 +80,7 @@ def half_done(sure, source, out, n_parts=4):
     return out
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bytes(
     classifier, source, whole, tmp_path
 ):

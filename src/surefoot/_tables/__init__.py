@@ -1,4 +1,4 @@
-"""Tables of every kind through one set of functions: any frame (`_frames.py`) and any file (`_files.py`, `_reader.py`).
+"""Tables of every kind through one set of functions: any frame (`_frames`), any file (`_files`, `_reader`, `_cells`).
 
 A name is imported at its first use: commands that print their help need no numpy, and frames no pyarrow.
 """
@@ -7,6 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot._tables._cells import (
+        CellError,
+        as_fitted,
+        check_kinds,
+        infer,
+        kind_in_words,
+        model_columns,
+        parse,
+        plain,
+        value_type,
+    )
     from surefoot._tables._files import (
         AUDIT_COLUMNS,
         MISSING_CELLS,
@@ -47,21 +58,12 @@ if TYPE_CHECKING:
         without_infinities,
     )
     from surefoot._tables._reader import (
-        CellError,
         CsvTable,
         ParquetTable,
-        as_fitted,
-        check_kinds,
-        infer,
-        kind_in_words,
-        model_columns,
         no_rows,
         open_table,
-        parse,
-        plain,
         read_sample,
         read_table,
-        value_type,
     )
 
 __all__ = [
@@ -120,7 +122,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        for module in ("_files", "_frames", "_reader"):  # the lightest first
+        for module in ("_files", "_frames", "_cells", "_reader"):  # the lightest first
             home = import_module(f"surefoot._tables.{module}")
             if hasattr(home, name):
                 return getattr(home, name)

@@ -224,7 +224,10 @@ LIKE_OTHERS = {
 }
 
 # Cells that stand for a missing value; in a column of numbers NaN does as well.
-MISSING_CELLS = ("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null")
+MISSING_CELLS = (
+    *("", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "null"),
+    *("1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+)
 
 # Bytes that are no UTF-8, as Python reads them (surrogateescape).
 NOT_UTF_8 = re.compile("[\udc80-\udcff]")

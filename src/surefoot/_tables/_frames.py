@@ -163,25 +163,23 @@ def take_rows(X: Any, rows: Any) -> Any:
 
     The type stays, and so do dtypes, categories and a pandas index. A slice of an array or frame is a view.
     """
-    if isinstance(X, np.ndarray):
-        return X[_key(rows)]
-    if issparse(X):
-        return (X if X.format in ROW_FORMATS else X.tocsr())[_key(rows)]
+    key = _key(rows)
+    if issparse(X) and X.format not in ROW_FORMATS:
+        X = X.tocsr()
+    if isinstance(X, np.ndarray) or issparse(X):
+        return X[key]
     if is_pandas(X):
-        return X.iloc[rows] if isinstance(rows, slice) else X.take(_positions(rows, len(X)))
+        return X.iloc[key] if isinstance(key, slice) else X.take(_positions(key, len(X)))
     if nw.dependencies.is_into_dataframe(X) or nw.dependencies.is_into_series(X):
-        return _take_narwhals(nw.from_native(X, eager_only=True, allow_series=True), rows)
-    if isinstance(rows, slice) or hasattr(X, "shape"):  # an array of another library
-        return X[_key(rows)]
-    return [X[i] for i in _positions(rows, len(X)).tolist()]
-
-
-def _take_narwhals(data: Any, rows: Any) -> Any:
-    if isinstance(rows, slice) and rows.step in (None, 1):
-        return data[rows].to_native()
-    positions = _positions(rows, len(data))
-    # Arrow knows neither steps nor positions from the end.
-    return data[np.where(positions < 0, positions + len(data), positions)].to_native()
+        data = nw.from_native(X, eager_only=True, allow_series=True)
+        if isinstance(key, slice) and key.step in (None, 1):
+            return data[key].to_native()
+        positions = _positions(key, len(data))
+        # Arrow knows neither steps nor positions from the end.
+        return data[np.where(positions < 0, positions + len(data), positions)].to_native()
+    if isinstance(key, slice) or hasattr(X, "shape"):  # an array of another library
+        return X[key]
+    return [X[i] for i in _positions(key, len(X)).tolist()]
 
 
 def _key(rows: Any) -> Any:
@@ -191,9 +189,8 @@ def _key(rows: Any) -> Any:
     return np.asarray(rows, dtype=None if len(rows) else np.int64)
 
 
-def _positions(rows: Any, n_rows: int) -> Ints:
-    """Positions of rows that are given in any form."""
-    key = _key(rows)
+def _positions(key: Any, n_rows: int) -> Ints:
+    """Positions of the rows of a key."""
     if isinstance(key, slice):
         return np.arange(n_rows)[key]
     if key.dtype.kind != "b":
@@ -371,12 +368,14 @@ def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[Pla
 
 def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
     values = as_values(column)
-    is_number = values.dtype.kind in "fM" if like is None else like.levels is None
-    if is_number:
+    if values.dtype.kind in "fM" if like is None else like.levels is None:
         return PlainColumn(name, _as_numbers(name, values))
-    strings = _as_strings(values)
-    levels = _common_levels(strings) if like is None else like.levels
-    return PlainColumn(name, _codes(strings, np.asarray(levels)), levels)
+    pairs = zip(values, missing_mask(values), strict=True)
+    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
+    levels = _common_levels(strings) if like is None or like.levels is None else like.levels
+    place = {level: code for code, level in enumerate(levels.tolist())}
+    codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
+    return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
 
 
 def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
@@ -390,24 +389,11 @@ def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def _as_strings(values: NDArray[Any]) -> NDArray[Any]:
-    """Strings of a column's values, shortened; None for missing ones."""
-    pairs = zip(values, missing_mask(values), strict=True)
-    strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
-    return np.array(strings, dtype=object)
-
-
-def _common_levels(strings: NDArray[Any]) -> NDArray[Any]:
+def _common_levels(strings: list[str | None]) -> NDArray[Any]:
     """Most common strings, ascending."""
     known = [string for string in strings if string is not None]
     levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
     return np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
-
-
-def _codes(strings: NDArray[Any], levels: NDArray[Any]) -> Ints:
-    place = {level: code for code, level in enumerate(levels.tolist())}
-    codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
-    return np.array(codes, dtype=np.int64)
 
 
 def input_form(X: Any) -> dict[str, Any]:

@@ -35,6 +35,9 @@ from surefoot.cli._options import (
 
 PAGE = Path("report.html")
 
+# Codes of checks that may be left out.
+CHECKS = ("leak", "duplicate", "entity", "order", "identifier", "equal", "labels")
+
 
 def report(
     context: typer.Context,
@@ -65,6 +68,13 @@ def report(
     by: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column whose groups are compared; may be repeated."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE",
+            help=f"Check of the table to leave out: {', '.join(CHECKS)}; may be repeated.",
+        ),
     ] = None,
     groups: Groups = None,
     time: Annotated[
@@ -98,6 +108,8 @@ def report(
     check_output(page, ".html", ".htm")
     check_output(scores, ".csv", ".parquet")
     check_outputs([page, scores], [data, model_file(estimator)])
+    if unknown := [code for code in ignore or () if code not in CHECKS]:
+        raise Mistake(f"--ignore {unknown[0]} is not known: there are {listed(CHECKS)}.")
     with working(f"Reading {data or 'an example'}"):
         given, task_of_model, form = given_model(estimator, task)
         table, name, column, chosen = table_or_example(
@@ -119,6 +131,7 @@ def report(
             max_risk=limits_for(max_risk, rows.task, classes, costs=loss is not None),
             loss=loss,
             by=rows.by,
+            ignore=ignore or (),
             random_state=random_state,
             n_jobs=jobs,
             name=rows.name,

@@ -21,8 +21,8 @@ from packaging.version import Version
 from skops.io import get_untrusted_types
 
 from surefoot import __version__
+from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._files import write_whole
-from surefoot._sure import Sure, check_sure
 from surefoot._words import listed, reason
 from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
@@ -45,7 +45,9 @@ class JudgingModel:
         Columns whose type MLflow does not keep, and the name of their type in pandas.
     """
 
-    def __init__(self, error_estimator: Sure, promise: Promise, types: Mapping[str, str]) -> None:
+    def __init__(
+        self, error_estimator: ErrorEstimator, promise: Promise, types: Mapping[str, str]
+    ) -> None:
         self.error_estimator = error_estimator
         self.promise = promise
         self.types = types
@@ -56,7 +58,7 @@ class JudgingModel:
             self.error_estimator.judge(self._as_fitted(model_input))
         ).to_frame()
 
-    def get_raw_model(self) -> Sure:
+    def get_raw_model(self) -> ErrorEstimator:
         """Error estimator, for MLflow's method of the same name."""
         return self.error_estimator
 
@@ -76,7 +78,7 @@ class JudgingModel:
 
 
 def save(
-    error_estimator: Sure,
+    error_estimator: ErrorEstimator,
     path: str | Path,
     promise: Promise | None,
     max_risk: float | Mapping[Any, float] | None,
@@ -86,7 +88,7 @@ def save(
     options: dict[str, Any],
 ) -> None:
     """Write the folder of a model; `options` go to `mlflow.pyfunc.save_model`."""
-    check_sure(error_estimator)
+    check_error_estimator(error_estimator)
     promise = chosen_promise(error_estimator, promise, max_risk, confidence)
     described = options.pop("mlflow_model", None) or Model()
     described.signature = signature or make_signature(error_estimator, promise, input_example)
@@ -114,7 +116,7 @@ def log(flavor: ModuleType, name: str, **kwargs: Any) -> Any:
     return Model.log(flavor=flavor, **place, **kwargs)
 
 
-def load(model_uri: str) -> Sure:
+def load(model_uri: str) -> ErrorEstimator:
     """Error estimator from an address of MLflow."""
     folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=model_uri)) / "data" / FOLDER
     if not folder.is_dir():
@@ -123,7 +125,7 @@ def load(model_uri: str) -> Sure:
 
 
 def chosen_promise(
-    error_estimator: Sure,
+    error_estimator: ErrorEstimator,
     promise: Promise | None,
     max_risk: float | Mapping[Any, float] | None,
     confidence: float,
@@ -148,7 +150,7 @@ def chosen_promise(
 
 
 def write_files(
-    folder: Path, error_estimator: Sure, promise: Promise, types: Mapping[str, str]
+    folder: Path, error_estimator: ErrorEstimator, promise: Promise, types: Mapping[str, str]
 ) -> None:
     """Write model, promise and types; one sentence for a model that could not be loaded again."""
     save_model(error_estimator, folder / MODEL)
@@ -250,7 +252,9 @@ TYPES = {
 }
 
 
-def make_signature(error_estimator: Sure, promise: Promise, example: Any) -> ModelSignature:
+def make_signature(
+    error_estimator: ErrorEstimator, promise: Promise, example: Any
+) -> ModelSignature:
     """Signature with the columns of the judgement as outputs, and as much as is known of the inputs."""
     held_out = error_estimator.held_out_
     if isinstance(
@@ -262,7 +266,7 @@ def make_signature(error_estimator: Sure, promise: Promise, example: Any) -> Mod
     return ModelSignature(input_schema(error_estimator, example), Schema(outputs))
 
 
-def input_schema(error_estimator: Sure, example: Any) -> Schema | None:
+def input_schema(error_estimator: ErrorEstimator, example: Any) -> Schema | None:
     """Columns that the model was fitted on, with the types of the example; None if they have no names."""
     names = getattr(error_estimator, "feature_names_in_", None)
     if isinstance(example, pd.DataFrame):
@@ -273,7 +277,7 @@ def input_schema(error_estimator: Sure, example: Any) -> Schema | None:
     return None if example is None else infer_signature(example).inputs
 
 
-def known_columns(error_estimator: Sure, table: pd.DataFrame, what: str) -> pd.DataFrame:
+def known_columns(error_estimator: ErrorEstimator, table: pd.DataFrame, what: str) -> pd.DataFrame:
     """Columns of a table that the model was fitted on; an error if some are missing."""
     names = list(getattr(error_estimator, "feature_names_in_", table.columns))
     if missing := [name for name in names if name not in table.columns]:
@@ -289,7 +293,7 @@ def input_types(frame: pd.DataFrame) -> dict[Any, DataType | AnyType]:
     return types
 
 
-def restored_types(error_estimator: Sure, example: Any) -> dict[str, str]:
+def restored_types(error_estimator: ErrorEstimator, example: Any) -> dict[str, str]:
     """Columns of type "any" in the signature, and their types in pandas, which MLflow does not keep."""
     if not isinstance(example, pd.DataFrame):
         return {}
@@ -303,7 +307,7 @@ def restored_types(error_estimator: Sure, example: Any) -> dict[str, str]:
 
 
 def can_be_restored(kind: Any) -> bool:
-    """Whether pandas has a type of that name, for numbers, truth values, times or its own kinds of columns."""
+    """Whether pandas has a type of that name, for numbers, booleans, times or its own kinds of columns."""
     try:
         dtype = pd.api.types.pandas_dtype(kind) if isinstance(kind, str) else np.dtype(object)
     except TypeError:

@@ -9,7 +9,7 @@ from surefoot._models import margin, top_class
 from surefoot._typing import Floats
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._statistics import group_codes
+from surefoot.report._statistics import finite, group_codes
 
 GRID = np.arange(1, 201) / 200
 
@@ -26,9 +26,21 @@ def describe_answering(
     losses, doubt = held_out.losses, own_doubt(held_out)
     surefoot, best = Selection(losses, held_out.error), Selection(losses, losses)
     own = None if doubt is None else Selection(losses, doubt)
-    promises = _offered(held_out, promise, is_asked)
+    confidence, is_plain = promise.confidence, not promise.class_risks
+    is_offered = is_plain and (promise.kept or is_asked)
+    also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
+    promises = Promise.offer(held_out, confidence, also) + ([] if is_plain else [promise])
     # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
     grid = np.union1d(GRID, [each.coverage for each in promises if each.kept])
+    bounds = np.full(len(grid), np.inf)
+    if held_out.classes is not None or not np.isin(losses, (0, 1)).all():
+        # The bound of a share is no bound of a size, which may be larger than 1.
+        bounds = Promise.bounds(held_out, grid, confidence)
+    for each in promises:
+        # By groups, bounds are computed in steps, and a promise may lie between two of them.
+        if each.kept and each.max_risk is not None:
+            at = np.abs(grid - each.coverage) < 1e-9
+            bounds[at] = np.minimum(bounds[at], each.max_risk)
     return {
         "risk_name": held_out.unit.of_answers,
         "total": held_out.unit.total,
@@ -47,7 +59,7 @@ def describe_answering(
         "n_rows": len(losses),
         # A part of a row is a row: 0.3 · 10 is a little more than 3.
         "n_answered": np.ceil(grid * len(losses) - 1e-9).astype(int).tolist(),
-        "bound": _bounds(held_out, promises, grid, promise.confidence),
+        "bound": [finite(bound) for bound in bounds],
         "promises": [
             {
                 "max_risk": each.max_risk,
@@ -62,9 +74,9 @@ def describe_answering(
             for each in promises
         ],
         "why_not": promise.reason,
-        "confidence": promise.confidence,
+        "confidence": confidence,
         "chosen": promises.index(promise) if promise.kept else None,
-        "augrc": _compare_areas(held_out, surefoot, own, promise.confidence, random_state),
+        "augrc": _compare_areas(held_out, surefoot, own, confidence, random_state),
     }
 
 
@@ -123,31 +135,6 @@ class Selection:
         """Area under the generalised risk-coverage curve (`augrc_loss`); `weight` counts draws of rows."""
         ends, lost = (self._ends, self._lost) if weight is None else self._curve(weight)
         return float(np.trapezoid(lost, ends))
-
-
-def _offered(held_out: HeldOut, promise: Promise, is_asked: bool) -> list[Promise]:
-    """Promises to choose from, by ascending risk, `promise` among them; one about classes is the last."""
-    is_plain = not promise.class_risks
-    is_offered = is_plain and (promise.kept or is_asked)
-    also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
-    offered = Promise.offer(held_out, promise.confidence, also)
-    return offered if is_plain else [*offered, promise]
-
-
-def _bounds(
-    held_out: HeldOut, promises: list[Promise], coverages: Floats, confidence: float
-) -> list[float | None]:
-    """Upper bound of the risk at each coverage alone; None where none is known."""
-    bounds = np.full(len(coverages), np.inf)
-    if held_out.classes is not None or not np.isin(held_out.losses, (0, 1)).all():
-        # The bound of a share is no bound of a size, which may be larger than 1.
-        bounds = Promise.bounds(held_out, coverages, confidence)
-    for promise in promises:
-        # By groups, bounds are computed in steps, and a promise may lie between two of them.
-        if promise.kept and promise.max_risk is not None:
-            at = np.abs(coverages - promise.coverage) < 1e-9
-            bounds[at] = np.minimum(bounds[at], promise.max_risk)
-    return [float(bound) if np.isfinite(bound) else None for bound in bounds]
 
 
 def _compare_areas(

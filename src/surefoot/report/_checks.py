@@ -1,5 +1,6 @@
 """Section "Before you trust any of this": faults of the table that make figures better than they are."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -12,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._words import p_value_words, percent
+from surefoot._words import listed, p_value_words, percent
 from surefoot.checks import Finding, check_table
 from surefoot.error_estimation import HeldOut, find_label_errors
 from surefoot.report._rows import plain
@@ -53,10 +54,20 @@ ADVICE = {
 }
 
 
+def check_ignored(ignore: Iterable[str]) -> set[str]:
+    """Codes of the checks to leave out; a ValueError for one that does not exist."""
+    ignored, codes = set(ignore), [code for code in ADVICE if code != "sorted"]
+    if not ignored <= set(codes):
+        raise ValueError(
+            f"ignore names {listed(sorted(ignored - set(codes)))}: the checks are {listed(codes)}."
+        )
+    return ignored
+
+
 def describe_checks(
-    error_estimator: Any, X: Any, y: NDArray[Any], *, labels: Ints, cv: Any
+    error_estimator: Any, X: Any, y: NDArray[Any], *, labels: Ints, cv: Any, ignore: Iterable[str]
 ) -> dict[str, Any]:
-    """Items of the section, none where nothing is found; `cv` is that of the report.
+    """Items of the section, none where nothing is found; `cv` and `ignore` are those of the report.
 
     Each item has a `kind`, a `sentence`, a `figure` (the share or the p-value that it rests on, as a text), the
     `columns` or `rows` that it is about, `advice`, and the numbers behind it (`facts`). Rows are dicts of texts and
@@ -70,12 +81,12 @@ def describe_checks(
         y,
         # Of other splits it is not known which rows were learned from.
         held_out=held_out if has_folds else replace(held_out, splits=None),
-        ignore=() if is_ordered else ["order"],
+        ignore={*ignore, *(() if is_ordered else ("order",))} - {"labels"},
         estimator=estimator,
         random_state=error_estimator.random_state,
     )
     items = [_item(finding, labels) for finding in findings]
-    if held_out.classes is not None:
+    if held_out.classes is not None and "labels" not in ignore:
         place = sum(finding.code not in {"identifier", "equal"} for finding in findings)
         items[place:place] = _doubted_labels(error_estimator, labels)
     return {"items": items}
@@ -85,7 +96,8 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
     """Item of the section: a finding with the number it rests on, a table and advice."""
     code, columns, evidence = finding.code, finding.columns, finding.evidence
     facts = {name: value for name, value in evidence.items() if not isinstance(value, list)}
-    sentence, advice, rows = finding.sentence, ADVICE[code], []
+    sentence, advice = finding.sentence, ADVICE[code]
+    rows: list[dict[str, Any]] = []
     if code == "leak":
         figure = percent(facts["score"])
         rows = [
@@ -94,7 +106,19 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
         ]
     elif code == "duplicate":
         figure = percent(facts["share"])
-        rows = _pairs(finding, labels)
+        known, pairs = (
+            set(finding.rows),
+            zip(finding.rows, evidence["copies"], evidence["exact"], strict=True),
+        )
+        rows = [
+            {
+                "row": int(labels[row]),
+                "copy": int(labels[copy]),
+                "kind": "equal" if exact else "near",
+            }
+            for row, copy, exact in pairs
+            if row < copy or copy not in known  # each pair once
+        ]
         if len(rows) > MOST_LISTED:
             sentence += f" The first {MOST_LISTED} pairs are listed."
     elif code == "entity":
@@ -129,17 +153,6 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
         "advice": advice,
         "facts": facts,
     }
-
-
-def _pairs(finding: Finding, labels: Ints) -> list[dict[str, Any]]:
-    """Rows with their copies, each pair once."""
-    known, copies = set(finding.rows), finding.evidence["copies"]
-    exact = finding.evidence["exact"]
-    return [
-        {"row": int(labels[row]), "copy": int(labels[copy]), "kind": "equal" if equal else "near"}
-        for row, copy, equal in zip(finding.rows, copies, exact, strict=True)
-        if row < copy or copy not in known
-    ]
 
 
 def _doubted_labels(error_estimator: Any, labels: Ints) -> list[dict[str, Any]]:

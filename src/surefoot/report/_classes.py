@@ -47,7 +47,10 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
         np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
     )
     accepted = promise.accepted(held_out.error) if promise.kept else None
-    units, scores = group_codes(held_out), class_scores(held_out)
+    units, scores = group_codes(held_out), held_out.probabilities
+    if scores is None:
+        scores = held_out.scores
+        scores = scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
     items = []
     for code, label in enumerate(classes):
         is_class, is_predicted = truth == code, predicted == code
@@ -72,8 +75,22 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
         )
     ranked = [item for item in items if item["roc_auc"] is not None]
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
-    missed, flipping = hardly_found(items), measure_flipping(held_out)
-    sentence = missed_sentence(missed)
+    # Classes known to be found less than half of the time, in all rows or in the answered ones, worst first.
+    missed = [
+        {
+            "label": item["label"],
+            "in": item["missed_in"],
+            "n_rows": item["n_rows"],
+            "recall": item["recall"]["value"],
+            "low": item["recall"]["low"],
+            "high": item["recall"]["high"],
+            "n_answered": item["answered"] and item["answered"]["n_rows"],
+            "recall_answered": item["answered"] and item["answered"]["recall"]["value"],
+        }
+        for item in sorted(items, key=_by_recall)
+        if item["missed_in"] is not None
+    ]
+    sentence, flipping = missed_sentence(missed), measure_flipping(held_out)
     advice = flipping["sentence"] if flipping is not None and flipping["low"] > 0 else None
     return {
         "items": sorted(items, key=_by_recall)[:MOST_LISTED],
@@ -102,14 +119,6 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
     }
 
 
-def class_scores(held_out: HeldOut) -> Floats:
-    """Score of each class in each held-out row: the model's probabilities, or its decision values."""
-    if held_out.probabilities is not None:
-        return held_out.probabilities
-    scores = held_out.scores
-    return scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
-
-
 def _found(
     is_class: Mask, is_predicted: Mask, rows: Mask, units: Ints, confidence: float
 ) -> dict[str, Any]:
@@ -136,24 +145,6 @@ def _missed_in(
         if rows.any() and share_interval(is_found[rows], units[rows], confidence)[1] < 0.5:
             return name
     return None
-
-
-def hardly_found(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Classes known to be found less than half of the time, in all rows or in the answered ones, worst first."""
-    return [
-        {
-            "label": item["label"],
-            "in": item["missed_in"],
-            "n_rows": item["n_rows"],
-            "recall": item["recall"]["value"],
-            "low": item["recall"]["low"],
-            "high": item["recall"]["high"],
-            "n_answered": item["answered"] and item["answered"]["n_rows"],
-            "recall_answered": item["answered"] and item["answered"]["recall"]["value"],
-        }
-        for item in sorted(items, key=_by_recall)
-        if item["missed_in"] is not None
-    ]
 
 
 def _by_recall(item: dict[str, Any]) -> float:

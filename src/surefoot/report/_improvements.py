@@ -127,26 +127,21 @@ def find_improvements(
         rows: refits.grow,
         labels: refits.label,
     }
-    improvements = {
-        name: {"name": name, **_measured_or_not(each)} for name, each in options.items()
-    }
-    learns = improvements[rows]["verdict"] == "helps"
-    for improvement in improvements.values():
-        improvement["rows"] = []
-        if learns and improvement["at_full_size"]:
+    next_rows = _next_rows(error_estimator, X_unlabelled)
+    improvements = {}
+    for name, option in options.items():
+        try:
+            measured = option()
+        except NotMeasurableError as reason:
+            measured = dict.fromkeys(("gain", "low", "high", "of"))
+            measured |= {"verdict": "cannot tell", "at_full_size": False, "sentence": str(reason)}
+        own_rows = next_rows if name == labels else []
+        improvements[name] = {"name": name, **measured, "rows": own_rows}
+    if improvements[rows]["verdict"] == "helps":
+        for improvement in improvements.values():
+            improvement["sentence"] += STEEP if improvement["at_full_size"] else ""
             improvement["at_full_size"] = False
-            improvement["sentence"] += STEEP
-    improvements[labels]["rows"] = _next_rows(error_estimator, X_unlabelled)
     return list(improvements.values())
-
-
-def _measured_or_not(option: Callable[[], Improvement]) -> Improvement:
-    """Improvement that an option measures, or one whose sentence says why it cannot be measured."""
-    try:
-        return option()
-    except NotMeasurableError as reason:
-        figures = dict.fromkeys(("gain", "low", "high", "of"))
-        return {"verdict": "cannot tell", **figures, "at_full_size": False, "sentence": str(reason)}
 
 
 def _measured(
@@ -239,48 +234,43 @@ class OtherModels:
             for name, prediction in self.held_out.opinions.items()
             if name != own
         }
+        in_words = 1 if self.held_out.classes is None else 0
+        self.names = {name: OPINIONS[name][in_words] for name in self.losses}
         self.note = ""
         if n_rows > MOST_LEARNED_ROWS:
             self.note = f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
 
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one."""
-        self._check()
-        best = self._best_elsewhere([*self.losses.values()])
+        best = self._best_elsewhere(without=1)
         gain = _gain(self.held_out, self.held_out.losses, best, counts=self.unit.is_share)
-        name = self._name(min(self.losses, key=lambda name: float(self.losses[name].mean())))
+        name = self.names[min(self.losses, key=lambda name: float(self.losses[name].mean()))]
         sentence = f"{name[0].upper()}{name[1:]} in its place would make {gain.amount(self.unit)}."
         return _measured(gain, sentence + self.note, at_full_size=not self.note)
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, over the one that is best alone."""
-        self._check()
-        alone = self._best_elsewhere([self.held_out.losses, *self.losses.values()])
+        alone = self._best_elsewhere()
         gain = _gain(self.held_out, alone, self._best_on_each_row(), counts=self.unit.is_share)
-        names = enumerated(["this model", *map(self._name, self.losses)])
+        models = enumerated(["this model", *self.names.values()])
         sentence = (
-            f"Picking the best of {names} for each row would make {gain.amount(self.unit)} than the best of them "
+            f"Picking the best of {models} for each row would make {gain.amount(self.unit)} than the best of them "
             "alone."
         )
         return _measured(gain, sentence + self.note, at_full_size=not self.note)
 
-    def _check(self) -> None:
+    def _best_elsewhere(self, without: int = 0) -> Floats:
+        """Losses of the model that has the least loss on the rows of the other folds, `without` the first ones."""
         if not self.losses:
             raise NotMeasurableError("No other model was fitted on the folds of this one.")
         if self.held_out.losses.sum() == 0:
             raise NotMeasurableError(
                 f"It made no mistake on {number(len(self.held_out))} rows, so that none can be better."
             )
-
-    def _name(self, opinion: str) -> str:
-        return OPINIONS[opinion][1 if self.held_out.classes is None else 0]
-
-    def _best_elsewhere(self, losses: list[Floats]) -> Floats:
-        """Losses of the candidate that has the least loss on the rows of the other folds."""
-        best = np.empty(len(losses[0]))
+        losses = np.array([self.held_out.losses, *self.losses.values()])[without:]
+        best = np.empty(len(self.held_out))
         for here in self._folds():
-            means = [float(one[~here].mean()) for one in losses]
-            best[here] = losses[int(np.argmin(means))][here]
+            best[here] = losses[losses[:, ~here].mean(axis=1).argmin(), here]
         return best
 
     def _best_on_each_row(self) -> Floats:

@@ -1,6 +1,5 @@
 """Sections on the outputs of a model: probabilities of a classifier, predictions and intervals of a regressor."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -196,28 +195,21 @@ def _explained(
         n_rows, first, second, lost = np.moveaxis(sums, -1, 0)
         return np.log(lost) - np.log(np.maximum(second - first**2 / n_rows, 0))
 
-    ends = jackknife_interval(sums, log_unexplained, confidence)
     value = 1 - float(parts[3].sum()) / float(parts[2].sum())
-    return {"value": value} | _transformed(ends, lambda ends: -np.expm1(ends[::-1]))
+    ends = jackknife_interval(sums, log_unexplained, confidence, lambda ends: -np.expm1(ends))
+    return {"value": value, **ends}
 
 
 def _root_mean_square(residuals: Floats, units: Ints, confidence: float) -> dict[str, float | None]:
-    """RMSE with its interval: the jackknife of its logarithm, so that no end is below 0."""
+    """RMSE with its interval: the jackknife of the logarithm of its square, so that no end is below 0."""
     sums = np.column_stack([np.bincount(units), np.bincount(units, residuals**2)]).astype(float)
     ends = jackknife_interval(
-        sums, lambda sums: np.log(sums[..., 1] / sums[..., 0]) / 2, confidence
+        sums,
+        lambda sums: np.log(sums[..., 1] / sums[..., 0]),
+        confidence,
+        lambda ends: np.exp(ends / 2),
     )
-    return {"value": float(np.sqrt(np.mean(residuals**2)))} | _transformed(ends, np.exp)
-
-
-def _transformed(
-    ends: tuple[float, float] | None, transform: Callable[[Floats], Floats]
-) -> dict[str, float | None]:
-    """Ends of an interval on the scale of the figure; None if there is none, or if it has no finite ends."""
-    with np.errstate(over="ignore"):
-        low, high = transform(np.array(ends or (np.nan, np.nan))).tolist()
-    is_finite = np.isfinite(low) and np.isfinite(high)
-    return {"low": low if is_finite else None, "high": high if is_finite else None}
+    return {"value": float(np.sqrt(np.mean(residuals**2))), **ends}
 
 
 def _about_explained(value: float | None, n_rows: int) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -28,7 +28,7 @@ from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.report._answer import describe_answering
-from surefoot.report._checks import describe_checks
+from surefoot.report._checks import check_ignored, describe_checks
 from surefoot.report._classes import describe_classes
 from surefoot.report._how import describe_data, describe_how
 from surefoot.report._improvements import find_improvements, n_refits
@@ -122,9 +122,12 @@ class ReliabilityReport(WrittenPage):
         classes. All figures are then costs.
     by : column name, list of them, or dict of name to array-like of shape (n_rows,), default=None
         Columns of X, or other columns, whose groups are compared with each other.
+    ignore : iterable of str, default=()
+        Checks of the table to leave out: those of :func:`surefoot.checks.check_table` ("leak", "duplicate", "entity",
+        "order", "identifier", "equal"), and "labels", the labels that may be wrong.
     confidence : float, default=0.95
         Confidence of promises, and of the intervals around figures.
-    max_reference_rows : int, default=10_000
+    max_reference_rows : int, default=5_000
         Most rows among which neighbours are searched.
     random_state : int, default=0
         Seed of all random draws.
@@ -164,8 +167,9 @@ class ReliabilityReport(WrittenPage):
         max_risk: float | Mapping[Any, float] | None = None,
         loss: Any = None,
         by: Any = None,
+        ignore: Iterable[str] = (),
         confidence: float = 0.95,
-        max_reference_rows: int = 10_000,
+        max_reference_rows: int = 5_000,
         random_state: int = 0,
         n_jobs: int | None = None,
         name: str | None = None,
@@ -183,6 +187,7 @@ class ReliabilityReport(WrittenPage):
         self.max_risk = max_risk
         self.loss = loss
         self.by = by
+        self.ignore = ignore
         self.confidence = confidence
         self.max_reference_rows = max_reference_rows
         self.random_state = random_state
@@ -297,9 +302,10 @@ class ReliabilityReport(WrittenPage):
     def _describe(self) -> dict[str, Any]:
         started, seed, is_asked = time.perf_counter(), self.random_state, self.max_risk is not None
         by = check_by(self.by, as_table(self.X))  # a wrong column is noticed before rows are judged
+        ignore = check_ignored(self.ignore)
         X, y, splits, error_estimator, promise = self._fitted
         held_out, labels = error_estimator.held_out_, row_labels(X)
-        checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv)
+        checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
         step_done("section")
         answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
         step_done("section")
@@ -408,11 +414,7 @@ def model_name(estimator: Any) -> str:
 
 
 def table_size(X: Any) -> str:
-    """Number of rows and columns of a table of any kind, in words; neither checks nor converts it."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if not shape:
-        n_rows = len(X) if hasattr(X, "__len__") else 0
-        is_nested = n_rows > 0 and isinstance(X[0], (list, tuple))
-        shape = (n_rows, len(X[0])) if is_nested else (n_rows,)
-    n_columns = int(shape[1]) if len(shape) > 1 else 1  # texts have one
-    return f"{plural(int(shape[0]), 'row')}, {plural(n_columns, 'column')}"
+    """Number of rows and columns of a table of any kind, in words; texts have one column."""
+    shape = np.shape(X)
+    n_rows, n_columns = shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1
+    return f"{plural(int(n_rows), 'row')}, {plural(int(n_columns), 'column')}"

@@ -1,6 +1,6 @@
 """Section "The rows": held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -231,16 +231,13 @@ def plain(value: Any) -> Any:
     """Value for JSON: a number, a text, a boolean, or None for a missing value or an infinite number."""
     if is_missing(value):
         return None
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if np.isfinite(value) else None
-    if isinstance(value, (datetime, date)):
-        text = value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
-        return text.removesuffix(" 00:00:00")
-    return str(value)
+    if isinstance(value, (np.bool_, np.integer, np.floating)):
+        value = value.item()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    return value if isinstance(value, (bool, int)) else str(value)
 
 
 def _explain_columns(

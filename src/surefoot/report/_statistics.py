@@ -34,8 +34,8 @@ def mistaken(held_out: HeldOut) -> Mask:
     return np.asarray(held_out.prediction != held_out.truth)
 
 
-def losses_of(held_out: HeldOut, prediction: NDArray[Any]) -> Floats:
-    """Losses of other predictions for the held-out rows: 0 or 1, costs, or sizes of errors."""
+def losses_of(held_out: HeldOut, prediction: Any) -> Floats:
+    """Losses of other predictions, or of a constant one, for the held-out rows: 0 or 1, costs, or sizes of errors."""
     truth = held_out.truth
     if held_out.classes is None:
         return np.abs(prediction - truth)
@@ -143,32 +143,38 @@ def difference_interval(
 
 
 def jackknife_interval(
-    sums: Floats, statistic: Callable[[Floats], Floats], confidence: float
-) -> tuple[float, float] | None:
-    """Ends of Student's interval of a statistic of sums over rows, by leaving out one unit at a time.
+    sums: Floats,
+    statistic: Callable[[Floats], Floats],
+    confidence: float,
+    scale: Callable[[Floats], Floats],
+) -> dict[str, float | None]:
+    """Interval, as `low` and `high`, of a statistic of sums over rows, by leaving out one unit at a time.
 
     Parameters
     ----------
     sums : ndarray of shape (n_units, n_sums)
         Sums over the rows of each unit, such as each row or each group.
     statistic : callable
-        Statistic of the sums over all units, for arrays of shape (..., n_sums).
+        Statistic of the sums over all units, for arrays of shape (..., n_sums); its interval is Student's.
     confidence : float
         Confidence of the interval.
+    scale : callable
+        Maps both ends to the scale on which they are shown.
 
     Returns
     -------
-    ends : (low, high), or None
-        None if there is one unit only, or if the statistic is not finite without one of them.
+    ends : dict
+        None if there is one unit only, or if the statistic is not finite without one of them, or an end is not.
     """
     n_units, total = len(sums), sums.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         left_out, estimate = statistic(total - sums), statistic(total)
-    if n_units < 2 or not (np.isfinite(left_out).all() and np.isfinite(estimate)):
-        return None
-    spread = np.sqrt((n_units - 1) / n_units * ((left_out - left_out.mean()) ** 2).sum())
-    reach = float(student.ppf((1 + confidence) / 2, n_units - 1) * spread)
-    return float(estimate) - reach, float(estimate) + reach
+        spread = np.sqrt((n_units - 1) / n_units * ((left_out - left_out.mean()) ** 2).sum())
+        reach = student.ppf((1 + confidence) / 2, n_units - 1) * spread
+        ends = np.sort(scale(np.array([estimate - reach, estimate + reach])))
+    if n_units < 2 or not np.isfinite([*left_out, *ends]).all():
+        return {"low": None, "high": None}
+    return {"low": float(ends[0]), "high": float(ends[1])}
 
 
 class Gain(NamedTuple):

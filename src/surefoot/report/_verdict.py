@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot._typing import Floats
 from surefoot._words import number, percent, quoted
@@ -39,39 +38,51 @@ def give_verdict(
 
     `is_asked` says that the user asked for the risk of `promise`.
     """
+    unit, losses, confidence = held_out.unit, held_out.losses, promise.confidence
+    best = best_constant(held_out)
+    mean, constant = float(losses.mean()), losses_of(held_out, best)
+    low, high = loss_interval(held_out, confidence)
+    name = "the median" if held_out.classes is None else f"“{best}”"
+    adds, checking = _knows_more(answer["augrc"]), _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
-    adds = _knows_more(answer["augrc"])
-    constant, constant_name = best_constant(held_out)
-    constant_losses = losses_of(held_out, constant)
     sentences = [
         *_about_checks(checks),
-        _about_baseline(held_out, constant_losses, constant_name, promise.confidence),
-        _about_checking(held_out, answer),
+        _about_baseline(held_out, constant, name, confidence),
+        checking["sentence"],
         _about_knowing(held_out, answer, adds),
         _about_answering(held_out, promise, answer, is_asked),
         *(classes["for_verdict"] if classes else []),
         *(each["sentence"] for each in helping[:1]),
     ]
+    figures = [mean, low, high, float(constant.mean())]
+    headline = f"Off by {number(mean)} on average."
+    if held_out.costs is not None:
+        headline = f"An answer costs {number(mean)} on average."
+    if unit.is_share:
+        figures = [1 - figures[i] for i in (0, 2, 1, 3)]
+        headline = f"Right {percent(1 - mean)} of the time."
+    value, low_end, high_end, baseline = map(unit.show, figures)
+    ends = f"{low_end} to {high_end}, {percent(confidence)} confidence"
+    answered, about = "–", "no risk can be promised"
+    if answer["chosen"] is not None:
+        chosen = answer["promises"][answer["chosen"]]
+        answered = percent(chosen["coverage"])
+        about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
     return {
-        "headline": _headline(held_out),
+        "headline": headline,
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
-            _how_good(held_out, constant_losses, constant_name, promise.confidence),
-            _how_well_it_knows(held_out, answer),
-            _what_to_do(answer),
+            {
+                "value": value,
+                "label": "right" if unit.is_share else unit.of_answers,
+                "about": f"{ends}; always predicting {name}: {baseline}",
+            },
+            checking["figure"],
+            {"value": answered, "label": "of the rows can be answered", "about": about},
         ],
         "adds": adds,
     }
-
-
-def _headline(held_out: HeldOut) -> str:
-    mean = float(held_out.losses.mean())
-    if held_out.unit.is_share:
-        return f"Right {percent(1 - mean)} of the time."
-    if held_out.costs is not None:
-        return f"An answer costs {number(mean)} on average."
-    return f"Off by {number(mean)} on average."
 
 
 def _about_checks(checks: dict[str, Any]) -> list[str]:
@@ -100,17 +111,13 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def best_constant(held_out: HeldOut) -> tuple[NDArray[Any], str]:
-    """Always the most frequent class, the cheapest class, or the median; and its name."""
+def best_constant(held_out: HeldOut) -> Any:
+    """The most frequent class, the cheapest class, or the median: what is best to predict always."""
     truth, classes = held_out.truth, held_out.classes
     if classes is None:
-        return np.full(len(truth), np.median(truth)), "the median"
-    labels, counts = np.unique(truth, return_counts=True)
-    best = labels[counts.argmax()]
-    if held_out.costs is not None:
-        means = held_out.costs[np.searchsorted(classes, truth)].mean(axis=0)
-        best = classes[means.argmin()]
-    return np.repeat(np.asarray([best]), len(truth)), f"“{best}”"
+        return np.median(truth)
+    costs = 1.0 - np.eye(len(classes)) if held_out.costs is None else held_out.costs
+    return classes[costs[np.searchsorted(classes, truth)].mean(axis=0).argmin()]
 
 
 def _about_baseline(
@@ -126,23 +133,28 @@ def _about_baseline(
     return f"These rows do not show that it is better than always predicting {name}."
 
 
-def _caught(answer: dict[str, Any], by: str) -> float | None:
-    """Share of the total error that is caught by checking a tenth of the rows; None if there is no such order."""
-    shares = answer["caught"][by]
-    return None if shares is None else float(shares[answer["coverage"].index(1 - CHECKED)])
-
-
-def _about_checking(held_out: HeldOut, answer: dict[str, Any]) -> str:
+def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, Any]:
+    """Sentence and figure on what a person catches who checks the tenth of the rows with the highest estimates."""
+    total = held_out.unit.total.split(" ", 1)[1]
     if held_out.losses.sum() == 0:
-        return f"{held_out.unit.nothing.format(number(len(held_out)))}: there is nothing to flag."
-    own = _caught(answer, "own")
-    by = f" ({percent(CHECKED)} if the rows were chosen at random)"
-    if own is not None:
-        by = f" ({percent(own)} if the rows were chosen by the model's own confidence)"
-    return (
-        f"If a person checked the {percent(CHECKED)} of rows with the highest estimated error, they would catch "
-        f"{percent(_caught(answer, 'surefoot'))} of its {held_out.unit.total.split(' ', 1)[1]}{by}."
-    )
+        nothing = held_out.unit.nothing.format(number(len(held_out)))
+        figure = {"value": "–", "label": f"of its {total} caught", "about": "there is none"}
+        return {"sentence": f"{nothing}: there is nothing to flag.", "figure": figure}
+    at, shares = answer["coverage"].index(1 - CHECKED), answer["caught"]
+    caught, checked = percent(shares["surefoot"][at]), percent(CHECKED)
+    other, by, its = checked, "at random", "at random"
+    if shares["own"] is not None:
+        by, its = "by the model's own confidence", "by its own confidence"
+        other = percent(shares["own"][at])
+    return {
+        "sentence": f"If a person checked the {checked} of rows with the highest estimated error, they would catch "
+        f"{caught} of its {total} ({other} if the rows were chosen {by}).",
+        "figure": {
+            "value": caught,
+            "label": f"of the {total.removeprefix('total ')} caught by checking {checked} of the rows",
+            "about": f"chosen {its}: {other}",
+        },
+    }
 
 
 def _knows_more(augrc: dict[str, Any]) -> bool | None:
@@ -201,45 +213,6 @@ def _about_answering(
         )
     n_rows = number(len(held_out))
     return f"No risk can be promised {confidence}: {n_rows} rows with so many errors are too few."
-
-
-def _how_good(
-    held_out: HeldOut, constant_losses: Floats, name: str, confidence: float
-) -> dict[str, str]:
-    unit, mean = held_out.unit, float(held_out.losses.mean())
-    low, high = loss_interval(held_out, confidence)
-    baseline = float(constant_losses.mean())
-    if unit.is_share:
-        mean, low, high, baseline = 1 - mean, 1 - high, 1 - low, 1 - baseline
-    return {
-        "value": unit.show(mean),
-        "label": "right" if unit.is_share else unit.of_answers,
-        "about": f"{unit.show(low)} to {unit.show(high)}, {percent(confidence)} confidence; "
-        f"always predicting {name}: {unit.show(baseline)}",
-    }
-
-
-def _how_well_it_knows(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, str]:
-    total = held_out.unit.total.split(" ", 1)[1]
-    if held_out.losses.sum() == 0:
-        return {"value": "–", "label": f"of its {total} caught", "about": "there is none"}
-    own = _caught(answer, "own")
-    return {
-        "value": percent(_caught(answer, "surefoot")),
-        "label": f"of the {total.removeprefix('total ')} caught by checking {percent(CHECKED)} of the rows",
-        "about": f"chosen at random: {percent(CHECKED)}"
-        if own is None
-        else f"chosen by its own confidence: {percent(own)}",
-    }
-
-
-def _what_to_do(answer: dict[str, Any]) -> dict[str, str]:
-    value, about = "–", "no risk can be promised"
-    if answer["chosen"] is not None:
-        promise = answer["promises"][answer["chosen"]]
-        value = percent(promise["coverage"])
-        about = f"{promise['short']}, {percent(answer['confidence'])} confidence"
-    return {"value": value, "label": "of the rows can be answered", "about": about}
 
 
 def give_numbers(

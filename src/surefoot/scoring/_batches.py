@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import is_classifier
 
-from surefoot._sure import Sure, check_sure
+from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._tables import (
     as_fitted,
     column_names,
@@ -26,7 +26,7 @@ CHUNK = 10_000
 
 
 def score_batches(
-    error_estimator: Sure,
+    error_estimator: ErrorEstimator,
     batches: Iterable[Any],
     promise: Promise | None = None,
     *,
@@ -76,7 +76,7 @@ def score_batches(
     return (score_batch(error_estimator, batch, promise, keep)[0] for batch in batches)
 
 
-def output_schema(error_estimator: Sure, *, keep: Any = None) -> pa.Schema:
+def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Schema:
     """Names and types of the columns that `score_batches` returns; they depend on the model, not on the rows.
 
     Parameters
@@ -104,7 +104,7 @@ def output_schema(error_estimator: Sure, *, keep: Any = None) -> pa.Schema:
     >>> output_schema(error_estimator).names[:5]
     ['prediction', 'estimated_error', 'low', 'high', 'residual']
     """
-    check_sure(error_estimator)
+    check_error_estimator(error_estimator)
     number, flag = pa.float64(), pa.bool_()
     if is_classifier(error_estimator):
         has_probabilities = hasattr(error_estimator.estimator_, "predict_proba")
@@ -134,7 +134,7 @@ def label_type(classes: Any) -> pa.DataType:
 
 
 def score_batch(
-    error_estimator: Sure, batch: Any, promise: Promise, keep: Any = None
+    error_estimator: ErrorEstimator, batch: Any, promise: Promise, keep: Any = None
 ) -> tuple[pa.RecordBatch, int]:
     """Scores of one batch, behind the columns that are kept, and how many infinite numbers were judged as missing."""
     n_rows, n_infinite, rows = count_rows(batch), 0, None
@@ -152,7 +152,7 @@ def score_batch(
     return pa.RecordBatch.from_arrays([*kept, *judged], schema=schema), n_infinite
 
 
-def rows_for(error_estimator: Sure, batch: Any) -> tuple[Any, int]:
+def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
     """Rows of a batch as the model takes them, and how many infinite numbers became missing.
 
     A frame keeps its types, and a batch of Arrow gets those of `fit`.

@@ -2,19 +2,20 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from operator import call
 from typing import Any
 
 import pyarrow as pa
 from joblib import parallel_config
 
+from surefoot._error_estimators import ErrorEstimator
 from surefoot._optional import needed_for
-from surefoot._sure import Sure
 from surefoot._tables import model_columns
 from surefoot.abstention import Promise
 from surefoot.scoring._batches import output_schema, score_batches
 
 
-def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) -> Any:
+def score_dask(error_estimator: ErrorEstimator, ddf: Any, promise: Promise | None = None) -> Any:
     """Scores of each row of a Dask frame, as a Dask frame with its index and divisions; nothing is computed yet.
 
     Each partition is judged where it is, by `score_batches`. The model is one object of the task graph:
@@ -77,7 +78,7 @@ def score_dask(error_estimator: Sure, ddf: Any, promise: Promise | None = None) 
     )
 
 
-def judge_partition(part: Any, error_estimator: Sure, promise: Promise) -> Any:
+def judge_partition(part: Any, error_estimator: ErrorEstimator, promise: Promise) -> Any:
     """Frame of the scores of a partition, with its index."""
     table = pa.Table.from_pandas(part, preserve_index=False, nthreads=1)
     with parallel_config("sequential"):
@@ -96,7 +97,7 @@ def on_workers(client: Any, shared: Any, tasks: Iterable[Any]) -> Iterator[Any]:
     waiting: deque[Any] = deque()
     for function, arguments, _ in tasks:
         waiting.append(
-            submitted(client, called, sent if function is shared else function, *arguments)
+            submitted(client, call, sent if function is shared else function, *arguments)
         )
         if len(waiting) > 2 * max(1, sum(client.nthreads().values())):
             yield waiting.popleft().result()
@@ -116,8 +117,3 @@ def submitted(client: Any, function: Any, *arguments: Any) -> Any:
 def itself(value: Any) -> Any:
     """Value that is given: a call of this keeps a value on workers, and on the scheduler if they are lost."""
     return value
-
-
-def called(function: Any, *arguments: Any) -> Any:
-    """Result of a function that is sent to a worker by itself."""
-    return function(*arguments)

@@ -49,14 +49,15 @@ class Record:
         for left_over in folder.glob(TEMPORARY):
             left_over.unlink(missing_ok=True)
         lines = self._read()
-        if not lines:
-            self._check_is_empty()
-        elif len(lines) > 1:  # a run that wrote no part binds nobody
+        if len(lines) > 1:  # a run that wrote no part binds nobody
             self._check_agrees(lines[0], head)
             head = lines[0]
-        self.parts = self._whole_parts(lines[1:])
+        numbered = takewhile(lambda each: is_whole(folder, each[1], each[0]), enumerate(lines[1:]))
+        self.parts = [line for _, line in numbered]
         self.is_complete = lines[1:] == [*self.parts, END]
-        self._write(head)
+        # Only the lines that are valid: a kill may have cut off the last one.
+        valid = [head, *self.parts, *([END] if self.is_complete else [])]
+        write_whole(self.path, b"".join(map(as_line, valid)))
 
     @property
     def n_rows(self) -> int:
@@ -75,9 +76,8 @@ class Record:
 
     def finish(self) -> None:
         """Note that there are no more parts."""
-        if not self.is_complete:
-            self._append(END)
-            self.is_complete = True
+        self._append(END)
+        self.is_complete = True
 
     def _append(self, line: dict[str, Any]) -> None:
         with self.path.open("ab") as file:
@@ -85,14 +85,13 @@ class Record:
             file.flush()
             os.fsync(file.fileno())
 
-    def _write(self, head: dict[str, Any]) -> None:
-        """Write the lines that are valid: a kill may have cut off the last one."""
-        end = [END] if self.is_complete else []
-        write_whole(self.path, b"".join(map(as_line, [head, *self.parts, *end])))
-
     def _read(self) -> list[dict[str, Any]]:
-        """Lines that can be read; none if there is no record, and an error if its first line is damaged."""
+        """Lines that can be read, none in an empty folder; an error if the first is damaged, or in another folder."""
         if not self.path.exists():
+            if others := sorted(path.name for path in self.folder.iterdir()):
+                raise TableFileError(
+                    f"{self.folder} has {listed(others, 3)} and no scores: name an empty or a new folder."
+                )
             return []
         lines = list(valid_lines(self.path.read_bytes()))
         if not lines or not set(MUST_AGREE) <= set(lines[0]):
@@ -100,17 +99,6 @@ class Record:
                 f"{self.path} is damaged: name another folder, or remove {self.folder} to begin again."
             )
         return lines
-
-    def _whole_parts(self, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Parts before the first whose file is not as it was written."""
-        numbered = takewhile(lambda each: is_whole(self.folder, each[1], each[0]), enumerate(lines))
-        return [line for _, line in numbered]
-
-    def _check_is_empty(self) -> None:
-        if others := sorted(path.name for path in self.folder.iterdir()):
-            raise TableFileError(
-                f"{self.folder} has {listed(others, 3)} and no scores: name an empty or a new folder."
-            )
 
     def _check_agrees(self, old: dict[str, Any], new: dict[str, Any]) -> None:
         for field, meaning in MUST_AGREE.items():

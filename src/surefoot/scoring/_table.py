@@ -20,9 +20,9 @@ from sklearn.utils import check_scalar
 from threadpoolctl import threadpool_limits
 
 from surefoot import __version__
+from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._files import write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
-from surefoot._sure import Sure, check_sure
 from surefoot._tables import (
     CellError,
     CsvTable,
@@ -58,7 +58,7 @@ CELLS_PER_PART = 10_000_000
 
 
 def score_table(
-    error_estimator: Sure,
+    error_estimator: ErrorEstimator,
     source: str | PathLike[str],
     out: str | PathLike[str],
     *,
@@ -129,7 +129,7 @@ def score_table(
     >>> summary["n_rows"], list(scores)[:3]
     (169, ['row', 'prediction', 'probability_0'])
     """
-    check_sure(error_estimator)
+    check_error_estimator(error_estimator)
     source, out = Path(fspath(source)), Path(fspath(out))
     is_file = out.suffix in (".csv", ".parquet") and not out.is_dir()
     with open_table(source, error_estimator.input_form_) as table:
@@ -167,7 +167,9 @@ def score_table(
         return {**summary_of(record.parts), "n_parts": n_parts, "n_earlier": n_earlier}
 
 
-def columns_of(error_estimator: Sure, table: Table, keep: Sequence[str] = ()) -> list[str]:
+def columns_of(
+    error_estimator: ErrorEstimator, table: Table, keep: Sequence[str] = ()
+) -> list[str]:
     """Columns to read, those of the model first; an error if one is missing, or of a kind that no model takes."""
     names = model_columns(error_estimator, table.names, table_name(table.path))
     check_kinds(table, names, error_estimator.input_form_)
@@ -195,7 +197,11 @@ def check_place(out: Path, source: Path, *, is_file: bool) -> None:
 
 
 def head_of(
-    error_estimator: Sure, table: Table, promise: Promise, kept: pa.Schema, rows_per_part: int
+    error_estimator: ErrorEstimator,
+    table: Table,
+    promise: Promise,
+    kept: pa.Schema,
+    rows_per_part: int,
 ) -> dict[str, Any]:
     """First line of the record: what is scored by what."""
     return {
@@ -356,7 +362,7 @@ class JudgedRows(NamedTuple):
 
 
 def judge_table(
-    error_estimator: Sure, source: str | PathLike[str], *, time: str | None = None
+    error_estimator: ErrorEstimator, source: str | PathLike[str], *, time: str | None = None
 ) -> Iterator[JudgedRows]:
     """Judgements of a table of any size, in files: an iterator over parts of at most 10,000 rows, in order.
 
@@ -398,7 +404,7 @@ def judge_table(
     >>> [len(part.judgement) for part in parts]
     [169]
     """
-    check_sure(error_estimator)
+    check_error_estimator(error_estimator)
     with open_table(Path(fspath(source)), error_estimator.input_form_) as table:
         names = columns = columns_of(error_estimator, table)
         if time is not None:

@@ -5,6 +5,8 @@ from math import ceil
 
 import pytest
 
+REGRESSION = pytest.param("regression", marks=pytest.mark.slow)
+
 
 def read(page, name):
     """The figure on the page, as a number: a percentage as a share."""
@@ -56,7 +58,7 @@ def rows_to_check(page):
     return rows.evaluate_all("rows => rows.map(row => Number(row.dataset.row))")
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("task", ["classification", REGRESSION])
 def test_the_slider_moves_the_advice_the_filter_and_the_csv(open_page, request, task):
     summary = request.getfixturevalue(f"{task}_summary")
     rows = [item["row"] for item in summary["rows"]["items"]]  # highest estimated error first
@@ -107,7 +109,7 @@ def test_the_bound_of_the_risk_follows_the_slider_and_is_not_rounded_down(open_p
         assert bound * (1 - 1e-9) <= value <= 1.11 * bound
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("task", ["classification", REGRESSION])
 def test_the_slider_moves_every_figure(open_page, request, task):
     answer = request.getfixturevalue(f"{task}_summary")["answer"]
     page = open_page(task)

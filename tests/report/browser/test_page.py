@@ -10,9 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 from surefoot.report.page import render
 
 TASKS = ("classification", "regression")
+REGRESSION = pytest.param("regression", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", ["classification", REGRESSION])
 def test_axe_finds_nothing_in_light_and_dark(open_page, task):
     page = open_page(task)
     page.locator("button.open").first.click()
@@ -108,7 +109,7 @@ def marked(page):
     return links.evaluate_all("links => links.map(link => link.getAttribute('href'))")
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", ["classification", REGRESSION])
 def test_the_menu_marks_the_section_that_is_read(open_page, task):
     page = open_page(task, reduced_motion="reduce")
     assert marked(page) == []  # above the first section

@@ -39,7 +39,25 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
         "errors": _errors(answer, show),
     }
     if summary["classes"] and (curves := summary["classes"]["curves"]):
-        charts |= {"roc": _roc(curves), "precision_recall": _precision_recall(curves)}
+        charts["roc"] = _class_chart(
+            curves,
+            "roc",
+            "Share of the class found, by share of other rows taken for it (ROC)",
+            "The share of rows of the class that are found (recall, true positive rate), against the share of other "
+            "rows that are taken for it (false positive rate), for every limit on the model's score of the class.",
+            ("other rows taken for it", "rows of the class found"),
+            (diagonal(), "rows ranked at random"),
+        )
+        share = curves[0]["share"]
+        charts["precision_recall"] = _class_chart(
+            curves,
+            "precision_recall",
+            "Share of predictions that are right, by share of the class found (precision and recall)",
+            "The share of rows taken for the class that are of the class (precision), against the share of its rows "
+            "that are found (recall), for every limit on the model's score of the class.",
+            ("rows of the class found", "of the rows taken for it, right"),
+            (level_at(share, alt.Scale(domain=[0, 1])), f"rows ranked at random: {percent(share)}"),
+        )
     for when in ("before", "after"):
         if probabilities.get(when):
             charts[when] = reliability_chart(probabilities[when], when)
@@ -147,31 +165,6 @@ def _errors(answer: dict[str, Any], show: Show) -> Chart:
             {"class": "box own", "label": "for a person"},
         ],
         height=130,
-    )
-
-
-def _roc(curves: list[dict[str, Any]]) -> Chart:
-    return _class_chart(
-        curves,
-        "roc",
-        "Share of the class found, by share of other rows taken for it (ROC)",
-        "The share of rows of the class that are found (recall, true positive rate), against the share of other rows "
-        "that are taken for it (false positive rate), for every limit on the model's score of the class.",
-        ("other rows taken for it", "rows of the class found"),
-        (diagonal(), "rows ranked at random"),
-    )
-
-
-def _precision_recall(curves: list[dict[str, Any]]) -> Chart:
-    share = curves[0]["share"]
-    return _class_chart(
-        curves,
-        "precision_recall",
-        "Share of predictions that are right, by share of the class found (precision and recall)",
-        "The share of rows taken for the class that are of the class (precision), against the share of its rows that "
-        "are found (recall), for every limit on the model's score of the class.",
-        ("rows of the class found", "of the rows taken for it, right"),
-        (level_at(share, alt.Scale(domain=[0, 1])), f"rows ranked at random: {percent(share)}"),
     )
 
 

@@ -292,22 +292,34 @@ def _assemble(
     context: dict[str, Any],
 ) -> str:
     """HTML of a template with its charts; the scripts read `data`, besides the charts and their theme."""
-    specs = {name: chart["spec"] for name, chart in charts.items()}
     code = {
         "style": _asset("style.css"),
         "vega": vega_script(),
         "script": "\n".join(map(_asset, scripts)),
     }
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            context,
-            charts=charts,
-            code={name: Markup(text) for name, text in code.items()},  # noqa: S704 - our own files
-            data_script=Markup(_as_script({"theme": THEME, "charts": specs, **data})),  # noqa: S704 - escaped below
-            policy=_policy(code),
-        )
+    hashes = {
+        name: b64encode(sha256(text.encode()).digest()).decode() for name, text in code.items()
+    }
+    # The page may run its own scripts and style only.
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{hashes['vega']}' 'sha256-{hashes['script']}'; "
+        f"style-src 'sha256-{hashes['style']}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    shown = {
+        "theme": THEME,
+        "charts": {name: chart["spec"] for name, chart in charts.items()},
+        **data,
+    }
+    text = json.dumps(shown, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":  # so that data cannot end the script element
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    page = _environment().get_template(template)
+    return page.render(
+        context,
+        charts=charts,
+        code={name: Markup(each) for name, each in code.items()},  # noqa: S704 - our own files
+        data_script=Markup(text),  # noqa: S704 - escaped above
+        policy=policy,
     )
 
 
@@ -321,7 +333,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_keep_together,
     )
-    environment.filters |= {"percent": percent, "number": number, "figure": _figure}
+    environment.filters |= {"percent": percent, "number": number}
     environment.globals |= {"percent": percent, "number": number}
     return environment
 
@@ -335,32 +347,6 @@ def _keep_together(value: Any) -> Any:
 @cache
 def _asset(name: str) -> str:
     return (files("surefoot.report.page") / "templates" / name).read_text("utf-8")
-
-
-def _policy(code: dict[str, str]) -> str:
-    """Content security policy that allows only the page's own scripts and style, by their hashes."""
-    digests = {
-        name: f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-        for name, text in code.items()
-    }
-    return (
-        f"default-src 'none'; script-src {digests['vega']} {digests['script']}; style-src {digests['style']}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _as_script(data: dict[str, Any]) -> str:
-    """JSON for a script element, escaped so that it cannot end the element."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _figure(value: Any) -> str:
-    return (
-        number(value)
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else str(value)
-    )
 
 
 def vega_script() -> str:

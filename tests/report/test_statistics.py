@@ -1,8 +1,16 @@
+"""Intervals and gains, by hand and against the truth of a generator."""
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
-from surefoot.report._statistics import Gain, relative_gain
+from surefoot.report._statistics import (
+    Gain,
+    difference_interval,
+    relative_gain,
+    wilson_interval,
+)
 
 
 def rows(n_rows):
@@ -87,3 +95,31 @@ def test_a_loss_is_more_of_it_with_its_interval_flipped():
     assert (
         Gain(-0.12, -0.3, 0.04).words(*words) == "12 % more mistakes (90 % interval: −4 % to 30 %)"
     )
+
+
+def test_wilson_intervals_are_those_of_the_textbook():
+    low, high = wilson_interval(8, 10)
+    # z = 1.96: middle (8 + 1.92) / 13.84, reach 1.96 / 13.84 · √(1.6 + 0.96)
+    assert_allclose([low, high], [0.4902, 0.9433], atol=5e-4)
+    assert_allclose([wilson_interval(0, 20)[0], wilson_interval(20, 20)[1]], [0, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("in_group", [1, 10])
+def test_an_interval_of_a_difference_holds_as_often_as_it_says(in_group):
+    """Few mistakes inside, more outside, shared within groups: 95 % of the intervals contain the true difference."""
+    rng = np.random.default_rng(0)
+    n_draws, missed = 200, 0
+    units = np.arange(600) // in_group
+    inside = units % 4 == 0
+    chance = np.where(inside, 0.05, 0.2)
+    for _ in range(n_draws):
+        losses = (rng.random(600)[units] < chance).astype(float)
+        low, high = difference_interval(losses, inside, units, 0.95, is_share=True)
+        missed += not low <= -0.15 <= high
+    assert missed <= n_draws * 0.05 + 3 * np.sqrt(n_draws * 0.05 * 0.95)
+
+
+def test_few_units_show_no_difference():
+    units = np.repeat(np.arange(8), 10)
+    losses = (units < 3).astype(float)
+    assert difference_interval(losses, units < 3, units, 0.95, is_share=True) == (None, None)

@@ -1,0 +1,64 @@
+"""Tables of many batches, types that are inferred from cells, and samples."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from surefoot._tables import infer, read_sample, read_table
+
+
+@pytest.fixture
+def coded(tmp_path):
+    """35,000 rows in four row groups, whose categories are not the same in each."""
+    values = np.where(np.arange(35_000) < 20_000, "a", np.resize(["b", "c"], 35_000))
+    table = pd.DataFrame({"x": np.arange(35_000), "c": pd.Categorical(values, list("zcba"), True)})
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=9000, index=False)
+    return tmp_path / "t.parquet", table
+
+
+def test_categories_are_those_of_the_file_whatever_its_row_groups(coded):
+    path, table = coded
+    pd.testing.assert_frame_equal(read_table(path, print), table)
+
+
+def test_a_sample_is_drawn_at_random_from_all_rows(coded, capsys):
+    path, table = coded
+    counts = np.zeros(7)
+    for seed in range(20):
+        sample = read_sample(path, 700, seed, print)
+        assert sample["x"].is_monotonic_increasing
+        assert sample["x"].is_unique
+        assert sample["c"].tolist() == table["c"][sample["x"]].tolist()
+        counts += np.histogram(sample["x"], bins=7, range=(0, 35_000))[0]
+    assert capsys.readouterr().out.startswith("700 of the 35,000 rows of t.parquet are used")
+    assert np.abs(counts - 2000).max() < 5 * np.sqrt(2000)
+    pd.testing.assert_frame_equal(read_sample(path, 35_000, 0, print), table)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "-2"], pa.array([1, -2])),
+        (["1", None], pa.array([1.0, None])),
+        (["1", "2.5 ", "1e3", "nan"], pa.array([1, 2.5, 1000, float("nan")])),
+        (["True", None, "false"], pa.array([True, None, False])),
+        (["True", "1"], None),
+        (["007", "1"], None),
+        (["0x1A"], None),
+        (["12345678901234567890"], pa.array([12345678901234567890.0])),
+        ([None, None], pa.array([None, None], pa.float64())),
+        (["2024-01-01"], None),
+    ],
+)
+def test_types_are_inferred_from_all_cells(cells, expected):
+    column = pa.array(cells, pa.string())
+    inferred = infer(column)
+    if expected is None:
+        assert inferred.equals(column)
+    else:
+        assert inferred.type == expected.type
+        np.testing.assert_array_equal(
+            inferred.to_numpy(zero_copy_only=False), expected.to_numpy(zero_copy_only=False)
+        )
