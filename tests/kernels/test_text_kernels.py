@@ -7,7 +7,7 @@ from plain_votes import plain_votes, rbf
 from scipy.sparse import csr_array, random_array
 
 from surefoot._kernels import nearest_rows, sparse_cell_steps, sparse_cell_votes
-from surefoot._kernels._text_search import TILE
+from surefoot._kernels._text import TILE
 
 
 def some_rows(n_rows, n_columns=60, seed=0, density=0.15):
