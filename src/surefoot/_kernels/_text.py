@@ -1,6 +1,7 @@
 """Nearest rows of sparse queries, and steps and votes in their cells.
 
-The loops run over slices of one length, so that the compiler vectorises them.
+Several rows lie side by side, one a lane. The innermost loops run over the lanes, so that the compiler vectorises them;
+those over entries are functions of their own that get slices, as numba counts references to slices made in a loop.
 """
 
 from typing import Any
@@ -11,10 +12,12 @@ from surefoot._kernels._compile import kernel
 from surefoot._typing import Floats, Ints
 
 Sparse = tuple[Any, Any, Floats]  # starts, then columns (of CSR) or rows (of CSC), and values
-Rows = tuple[Any, Any, Floats, Floats]  # CSR: starts, columns, values; and the rows' squared lengths
+Rows = tuple[
+    Any, Any, Floats, Floats
+]  # CSR: starts, columns, values; and the rows' squared lengths
 Tables = tuple[Floats, Ints, Ints, Floats]
 
-# Queries side by side: with fewer, each entry of the index costs as much time; with more, they share fewer entries.
+# Queries side by side: with fewer, each entry of the index costs as much time; with more, fewer share it.
 LANES = 16
 # Rows whose sums for so many queries fit a processor's second cache.
 TILE = 5_000
@@ -74,7 +77,7 @@ def _side_by_side(queries: Sparse, first: int, last: int, places: Ints) -> tuple
     return columns[:n_used], weights
 
 
-@kernel(fastmath={"contract"})
+@kernel
 def _add_products(
     index: Sparse,
     columns: Ints,
@@ -95,11 +98,22 @@ def _add_products(
         end = starts[columns[u] + 1]
         if stop < offsets.size:
             end = cursors[u] + np.searchsorted(rows[cursors[u] : end], stop)
-        for p in range(cursors[u], end):
-            row, value = rows[p] - start, values[p]
-            for lane in range(sums.shape[1]):
-                sums[row, lane] += weights[u, lane] * value
+        _add_column(rows, values, cursors[u], end, start, weights[u], sums)
         cursors[u] = end
+
+
+@kernel(fastmath={"contract"})
+def _add_column(
+    rows: Any, values: Floats, first: int, last: int, start: int, weight: Floats, sums: Floats
+) -> None:
+    """Add the products of one column's entries with the queries' values in it."""
+    for p in range(first, last):
+        row, value = (
+            np.uint64(rows[p] - start),
+            values[p],
+        )  # unsigned: no check for a negative index
+        for lane in range(weight.size):
+            sums[row, lane] += weight[lane] * value
 
 
 @kernel
@@ -126,7 +140,9 @@ def _collect(
             largest[group, lane] = most if most > largest[group, lane] else largest[group, lane]
     if start == 0 and n_groups >= n_near:
         at = n_groups - n_near
-        for lane in range(LANES):  # no sum below the n_near-th of the groups' largest is among the nearest
+        for lane in range(
+            LANES
+        ):  # no sum below the n_near-th of the groups' largest is among the nearest
             limits[lane] = np.nextafter(np.partition(largest[:, lane], at)[at], -np.inf)
     for group in range(n_groups):
         if _any_above(largest, group, limits):
@@ -310,40 +326,29 @@ def _fill_products(
     query = np.full(1, q)
     n_used = _fill_lanes(rows[0], rows[1], rows[2], query, n_first, n_used, lanes, places, used)
     for j in range(len(products)):
-        start, stop = starts[near[q, j]], starts[near[q, j] + 1]
-        _fill_dots(products, j, lanes, places, columns, values, start, stop)
+        entries = slice(starts[near[q, j]], starts[near[q, j] + 1])
+        _fill_dots(columns[entries], values[entries], lanes, places, products[j])
     for u in range(n_used):
         places[used[u]] = 0
 
 
 @kernel(fastmath={"contract"})
-def _fill_dots(
-    products: Floats,
-    j: int,
-    lanes: Floats,
-    places: Ints,
-    columns: Any,
-    values: Floats,
-    start: int,
-    stop: int,
-) -> None:
+def _fill_dots(columns: Any, values: Floats, lanes: Floats, places: Ints, products: Floats) -> None:
     """Set the dot products of one row with those in the lanes, four entries at a time."""
-    width = products.shape[1]
-    for lane in range(width):
-        products[j, lane] = 0.0
-    whole = stop - (stop - start) % 4
-    for p in range(start, whole, 4):
-        a, b = places[columns[p]], places[columns[p + 1]]
-        c, d = places[columns[p + 2]], places[columns[p + 3]]
+    products[:] = 0.0
+    whole = columns.size // 4 * 4
+    for p in range(0, whole, 4):
+        a, b = np.uint64(places[columns[p]]), np.uint64(places[columns[p + 1]])
+        c, d = np.uint64(places[columns[p + 2]]), np.uint64(places[columns[p + 3]])
         of_a, of_b, of_c, of_d = values[p], values[p + 1], values[p + 2], values[p + 3]
-        for lane in range(width):
-            products[j, lane] += (of_a * lanes[a, lane] + of_b * lanes[b, lane]) + (
+        for lane in range(products.size):
+            products[lane] += (of_a * lanes[a, lane] + of_b * lanes[b, lane]) + (
                 of_c * lanes[c, lane] + of_d * lanes[d, lane]
             )
-    for p in range(whole, stop):
-        place, value = places[columns[p]], values[p]
-        for lane in range(width):
-            products[j, lane] += value * lanes[place, lane]
+    for p in range(whole, columns.size):
+        place, value = np.uint64(places[columns[p]]), values[p]
+        for lane in range(products.size):
+            products[lane] += value * lanes[place, lane]
 
 
 @kernel
