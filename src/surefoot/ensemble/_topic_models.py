@@ -7,7 +7,7 @@ from typing import Any, Self
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
-from surefoot._crossfit import CrossFitter, PanelRows
+from surefoot._crossfit import CrossFitter, ModelRows
 from surefoot._models import fit_model
 from surefoot._parallel import counted
 from surefoot._typing import Floats, Ints
@@ -88,7 +88,7 @@ class TopicCrossFitter(CrossFitter):
         models = TopicModels(list(estimators), self.owners)
         super().__init__([i for group in indicators for i in group], models, **options)
 
-    def build(self, parts: list[PanelRows], n_trained: int, like: Any) -> list[Any]:
+    def build(self, parts: list[ModelRows], n_trained: int, like: Any) -> list[Any]:
         """Panel of each part; the first is that of the deployed models, if there is none yet."""
         first = [] if like is not None else [self._panel(parts[0], n_trained, None)]
         deployed = first[0] if like is None else like
@@ -97,7 +97,7 @@ class TopicCrossFitter(CrossFitter):
         )
         return list(counted(chain(first, rest), "search"))
 
-    def _panel(self, part: PanelRows, n_trained: int, like: Any) -> TopicPanel:
+    def _panel(self, part: ModelRows, n_trained: int, like: Any) -> TopicPanel:
         return TopicPanel(
             self.indicators,
             part.model,
@@ -109,7 +109,7 @@ class TopicCrossFitter(CrossFitter):
             counted=part.counted,
         )
 
-    def score(self, part: PanelRows, X: Any, n_trained: int, like: Any) -> Floats:
+    def score(self, part: ModelRows, X: Any, n_trained: int, like: Any) -> Floats:
         """Scores of rows by the models of a part."""
         given = part.model, part.X, part.y
         return TopicPanel({}, *given, response=self.response, n_trained=n_trained)(X).scores

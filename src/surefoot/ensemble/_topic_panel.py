@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from surefoot._crossfit import Panel, PanelOutput, PanelRows, build_panels
+from surefoot._crossfit import ModelRows, Panel, PanelOutput, build_panels
 from surefoot._models import series_model
 from surefoot._search import canonical_metric
 from surefoot._typing import Floats, Ints, Mask
@@ -144,7 +144,7 @@ class TopicPanel:
         for topic, model in self._models_of(kind):
             [panel] = build_panels(
                 self._indicators_of(kind),
-                [PanelRows(model, X, y[:, topic], counted=self._counted)],
+                [ModelRows(model, X, y[:, topic], counted=self._counted)],
                 response=self._response,
                 n_trained=self._n_trained,
                 like=deployed.get((kind, topic)),
