@@ -221,7 +221,7 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
-        """Fit the weights and `held_out_probability_`; `rarest` is the number of weighted rows that are wrong, or right."""
+        """Fit the weights and `held_out_probability_`; `rarest` counts the weighted rows that are wrong, or right."""
 
     @abstractmethod
     def _log_odds(self, X: Floats) -> Floats:
