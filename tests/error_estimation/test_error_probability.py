@@ -258,11 +258,11 @@ def test_a_prior_of_other_columns_and_something_else_are_refused():
 def test_without_an_error_doubtful_rows_are_found_all_the_same():
     X, y = make_blobs(300, centers=[[-5, 0], [5, 0]], cluster_std=1.2, random_state=0)
     model = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, y)
-    assert model.held_out_probability_.losses.sum() == 0
+    assert model.held_out_.losses.sum() == 0
     way = np.column_stack([np.linspace(0, 4, 9), np.zeros(9)])
     errors = model.predict_error(way)
     assert errors[0] > 3 * errors[-1]
-    assert_allclose(model.held_out_probability_.error.mean(), 1 / 302, rtol=0.2)
+    assert_allclose(model.held_out_.error.mean(), 1 / 302, rtol=0.2)
 
 
 def test_a_column_counts_by_its_ranks_alone():
