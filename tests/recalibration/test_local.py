@@ -27,6 +27,13 @@ def two_regimes(n_rows, seed):
     return X, y
 
 
+class Vertical(SVC):
+    """Its scores mean the opposite on one side."""
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 1] * 4
+
+
 def line_by_hand(distances, scores, y, model):
     """Offset and slope from the neighbours alone, by a general optimiser; the ridge is towards the global line."""
     center, scale = scores.mean(), scores.std()
@@ -51,8 +58,9 @@ def line_by_hand(distances, scores, y, model):
 def test_weights_and_local_share_are_those_of_a_general_optimiser(ridge):
     X, y = two_regimes(150, 0)
     folds = StratifiedKFold(5)
-    model = LocallyRecalibratedClassifier(SVC(), n_neighbors=40, ridge=ridge, cv=folds).fit(X, y)
-    scores = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
+    model = LocallyRecalibratedClassifier(Vertical(), n_neighbors=40, ridge=ridge, cv=folds)
+    model.fit(X, y)
+    scores = cross_val_predict(Vertical(), X, y, cv=folds, method="decision_function")
     b, a = model.global_weights_[0]
     offset, slope = np.array(
         [line_by_hand(np.linalg.norm(X - row, axis=1), scores, y, model) for row in X]
@@ -82,10 +90,6 @@ def test_a_heavy_ridge_is_the_global_recalibration():
 
 
 def test_slopes_differ_where_the_scores_mean_different_things():
-    class Vertical(SVC):
-        def decision_function(self, X):
-            return np.asarray(X)[:, 1] * 4
-
     X, y = two_regimes(800, 0)
     model = LocallyRecalibratedClassifier(Vertical(), random_state=0).fit(X, y)
     _, slope = model.local_weights([[-0.8, 0.3], [0.8, 0.3]])
