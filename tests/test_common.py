@@ -5,11 +5,12 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import surefoot
@@ -59,63 +60,86 @@ def public_estimators():
     return found
 
 
-# Within other ensembles, of little work: what is checked is the outer one.
-LINE = IndividualErrorClassifier(
-    LogisticRegression(), indicators=Confidence(), cv=2, random_state=0
-)
 SMALL_TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
-TREE = IndividualErrorClassifier(SMALL_TREE, indicators=Confidence(), cv=2, random_state=0)
+SMALL_REGRESSOR = DecisionTreeRegressor(max_depth=2, random_state=0)
+
+
+# Error estimators of little work.
+CHEAP = {"indicators": Confidence(), "cv": 2, "random_state": 0}
+LINE = IndividualErrorClassifier(LogisticRegression(), **CHEAP)
+TREE = IndividualErrorClassifier(SMALL_TREE, **CHEAP)
 RIDGE = IndividualErrorRegressor(
-    Ridge(),
-    DecisionTreeRegressor(max_depth=2, random_state=0),
-    indicators=NeighborDistance(),
-    cv=2,
-    random_state=0,
+    Ridge(), SMALL_REGRESSOR, indicators=NeighborDistance(), cv=2, random_state=0
 )
 
-# Every public estimator must stand here; one that wraps a model stands here with a model.
+# Every public estimator is here once, with a model if it needs one, and with settings of little work.
 INSTANCES = [
     KernelKNeighborsClassifier(),
-    KernelKNeighborsClassifier(n_neighbors=3, kernel="cosine"),
     Confidence(LogisticRegression()),
     LocalSensitivity(LogisticRegression()),
     ResamplingSpread(GaussianNB(), n_resamples=5),
-    ResamplingSpread(RidgeClassifier(), per_class=True),
-    ResamplingSpread(RandomForestClassifier(5, random_state=0)),
     VoteDisagreement(BaggingClassifier(n_estimators=5, random_state=0)),
-    LocalSensitivity(GaussianNB(), per_class=True),
     NeighborDisagreement(LogisticRegression()),
     NeighborDistance(LogisticRegression()),
-    NeighborError(LogisticRegression()),
-    SecondOpinion(LogisticRegression()),
+    NeighborError(GaussianNB(), cv=2),
+    SecondOpinion(GaussianNB(), n_trees=4),
     TrustScore(LogisticRegression()),
-    IndividualErrorClassifier(LogisticRegression(), cv=3),
-    IndividualErrorRegressor(
-        Ridge(), DecisionTreeRegressor(max_depth=2, random_state=0), cv=3, random_state=0
-    ),
+    LINE,
+    RIDGE,
     AbstainingClassifier(LogisticRegression(), Confidence(), coverage=0.8),
-    DeferringClassifier([("cheap", LINE), ("expensive", SMALL_TREE)], cv=2),
-    LocalSelectionClassifier([("line", LINE), ("tree", TREE)]),
-    LocalSelectionRegressor([("ridge", RIDGE)]),
-    TrustWeightedClassifier([("line", LINE), ("tree", TREE)]),
-    StriveClassifier([("line", LogisticRegression()), ("tree", SMALL_TREE)], cv=3),
-    StriveClassifier(
-        [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(), cv=3
-    ),
-    StriveClassifier([("bayes", GaussianNB())], threshold="f1", passthrough=True, cv=2),
-    RecalibratedClassifier(LogisticRegression(), cv=3, random_state=0),
-    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3, random_state=0),
-    LocallyRecalibratedClassifier(LogisticRegression(), cv=3, random_state=0),
+    DeferringClassifier([("cheap", TREE), ("expensive", SMALL_TREE)], cv=2),
+    LocalSelectionClassifier([("tree", TREE)], cv=2),
+    LocalSelectionRegressor([("ridge", RIDGE)], cv=2),
+    TrustWeightedClassifier([("tree", TREE)], cv=2),
+    StriveClassifier([("bayes", GaussianNB())], Confidence(), cv=2),
+    RecalibratedClassifier(LogisticRegression(), cv=2, random_state=0),
+    LocallyRecalibratedClassifier(LogisticRegression(), cv=2, random_state=0),
     DTWNeighbors(),
     KNeighborsDTWClassifier(),
     LocalKNeighborsDTWClassifier(),
-    BoostingClassifier(n_estimators=10),
+    BoostingClassifier(n_estimators=5),
+    FilterBoostingClassifier(GaussianNB()),
+    ActiveLearner(LogisticRegression()),
+]
+
+# Other settings, for which other code is run.
+VARIANTS = [
+    KernelKNeighborsClassifier(n_neighbors=3, kernel="cosine"),
+    LocalSensitivity(GaussianNB(), per_class=True),
+    ResamplingSpread(RidgeClassifier(), per_class=True),
+    ResamplingSpread(RandomForestClassifier(5, random_state=0)),
+    StriveClassifier([("line", LogisticRegression()), ("tree", SMALL_TREE)], cv=3),
+    StriveClassifier([("bayes", GaussianNB())], threshold="f1", passthrough=True, cv=2),
+    RecalibratedClassifier(GaussianNB(), LocalSensitivity(), cv=3, random_state=0),
     BoostingClassifier("real", 10, criterion="error"),
     BoostingClassifier("gentle", 5, DecisionTreeClassifier(max_depth=2)),
     BoostingClassifier("modest", 10),
     BoostingClassifier(estimator=GaussianNB(), n_estimators=5, resample=True),
-    FilterBoostingClassifier(LogisticRegression()),
-    ActiveLearner(LogisticRegression()),
+]
+
+# Default settings of those that have much inside, for checks of what they compute.
+DEFAULTS = [
+    SecondOpinion(LogisticRegression()),
+    IndividualErrorClassifier(LogisticRegression(), random_state=0),
+    IndividualErrorRegressor(Ridge(), random_state=0),
+    AbstainingClassifier(LogisticRegression(), coverage=0.8, random_state=0),
+    DeferringClassifier([("cheap", GaussianNB()), ("expensive", SMALL_TREE)], random_state=0),
+    LocalSelectionClassifier([("bayes", GaussianNB()), ("tree", SMALL_TREE)], random_state=0),
+    LocalSelectionRegressor([("ridge", Ridge()), ("tree", SMALL_REGRESSOR)], random_state=0),
+    TrustWeightedClassifier([("bayes", GaussianNB()), ("tree", SMALL_TREE)], random_state=0),
+    StriveClassifier(
+        [("line", LogisticRegression()), ("tree", SMALL_TREE)], LocalSensitivity(per_class=True)
+    ),
+    RecalibratedClassifier(LogisticRegression(), LocalSensitivity(), random_state=0),
+    LocallyRecalibratedClassifier(LogisticRegression(), random_state=0),
+    BoostingClassifier(),
+    FilterBoostingClassifier(random_state=0),
+]
+DEFAULT_CHECKS = [
+    estimator_checks.check_fit_idempotent,
+    estimator_checks.check_methods_subset_invariance,
+    estimator_checks.check_methods_sample_order_invariance,
+    estimator_checks.check_estimators_pickle,
 ]
 
 
@@ -146,10 +170,7 @@ SEES_ROWS = (
     SecondOpinion,  # its other models take no weights
     TrustScore,
     AbstainingClassifier,
-    DeferringClassifier,
-    LocalSelectionClassifier,
     StriveClassifier,
-    TrustWeightedClassifier,
 )
 
 
@@ -173,6 +194,19 @@ def boosting_failures(estimator):
 @parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_of_other_settings(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", DEFAULT_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", DEFAULTS, ids=lambda e: type(e).__name__)
+def test_scikit_learn_checks_of_the_defaults(estimator, check):
+    check(type(estimator).__name__, clone(estimator))
 
 
 @pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)

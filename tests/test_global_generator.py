@@ -44,7 +44,7 @@ from surefoot.indicators import ResamplingSpread, SecondOpinion
 from surefoot.labeling import serve
 from surefoot.monitoring import audit
 from surefoot.resampling import HoldoutSplit, bias_variance, bootstrap, boundary_bias
-from test_common import INSTANCES
+from test_common import INSTANCES, VARIANTS
 
 CLASSES = make_classification(80, 5, random_state=0)
 NUMBERS = make_regression(80, 5, noise=1, random_state=0)
@@ -132,7 +132,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", [*INSTANCES, *VARIANTS], ids=lambda e: type(e).__name__)
 def test_a_seeded_estimator_draws_from_its_seed_alone(estimator):
     with no_global_draws():
         fit_and_ask(seeded(estimator))
@@ -209,6 +209,7 @@ def test_a_report_draws_from_its_seed_alone(kind):
         report.summarize()
 
 
+@pytest.mark.slow
 def test_a_command_draws_from_its_seed_alone_whatever_the_columns(tmp_path):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(["red", "green", "blue", "sky"], 5)) + f" {i}" for i in range(90)]
@@ -226,6 +227,8 @@ def test_a_draw_is_noticed():
             draw_one()
 
 
+@pytest.mark.slow
 def test_the_regressor_learns_alike_from_one_seed():
-    fits = [IndividualErrorRegressor(Ridge(), cv=2, random_state=0).fit(*NUMBERS) for _ in "ab"]
+    model = IndividualErrorRegressor(Ridge(), indicators=SecondOpinion(), cv=2, random_state=0)
+    fits = [clone(model).fit(*NUMBERS) for _ in "ab"]
     np.testing.assert_array_equal(*(model.judge(NUMBERS[0]).error for model in fits))

@@ -230,10 +230,13 @@ def test_models_of_an_ensemble_have_the_same_folds(ensemble, random_state):
     X, y, _, _ = TABLE
     models = [
         ("near", NEAR),
-        ("judged", IndividualErrorClassifier(NEARER, indicators=Confidence(), random_state=7)),
+        ("judged", judge(NEARER, 3, 7)),
         ("line", LogisticRegression()),
     ]
-    fitted = ensemble(models, random_state=random_state).fit(X[:100], y[:100])
+    settings = (
+        {"cv": 3} if ensemble is LocalSelectionClassifier else {"cv": 3, "indicator": Confidence()}
+    )
+    fitted = ensemble(models, random_state=random_state, **settings).fit(X[:100], y[:100])
     first, *others = (each.held_out_.splits for each in fitted.error_estimators_)
     for splits in others:
         assert_array_equal(splits, first)

@@ -225,12 +225,3 @@ def test_bad_options_are_refused(folder, run, asked, verdict, tmp_path):
     assert "--fail-above nan must be a number" in verdict(full, "--fail-above", "nan").sentence
     assert run(*known, "--labels", "0", *new).code == 2
     assert not (tmp_path / "x.csv").exists()
-
-
-def test_a_table_without_the_columns_of_the_model_is_refused(folder, run, tmp_path):
-    short = tmp_path / "short.csv"
-    short.write_text("age,size\n1,2\n2,3\n")
-    out = ("--out", tmp_path / "ask.csv")
-    assert "short.csv lacks 'row'" in run("audit", folder / "kinds.skops", short, *out).sentence
-    short.write_text("age,row\n")
-    assert "column names but no rows" in run("audit", folder / "kinds.skops", short, *out).sentence

@@ -112,21 +112,6 @@ def test_the_error_that_fit_tells_is_that_of_rows_held_out(run, folder, tmp_path
     assert (found["n_rows"], result.err) == (120, "")
 
 
-def test_missing_columns_are_named(run, write, folder, classifier, tmp_path):
-    path = write("plan,shoe size\nfree,41\n")
-    result = run("score", classifier, path, "--out", tmp_path / "s.csv")
-    assert result.sentence == "table.csv lacks 'age' and 'spent', which the model was fitted on."
-
-
-def test_texts_where_the_model_knows_numbers(run, write, classifier, tmp_path):
-    out = tmp_path / "s.csv"
-    path = write("age,plan,spent\nold,free,1\nyoung,free,2\n")
-    assert run("score", classifier, path, "--out", out).sentence == (
-        f"Line 2 of {path} has 'old' in the column 'age', where the model knows numbers."
-    )
-    assert not out.exists()
-
-
 def test_a_model_of_another_kind_cannot_score(run, folder, tmp_path):
     path = tmp_path / "m.skops"
     dump(LogisticRegression(), path)

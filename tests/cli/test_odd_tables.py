@@ -276,15 +276,7 @@ def every_command(run, model, tmp_path, monkeypatch):
         monkeypatch.setattr("surefoot.report.ReliabilityReport", report)
         monkeypatch.setattr("surefoot.report.MonitoringReport", Watch)
         commands = {
-            "file": [
-                "score",
-                model,
-                path,
-                "--out",
-                tmp_path / "scores.parquet",
-                "--max-risk",
-                "0.5",
-            ],
+            "file": ["score", model, path, "--out", tmp_path / "s.parquet", "--max-risk", "0.5"],
             "folder": ["score", model, path, "--out", tmp_path / "scores", "--max-risk", "0.5"],
             "watch": ["watch", model, path, "--json", "--max-risk", "0.5"],
             "audit": ["audit", model, path, "--labels", "5", "--out", tmp_path / "ask.csv"],
@@ -305,7 +297,7 @@ def check_read_as(table, path, remark, every_command, model, tmp_path):
         assert result.code == 0, (name, result.err)
         remarks = [line for line in result.err.splitlines() if "missing" in line]
         assert remarks == ([remark] if remark else [])
-    one, parts = pd.read_parquet(tmp_path / "scores.parquet"), pd.read_parquet(tmp_path / "scores")
+    one, parts = pd.read_parquet(tmp_path / "s.parquet"), pd.read_parquet(tmp_path / "scores")
     np.testing.assert_allclose(one["estimated_error"], errors)
     pd.testing.assert_frame_equal(one, parts, check_dtype=False)
     np.testing.assert_allclose(read["watch"], errors)

@@ -81,10 +81,6 @@ def test_mistakes_are_one_sentence(run, folder, model, tmp_path):
     assert run("score", model, folder / "big", "--out", out, "--keep", "novel").sentence == (
         "--keep novel has the name of a column that is written: rename it."
     )
-    (tmp_path / "t.csv").write_text("age,plan,spent\n31,free,1\nyoung,free,2\n")
-    assert run("score", model, tmp_path / "t.csv", "--out", out).sentence == (
-        f"Line 3 of {tmp_path / 't.csv'} has 'young' in the column 'age', where the model knows numbers."
-    )
     assert run("score", model, folder / "big", "--out", tmp_path / "no" / "scores").sentence == (
         f"There is no folder {tmp_path / 'no'} to make scores in."
     )

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, issparse
 from sklearn.datasets import load_iris, make_classification
@@ -49,34 +51,21 @@ def linear_svm():
     return make_pipeline(MinMaxScaler(clip=True), StandardScaler(), svm)
 
 
-def test_without_indicators_it_stacks_the_out_of_fold_scores():
+def test_without_indicators_it_is_scikit_learns_stacking():
     X, y = two_classes()
     base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
-    model = StriveClassifier(base, final_estimator=linear_svm(), cv=folds, threshold=0.0)
-    model.fit(X[:200], y[:200])
-    table = np.column_stack(
-        [
-            cross_val_predict(m, X[:200], y[:200], cv=folds, method="decision_function")
-            for _, m in base
-        ]
-    )
-    assert_allclose(model.held_out_.columns[:, 0], table)
-    final = linear_svm().fit(table, y[:200])
-    new = np.column_stack([m.fit(X[:200], y[:200]).decision_function(X[200:]) for _, m in base])
-    assert_allclose(model.decision_function(X[200:]), final.decision_function(new))
-
-
-def test_agrees_with_scikit_learns_stacking():
-    X, y = two_classes()
-    base = [("line", LogisticRegression()), ("svm", LinearSVC(random_state=0))]
-    final, folds = LogisticRegression(), StratifiedKFold(4, shuffle=True, random_state=0)
-    ours = StriveClassifier(base, final_estimator=final, cv=folds, threshold=0.0)
-    theirs = StackingClassifier(base, final, cv=folds, stack_method="decision_function")
+    ours = StriveClassifier(base, final_estimator=linear_svm(), cv=folds, threshold=0.0)
+    theirs = StackingClassifier(base, linear_svm(), cv=folds, stack_method="decision_function")
     scores, expected = (
         model.fit(X[:200], y[:200]).decision_function(X[200:]) for model in (ours, theirs)
     )
     assert_allclose(scores, expected, atol=1e-9)
+    table = [
+        cross_val_predict(m, X[:200], y[:200], cv=folds, method="decision_function")
+        for _, m in base
+    ]
+    assert_allclose(ours.held_out_.columns[:, 0], np.column_stack(table))
 
 
 def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the_row(monkeypatch):
@@ -92,16 +81,6 @@ def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the
         )
         assert_allclose(model.held_out_scores_[:, 0], scores)
         assert model.thresholds_[0] == pytest.approx(learn_threshold(scores, y, objective))
-
-
-def test_a_given_threshold_is_subtracted():
-    X, y = two_classes()
-    at_zero, at_one = (
-        StriveClassifier([("line", LogisticRegression())], threshold=t).fit(X, y)
-        for t in (0.0, 1.0)
-    )
-    assert_allclose(at_zero.decision_function(X) - at_one.decision_function(X), 1.0)
-    assert_array_equal(at_one.predict(X), (at_zero.decision_function(X) > 1).astype(int))
 
 
 def test_topics_are_the_same_together_as_one_by_one():
@@ -291,13 +270,16 @@ def test_a_topic_with_few_documents_starts_from_what_all_topics_taught():
     assert not np.allclose(together.final_estimators_[3].coef, alone.final_estimators_[0].coef)
 
 
-def test_the_threshold_of_log_odds_is_zero_unless_another_saves_errors():
+def test_the_threshold_of_log_odds_is_zero_unless_another_saves_errors_or_is_given():
     X, y = two_classes()
-    base = [("line", LogisticRegression())]
-    assert StriveClassifier(base).fit(X, y).thresholds_[0] == 0.0
-    given = StriveClassifier(base, threshold=0.7).fit(X, y)
+    free, given, for_f1 = (
+        StriveClassifier([("line", LogisticRegression())], threshold=threshold).fit(X, y)
+        for threshold in ("error", 0.7, "f1")
+    )
+    assert free.thresholds_[0] == 0.0
     assert given.thresholds_[0] == 0.7
-    for_f1 = StriveClassifier(base, threshold="f1").fit(X, y)
+    assert_allclose(free.decision_function(X) - given.decision_function(X), 0.7)
+    assert_array_equal(given.predict(X), free.decision_function(X) > 0.7)
     expected = learn_threshold(for_f1.held_out_scores_[:, 0], y, "f1")
     assert for_f1.thresholds_[0] == pytest.approx(expected)
 
@@ -343,7 +325,78 @@ def test_wrong_parameters_get_one_sentence(changes, kind, sentence):
         model.fit(X, y)
 
 
-def test_a_class_with_one_row_gets_one_sentence():
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(ValueError, match="one class only with two rows or more, 0"):
-        StriveClassifier([("bayes", GaussianNB())]).fit(X, np.arange(20) == 0)
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        ([1, 1, 1], "one class only, 1"),
+        ([0, 0, 1], "one class only with two rows or more, 0"),
+        ([[0, 1], [0, 1], [0, 1]], "one class only in every column"),
+        (csr_array(np.array([[0, 2], [1, 0], [1, 0]])), "other values than 0 and 1"),
+        ([[1, 2], [3, 4], [5, 6]], "1d array"),
+        ([], "no rows"),
+    ],
+)
+def test_targets_that_cannot_be_learned_get_one_sentence(y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        StriveClassifier([("bayes", GaussianNB())]).fit(np.eye(3)[: np.shape(y)[0]], y)
+
+
+def test_every_topic_is_spread_over_the_folds():
+    X, y = documents(103, n_topics=2)
+    y[:, 0] = 0
+    y[[3, 90], 0] = 1  # two rows only: in two folds, so that every training fold has one
+    model = StriveClassifier([("bayes", BernoulliNB())], cv=5).fit(X, y)
+    assert_array_equal(model.held_out_.rows, np.arange(103))
+    assert not np.isnan(model.held_out_.columns).any()
+
+
+# Learned thresholds against all cuts tried by hand.
+
+SCORES = st.lists(
+    st.tuples(st.integers(-3, 3), st.booleans(), st.integers(1, 3)), min_size=2, max_size=12
+)
+
+
+def errors(scores, truth, weight, threshold):
+    return (weight * ((scores > threshold) != truth)).sum()
+
+
+def weighted_f1(scores, truth, weight, threshold):
+    return f1_score(truth, scores > threshold, sample_weight=weight, zero_division=0)
+
+
+def test_a_threshold_by_hand():
+    scores, truth = np.array([3.0, 2.0, 1.0, -1.0]), np.array([1, 0, 1, 0])
+    # Above 2.5, 0 and -2 are 1, 1 and 2 errors; F1 is 2/3, 4/5 and 2/3.
+    assert learn_threshold(scores, truth, "error") == 0.0
+    assert learn_threshold(scores, truth, "f1") == 0.0
+    # One step to the right, 0 is no longer among the best: half way between -2 and 0 is.
+    assert learn_threshold(scores - 3, truth, "f1") == -3.0
+
+
+def test_among_equal_thresholds_the_nearest_to_zero():
+    scores, truth = np.array([5.0, 4.0, 3.0, 2.0]), np.array([1, 0, 1, 0])
+    assert learn_threshold(scores, truth, "error") == 2.5  # as good as 4.5
+
+
+def test_a_topic_that_is_hardly_found_is_not_assigned():
+    scores, truth = np.array([3.0, 2.0, 1.0, -1.0]), np.array([0, 0, 0, 1])
+    # At best all are called positive: F1 is 2/5.
+    assert learn_threshold(scores, truth, "f1") == -2.0
+    assert learn_threshold(scores, truth, "f1", least_f1=0.39) == -2.0
+    assert learn_threshold(scores, truth, "f1", least_f1=0.41) == 3.0
+    assert learn_threshold(scores, truth, "error", least_f1=0.41) == 4.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(SCORES)
+def test_no_cut_is_better(rows):
+    scores, truth, weight = map(np.array, zip(*rows, strict=True))
+    scores, weight = scores.astype(float), weight.astype(float)
+    cuts = np.arange(-4.5, 4.5, 1.0)
+    found = learn_threshold(scores, truth.astype(int), "error", sample_weight=weight)
+    least = min(errors(scores, truth, weight, cut) for cut in cuts)
+    assert errors(scores, truth, weight, found) == least
+    found = learn_threshold(scores, truth.astype(int), "f1", sample_weight=weight)
+    best = max(weighted_f1(scores, truth, weight, cut) for cut in cuts)
+    assert weighted_f1(scores, truth, weight, found) == pytest.approx(best)

@@ -12,7 +12,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.ensemble import TrustWeightedClassifier
-from surefoot.ensemble._trust_weighted import as_shares, class_votes
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Confidence
 
@@ -33,15 +32,17 @@ def stripes(n_rows, seed):
     return X, np.where(X[:, 0] < 0, left, right).astype(int)
 
 
-def test_shares_by_hand():
-    weights = np.array([[3.0, 1.0], [0.0, 2.0], [0.0, 0.0]])
-    assert_allclose(as_shares(weights), [[0.75, 0.25], [0, 1], [0.5, 0.5]])
-
-
 def test_a_model_without_probabilities_votes_with_its_class():
-    X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["a", "a", "b", "b"]
-    votes = class_votes(LinearSVC().fit(X, y), X, np.array(["a", "b"]))
-    assert_array_equal(votes, [[1, 0], [1, 0], [0, 1], [0, 1]])
+    X, y = stripes(200, 0)
+    labels = np.array(["a", "b"])[y]
+    model = TrustWeightedClassifier(
+        [("svm", light(LinearSVC())), ("tree", light(DecisionTreeClassifier(max_depth=2)))]
+    ).fit(X, labels)
+    model.vote_share_ = 1.0  # the vote alone
+    svm, tree = model.estimators_
+    votes = [svm.predict(X)[:, None] == model.classes_, tree.predict_proba(X)]
+    weights = model.local_weights(X)
+    assert_allclose(model.predict_proba(X), weights[:, :1] * votes[0] + weights[:, 1:] * votes[1])
 
 
 def test_weights_are_log_odds_of_being_right_counted_from_guessing():
@@ -112,6 +113,7 @@ def test_the_share_of_the_vote_is_learned_on_held_out_rows():
     assert model.vote_share_ == max(saved, key=saved.get)
 
 
+@pytest.mark.slow
 def test_trust_helps_where_each_expert_has_its_place():
     X, y = stripes(1500, 0)
     X_new, y_new = stripes(2000, 1)

@@ -54,34 +54,18 @@ def cubic(random):
 
 def test_squared_terms_add_up_at_every_point():
     grid = np.linspace(-1, 1, 40)[:, None]
-    options = {"sampler": cubic, "n_resamples": 50, "random_state": 0}
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    truth = {"truth": lambda X: X[:, 0] ** 3, "noise": 0.09}
     found = bias_variance(
-        DecisionTreeRegressor(max_depth=3, random_state=0),
-        None,
-        None,
-        grid,
-        truth=lambda X: X[:, 0] ** 3,
-        noise=0.09,
-        **options,
+        tree, None, None, grid, sampler=cubic, n_resamples=50, random_state=0, **truth
     )
     assert_allclose(found.bias2 + found.variance + found.noise, found.error, atol=1e-10)
-    assert found.error.shape == (40,)
     assert found.mean_noise == pytest.approx(0.09)
     random = np.random.RandomState(0)
-    predictions = [
-        DecisionTreeRegressor(max_depth=3, random_state=0).fit(*cubic(random)).predict(grid)
-        for _ in range(50)
-    ]
+    predictions = [tree.fit(*cubic(random)).predict(grid) for _ in range(50)]
     assert_allclose(found.variance, np.var(predictions, axis=0), atol=1e-12)
     expected = ((np.array(predictions) - grid[:, 0] ** 3) ** 2).mean(axis=0) + 0.09
     assert_allclose(found.error, expected)
-
-
-def test_a_model_that_ignores_the_data_has_bias_only():
-    found = bias_variance(
-        DummyRegressor(strategy="constant", constant=2.0), [[0]] * 5, [0.0] * 5, [[0]], [5.0]
-    )
-    assert (found.bias2[0], found.variance[0], found.noise[0], found.error[0]) == (9, 0, 0, 9)
 
 
 def test_the_variance_of_a_line_is_the_textbooks():
@@ -115,14 +99,11 @@ def test_two_classes_by_hand():
     assert_allclose(found.error, [0.25, 0.75, 0])
 
 
-def test_three_classes_by_hand():
+def test_three_classes_and_noise_by_hand():
     # The main prediction 0 is wrong; of the two others one is right: variance 2/4 helps by 1/4 only.
     found = split([[0], [0], [1], [2]], truth=[1], loss="zero_one")
     assert (found.bias2[0], found.variance[0], found.net_variance[0]) == (1, 0.5, -0.25)
     assert found.error[0] == 0.75
-
-
-def test_noise_of_two_classes_by_hand():
     # Right 3 of 4 times, and the label is the other one 1 time in 5: 3/4·1/5 + 1/4·4/5.
     found = split([[1], [1], [1], [0]], truth=[1], noise=0.2, loss="zero_one")
     assert_allclose(found.error, 0.35)
@@ -144,39 +125,25 @@ def test_zero_one_terms_add_up_for_any_number_of_classes(seed, n_classes, noisy)
     assert_allclose(found.error, np.mean(wrong, axis=0), atol=1e-12)
 
 
-def by_mlxtends_recipe(model, X, y, X_test, y_test, n_rounds, loss):
-    """The averages of mlxtend's bias_variance_decomp, written out from its documentation."""
-    random, told = np.random.RandomState(0), []
-    for _ in range(n_rounds):
-        rows = random.choice(np.arange(len(X)), size=len(X), replace=True)
-        told.append(model.fit(X[rows], y[rows]).predict(X_test))
-    told = np.array(told)
-    if loss == "squared":
-        main = told.mean(axis=0)
-        variance = ((told - main) ** 2).mean()
-        return ((told - y_test) ** 2).mean(), ((main - y_test) ** 2).mean(), variance
-    main = np.array([np.bincount(column).argmax() for column in told.T])
-    return (told != y_test).mean(), (main != y_test).mean(), (told != main).mean()
-
-
 @pytest.mark.parametrize("loss", ["squared", "zero_one"])
-def test_averages_are_mlxtends_with_the_same_seed(loss):
+def test_averages_are_those_of_mlxtends_recipe_with_the_same_seed(loss):
     X, y = load_iris(return_X_y=True)
-    train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    X, y, X_test, y_test = X[::2], y[::2], X[1::2], y[1::2]
     kind = DecisionTreeRegressor if loss == "squared" else DecisionTreeClassifier
-    model = kind(random_state=0)
-    expected = by_mlxtends_recipe(model, X[train], y[train], X[test], y[test], 20, loss)
-    found = bias_variance(
-        model,
-        X[train],
-        y[train],
-        X[test],
-        y[test],
-        loss=loss,
-        n_resamples=20,
-        random_state=0,
-    )
-    assert_allclose([found.mean_error, found.mean_bias2, found.mean_variance], expected, atol=1e-12)
+    model, random = kind(random_state=0), np.random.RandomState(0)
+    draws = [random.choice(np.arange(75), size=75, replace=True) for _ in range(20)]
+    predictions = np.array([model.fit(X[rows], y[rows]).predict(X_test) for rows in draws])
+    if loss == "squared":
+        main = predictions.mean(axis=0)
+        expected = [
+            (a - b) ** 2 for a, b in ((predictions, y_test), (main, y_test), (predictions, main))
+        ]
+    else:
+        main = np.array([np.bincount(column).argmax() for column in predictions.T.astype(int)])
+        expected = [predictions != y_test, main != y_test, predictions != main]
+    found = bias_variance(model, X, y, X_test, y_test, loss=loss, n_resamples=20, random_state=0)
+    means = found.mean_error, found.mean_bias2, found.mean_variance
+    assert_allclose(means, [np.mean(each) for each in expected], atol=1e-12)
 
 
 def test_parallel_frames_and_frozen_models_give_the_same():
@@ -245,22 +212,12 @@ X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 1]
     ],
 )
 def test_wrong_input_gets_one_sentence(changed, sentence):
+    with pytest.raises(TypeError, match="is no model"):
+        bias_variance(DummyRegressor, X3, Y3, X3, Y3)
     options = {"X": X3, "y": Y3, "X_test": X3, "y_test": Y3, "n_resamples": 2, **changed}
     model = DummyClassifier() if options.get("loss") == "zero_one" else DummyRegressor()
     with pytest.raises(ValueError, match=sentence):
         bias_variance(model, options.pop("X"), options.pop("y"), **options)
-
-
-def test_one_class_only_has_no_error():
-    found = bias_variance(
-        DummyClassifier(), X3, [1, 1, 1], X3, [1, 1, 1], loss="zero_one", n_resamples=3
-    )
-    assert_allclose(found.error, 0)
-
-
-def test_no_model_gets_one_sentence():
-    with pytest.raises(TypeError, match="is no model"):
-        bias_variance(DummyRegressor, X3, Y3, X3, Y3)
 
 
 def test_boundary_bias_predicts_what_is_observed():

@@ -108,17 +108,11 @@ def test_parallel_bootstrap_draws_the_same_rows():
     assert_allclose(found.replicates, [correlation(*values[rows].T) for rows in draws])
 
 
-def test_the_bootstrap_divides_by_the_number_of_resamples():
-    values = np.random.default_rng(2).normal(size=20)
-    found = bootstrap(values, np.mean, n_resamples=10, random_state=0)
-    assert_allclose(found.variance, found.replicates.var(ddof=0))
-    assert_allclose(found.bias, found.replicates.mean() - values.mean())
-    assert_allclose(found.corrected, 2 * values.mean() - found.replicates.mean())
-
-
 def test_the_bootstrap_knows_the_bias_of_the_plug_in_variance():
     values = np.random.default_rng(3).normal(size=10)
     found = bootstrap(values, np.var, n_resamples=20_000, random_state=0)
+    assert_allclose(found.variance, found.replicates.var(ddof=0))
+    assert_allclose(found.corrected, 2 * found.estimate - found.replicates.mean())
     # Exactly −σ̂²/n: the bias remains, however many resamples there are.
     assert_allclose(found.bias, -values.var() / 10, rtol=0.1)
 
@@ -169,15 +163,11 @@ def test_the_jackknife_interval_is_students(seed):
     assert_allclose(jackknife(values, np.mean).confidence_interval(0.8), expected)
 
 
-def test_constant_data_have_an_interval_of_no_width():
-    found = bootstrap(np.full(8, 3.0), np.mean, n_resamples=50, random_state=0)
-    assert found.standard_error == 0
-    for method in ("bca", "percentile", "basic"):
-        assert found.confidence_interval(method=method) == (3.0, 3.0)
-
-
 @pytest.mark.parametrize("method", ["bca", "percentile", "basic"])
-def test_one_row_and_a_constant_component_have_an_interval_of_no_width(method):
+def test_constant_data_one_row_and_a_constant_component_have_an_interval_of_no_width(method):
+    constant = bootstrap(np.full(8, 3.0), np.mean, n_resamples=50, random_state=0)
+    assert constant.standard_error == 0
+    assert constant.confidence_interval(method=method) == (3.0, 3.0)
     one_row = bootstrap([3.0], np.mean, n_resamples=50, random_state=0)
     assert one_row.confidence_interval(method=method) == (3.0, 3.0)
     values = np.random.default_rng(0).exponential(size=40)
@@ -198,6 +188,7 @@ def sum_of_values(values):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
+        (lambda: bootstrap([1, 2], "mean"), "statistic='mean' cannot be called"),
         (lambda: jackknife([], np.mean), "data has no rows"),
         (lambda: bootstrap([], np.mean), "data has no rows"),
         (lambda: bootstrap((), np.mean), "data has no rows"),
@@ -233,10 +224,5 @@ def sum_of_values(values):
     ],
 )
 def test_what_cannot_be_done_gets_one_sentence(call, sentence):
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises((TypeError, ValueError), match=sentence):
         call()
-
-
-def test_a_statistic_that_is_no_function_gets_one_sentence():
-    with pytest.raises(TypeError, match="statistic='mean' cannot be called"):
-        bootstrap([1, 2], "mean")

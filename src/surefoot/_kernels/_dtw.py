@@ -303,7 +303,8 @@ def _fill_rest(
 
     `end` is the cost of the last cell, which lies in the last row and in the last column.
     """
-    rest[: n + 1] = 0.0
+    for k in range(n + 1):
+        rest[k] = 0.0
     rest[n - 1] = end
     shared = min(n - 1, m)
     for channel in range(n_channels):
@@ -331,14 +332,15 @@ def _pad(
 
     The gap of either infinity to the other, or to a value, is infinite: never NaN.
     """
+    far = np.inf if backwards else -np.inf
     for channel in range(n_channels):
         i, at = start + channel * length, channel * (length + 2 * PADDING)
-        series, inside = values[i : i + length], out[at + PADDING : at + PADDING + length]
-        out[at : at + length + 2 * PADDING] = np.inf if backwards else -np.inf
-        if backwards:
-            inside[:] = series[::-1]
-        else:
-            inside[:] = series
+        series, padded = values[i : i + length], out[at : at + length + 2 * PADDING]
+        for k in range(PADDING):
+            padded[k] = padded[PADDING + length + k] = far
+        inside = padded[PADDING : PADDING + length]
+        for k in range(length):
+            inside[k] = series[length - 1 - k] if backwards else series[k]
 
 
 @kernel
@@ -374,8 +376,8 @@ def _dtw_cost(
     from both sides of EAPruned (Herrmann and Webb 2021), turned by 45 degrees. `rest[j]` bounds what columns from
     j on will cost at least. The series come padded, x backwards, so that an antidiagonal reads both forwards.
     """
-    even[: m + 2 * PADDING] = np.inf
-    odd[: m + 2 * PADDING] = np.inf
+    for c in range(m + 2 * PADDING):
+        even[c] = odd[c] = np.inf
     even[PADDING - 1] = 0.0  # a virtual cell before the first points of both series
     first, last = -1, -1
     for start in range(0, n + m - 1, ROUND):
@@ -398,7 +400,9 @@ def _dtw_cost(
                     x, x_at - step, n + 2 * PADDING, y, at, m + 2 * PADDING,
                 )  # fmt: skip
             _walk(even, odd, at, width, x, x_at, y, costs, 0, width, 2 * width, stop - start)
-        first, last = low, high
+        # Columns further left are outside of the matrix or of the window by now.
+        first = max(low, 0, stop - n - 1, (stop - radius - 2) >> 1)
+        last = high
         while first <= last and _least(even, odd, first) + rest[first + 1] > cutoff:
             first += 1
         while first < last and _least(even, odd, last) + rest[last + 1] > cutoff:

@@ -304,7 +304,7 @@ def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
 def in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
     """Verdict: how wrong the model is, how certain that is, and whether a promise is kept."""
     loss = result.audit.loss
-    sure, missed = (f"{100 * share:.3g}%" for share in (result.confidence, 1 - result.confidence))
+    share, missed = (f"{100 * level:.3g}%" for level in (result.confidence, 1 - result.confidence))
     shown = "{:.1%}" if loss.is_share else "{:.3g}"
     estimate, low, high, before = (
         shown.format(summary[key]) for key in ("estimate", "low", "high", "when_fitted")
@@ -317,7 +317,7 @@ def in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
         else f"The mean cost of the predictions for {rows} is about {estimate}"
     )
     lines = [
-        f"{start} ({low} to {high}, {sure} confidence); {before} when the model was fitted.",
+        f"{start} ({low} to {high}, {share} confidence); {before} when the model was fitted.",
         f"At most {missed} of such audits miss the truth, whatever the model is and whatever changed.",
     ]
     if (n_open := summary["n_labels"] - summary["n_answered"]) > 0:

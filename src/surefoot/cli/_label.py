@@ -82,7 +82,7 @@ def label(
 ) -> None:
     """Serve a page on this machine that asks people for the labels that help most.
 
-    Nothing that was answered is lost: the same command goes on where labelling stood.
+    Nothing that was answered is lost: the same command resumes where labelling stood.
     """
     db = db or out.parent / f"{'pool' if data == STDIN else data.stem}.labels.db"
     check_output(out, ".csv")

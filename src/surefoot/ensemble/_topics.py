@@ -1,119 +1,475 @@
-"""Targets as topics: zeros and ones, one column for each topic."""
+"""Models of many topics on the same rows, several kinds of each, which share one neighbour search where they can."""
 
-from numbers import Integral
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
-from sklearn.model_selection import GroupKFold
-from sklearn.utils import assert_all_finite, check_random_state, check_scalar
-from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import column_or_1d
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 
-from surefoot._splits import resolve_cv
-from surefoot._typing import Floats, Ints, Split
-from surefoot._validation import check_class_labels
+from surefoot._crossfit import CrossFitter, ModelRows, Panel, PanelOutput, build_panels
+from surefoot._models import (
+    Outputs,
+    axis_samples,
+    fit_model,
+    interpolate,
+    series_model,
+    split_model,
+    takes_rows_as_they_are,
+)
+from surefoot._parallel import counted
+from surefoot._search import canonical_metric
+from surefoot._tables import as_numbers, is_frame
+from surefoot._typing import Floats, Ints, Mask
+from surefoot.indicators import Indicator, Part
+from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
+
+T = TypeVar("T")
 
 
-class Topics(NamedTuple):
-    """Targets as topics, with the classes, kind and type that turn topics back into targets.
+class TopicModels(BaseEstimator):
+    """One model of each kind for every topic (multilabel: one against the rest).
 
-    `kind` is "binary" (one topic, the second class), "multiclass" (one topic for each class; a row has exactly one)
-    or "multilabel" (a row has any number of topics).
+    A topic that all rows have, or none, has no model: there is only one class to learn.
+
+    Parameters
+    ----------
+    estimators : list of classifiers
+        One unfitted model of each kind.
+    owners : list of int
+        For each indicator of a `TopicPanel` the number of the kind of model that it describes.
+
+    Attributes
+    ----------
+    models_ : list of lists
+        For each kind the model of each topic, or None.
     """
 
-    indicator: Ints
-    classes: NDArray[Any]
-    kind: str
-    dtype: Any
-    sparse: bool
+    def __init__(self, estimators: list[Any], owners: list[int]) -> None:
+        self.estimators = estimators
+        self.owners = owners
 
-    @property
-    def codes(self) -> Ints:
-        """Position of each row's class among the classes, of a binary or multiclass target."""
-        return self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
-
-    def check_weights(self, sample_weight: Floats) -> None:
-        """Raise an error if a class has no weight; a topic of a matrix may have none."""
-        if self.kind == "multilabel":
-            return
-        totals = np.bincount(self.codes, sample_weight)
-        if (totals == 0).any():
-            label = self.classes[totals == 0].tolist()[0]
-            raise ValueError(f"sample_weight leaves class {label!r} without weight.")
-
-    def targets(self, scores: Floats) -> Any:
-        """Targets in the form that `fit` was given; a score above 0 assigns a topic."""
-        if self.kind == "multiclass":
-            return self.classes[scores.argmax(axis=1)]
-        assigned = scores > 0
-        if self.kind == "binary":
-            return self.classes[assigned[:, 0].astype(np.int64)]
-        targets = assigned.astype(self.dtype)
-        return csr_array(targets) if self.sparse else targets
+    def fit(self, X: Any, y: Ints, sample_weight: Floats | None = None) -> Self:
+        """Fit the models on rows and their topics, zeros and ones of shape (n_rows, n_topics)."""
+        if (y.min(axis=0) == y.max(axis=0)).all():
+            raise ValueError(
+                "cv leaves a training fold with one class only: it may be stratified, or have fewer folds."
+            )
+        self.models_ = [fit_topics(kind, X, y, sample_weight) for kind in self.estimators]
+        return self
 
 
-def as_topics(y: Any) -> Topics:
-    """Topics from labels, one for each row, or from an indicator matrix, dense or sparse."""
-    y = y if issparse(y) else np.asarray(y)
-    if y.shape[:1] == (0,):
-        raise ValueError("X and y have no rows: a minimum of two is required.")
-    if issparse(y) or (y.ndim == 2 and type_of_target(y) == "multilabel-indicator"):
-        return _indicator_topics(y)
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    check_class_labels(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has one class only, {classes.tolist()[0]!r}: a classifier needs two or more."
-        )
-    if len(classes) == 2:
-        return Topics(codes[:, None].astype(np.int64), classes, "binary", y.dtype, sparse=False)
-    indicator = (codes[:, None] == np.arange(len(classes))).astype(np.int64)
-    return Topics(indicator, classes, "multiclass", y.dtype, sparse=False)
+def fit_topics(estimator: Any, X: Any, y: Ints, sample_weight: Floats | None) -> list[Any]:
+    """Fitted model of each topic, or None where it has no model; nearest-neighbour models share their rows."""
+    models: list[Any] = []
+    first: Any = None
+    for topic in y.T:
+        if topic.min() == topic.max():
+            models.append(None)
+        elif isinstance(first, KernelKNeighborsClassifier):
+            models.append(first.with_labels(topic))
+        else:
+            first = fit_model(estimator, X, topic, sample_weight)
+            models.append(first)
+    return models
 
 
-def _indicator_topics(y: Any) -> Topics:
-    dense = y.toarray() if issparse(y) else np.asarray(y)
-    if not np.isin(dense, (0, 1)).all():
-        raise ValueError(
-            "y is a matrix with other values than 0 and 1: it must have one column for each topic, of zeros and ones."
-        )
-    indicator = dense.astype(np.int64)
-    if (indicator.min(axis=0) == indicator.max(axis=0)).all():
-        raise ValueError("y has one class only in every column: a classifier needs two or more.")
-    return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
+class TopicCrossFitter(CrossFitter):
+    """`CrossFitter` for several kinds of models and many topics, whose panels are `TopicPanel`.
 
+    `y` of `fit` has a column of zeros and ones for each topic.
 
-def topic_splits(cv: Any, X: Any, topics: Topics, groups: Any, random_state: Any) -> Any:
-    """Splits, or a splitter, that all topics share."""
-    if topics.kind != "multilabel":
-        splitter = resolve_cv(
-            cv, topics.codes, stratified=True, random_state=random_state, groups=groups
-        )
-        return list(splitter.split(X, topics.codes, groups))
-    if not isinstance(cv, Integral):
-        return cv
-    n_folds = int(check_scalar(cv, "cv", Integral, min_val=2))
-    if groups is not None:
-        return GroupKFold(min(n_folds, len(np.unique(groups))))
-    return deal_folds(topics.indicator, min(n_folds, len(topics.indicator)), random_state)
-
-
-def deal_folds(indicator: Ints, n_folds: int, random_state: Any) -> list[Split]:
-    """Splits that spread every topic evenly over the folds, the rarest first.
-
-    Rows are shuffled, sorted by their rarest topic, and dealt to the folds in turn, like cards.
+    Parameters
+    ----------
+    indicators : list of lists of Indicator
+        For each kind of model the indicators that describe it.
+    estimators : list of classifiers
+        One unfitted model of each kind.
+    **options : dict
+        Further parameters of `CrossFitter`.
     """
-    sizes = indicator.sum(axis=0)
-    rarity = np.where(indicator == 1, sizes, len(indicator) + 1)
-    rarest = np.where(indicator.any(axis=1), rarity.argmin(axis=1), -1)
-    shuffled = check_random_state(random_state).permutation(len(indicator))
-    order = shuffled[np.lexsort((rarest[shuffled], rarity.min(axis=1)[shuffled]))]
-    folds = np.empty(len(indicator), dtype=np.int64)
-    folds[order] = np.arange(len(indicator)) % n_folds
-    return [
-        (np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)
-    ]
+
+    def __init__(
+        self,
+        indicators: Sequence[Sequence[Indicator]],
+        estimators: Sequence[Any],
+        **options: Any,
+    ) -> None:
+        self.owners = [kind for kind, group in enumerate(indicators) for _ in group]
+        models = TopicModels(list(estimators), self.owners)
+        super().__init__([i for group in indicators for i in group], models, **options)
+
+    def build(self, parts: list[ModelRows], n_trained: int, like: Any) -> list[Any]:
+        """Panel of each part; the first is that of the deployed models, if there is none yet."""
+        first = [] if like is not None else [self._panel(parts[0], n_trained, None)]
+        deployed = first[0] if like is None else like
+        rest = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+            delayed(self._panel)(part, n_trained, deployed) for part in parts[len(first) :]
+        )
+        return list(counted(chain(first, rest), "search"))
+
+    def _panel(self, part: ModelRows, n_trained: int, like: Any) -> "TopicPanel":
+        return TopicPanel(
+            self.indicators,
+            part.model,
+            part.X,
+            part.y,
+            response=self.response,
+            n_trained=n_trained,
+            like=like,
+            counted=part.counted,
+        )
+
+    def score(self, part: ModelRows, X: Any, n_trained: int, like: Any) -> Floats:
+        """Scores of rows by the models of a part."""
+        given = part.model, part.X, part.y
+        return TopicPanel({}, *given, response=self.response, n_trained=n_trained)(X).scores
+
+
+@dataclass(frozen=True)
+class TopicModel:
+    """Model of one kind and topic in a shared index, with the indicators that describe it."""
+
+    kind: int
+    topic: int
+    index: NeighborhoodIndex
+    indicators: list[Indicator]
+
+
+class TopicPanel:
+    """Counterpart of `Panel` for many models, which share a neighbour search where they can.
+
+    Models that take the rows untransformed, with indicators in the models' own space, share one search. A
+    model in a pipeline, or an indicator with a space or response of its own, gets a `Panel` for each topic.
+
+    Parameters
+    ----------
+    indicators : mapping of str to Indicator
+        Cloned, then attached to each topic's model of one kind; `models.owners` holds the kind of each.
+    models : TopicModels
+        Fitted on X and y.
+    X, y : training rows, and topics (n_rows, n_topics) of zeros and ones
+        Rows in which neighbours are searched, and their topics.
+    response : str, default="auto"
+        Method of the models that the scores are made of.
+    n_trained : int, default=None
+        Number of rows that limits the log-odds; None means those of X.
+    like : TopicPanel, default=None
+        Panel of the deployed models: rows are described in its space.
+    counted : ndarray of bool of shape (n_rows,), default=None
+        Rows of X that distances are measured to; None means all.
+    """
+
+    def __init__(
+        self,
+        indicators: Mapping[str, Indicator],
+        models: Any,
+        X: Any,
+        y: Ints,
+        *,
+        response: str = "auto",
+        n_trained: int | None = None,
+        like: "TopicPanel | None" = None,
+        counted: Mask | None = None,
+    ) -> None:
+        self.indicators = dict(indicators)
+        self._n_trained, self._counted = n_trained or X.shape[0], counted
+        # There are no indicators, and so no owners, where only scores are needed.
+        self.owners = list(models.owners)[: len(self.indicators)]
+        self.models: list[list[Any]] = models.models_
+        self.n_topics = y.shape[1]
+        self._response = response
+        self.panels: list[tuple[int, int, Panel]] = []
+        # By metric.
+        self.shared: dict[Any, tuple[NeighborhoodIndex, list[TopicModel]]] = {}
+        kinds_by_metric: dict[Any, list[int]] = {}
+        for kind in range(len(self.models)):
+            metric = self._common_metric(kind, X)
+            if metric is None:
+                self.panels += self._own_panels(kind, X, y, like)
+            else:
+                kinds_by_metric.setdefault(metric, []).append(kind)
+        for metric, kinds in kinds_by_metric.items():
+            self._share_index(kinds, metric, X, y, like)
+
+    def _models_of(self, kind: int) -> Iterator[tuple[int, Any]]:
+        """Topics that have a model of a kind, with the model."""
+        return ((t, model) for t, model in enumerate(self.models[kind]) if model is not None)
+
+    def _indicators_of(self, kind: int) -> list[Indicator]:
+        """Indicators that describe models of a kind, not yet attached."""
+        pairs = zip(self.indicators.values(), self.owners, strict=True)
+        return [indicator for indicator, owner in pairs if owner == kind]
+
+    def set_held_out_scores(self, scores: Floats) -> None:
+        """Give each model's index the out-of-fold scores of its rows; a column for each kind and topic."""
+        for kind, topic, panel in self.panels:
+            panel.set_held_out_scores(scores[:, [kind * self.n_topics + topic]])
+        for _, models in self.shared.values():
+            for model in models:
+                column = model.kind * self.n_topics + model.topic
+                model.index.held_out_scores = scores[:, [column]]
+
+    def _common_metric(self, kind: int, X: Any) -> Any:
+        """Metric of a search that the models of a kind can share; None if they cannot share one."""
+        settings = [indicator.index_settings() for indicator in self._indicators_of(kind)]
+        models = [model for _, model in self._models_of(kind)]
+        own_space = any(s.get("space", "auto") != "auto" for s in settings)
+        own_response = any(s.get("response", self._response) != self._response for s in settings)
+        metrics = {
+            m if isinstance(m, str) else id(m): m
+            for m in (s.get("metric") for s in settings)
+            if m is not None
+        }
+        if own_space or own_response or len(metrics) > 1 or not models or not may_share(models, X):
+            return None
+        metric = next(iter(metrics.values()), "auto")
+        if metric == "dtw" or series_model(models[0]) is not None:
+            return None
+        if metric != "auto":
+            return canonical_metric(metric)
+        if isinstance(models[0], KernelKNeighborsClassifier):
+            return models[0].metric
+        return "cosine" if issparse(X) else "euclidean"
+
+    def _own_panels(
+        self, kind: int, X: Any, y: Ints, like: "TopicPanel | None"
+    ) -> list[tuple[int, int, Panel]]:
+        """Panel of each topic's model of a kind that cannot share a search."""
+        panels = []
+        deployed = {} if like is None else {(k, t): panel for k, t, panel in like.panels}
+        for topic, model in self._models_of(kind):
+            [panel] = build_panels(
+                self._indicators_of(kind),
+                [ModelRows(model, X, y[:, topic], counted=self._counted)],
+                response=self._response,
+                n_trained=self._n_trained,
+                like=deployed.get((kind, topic)),
+            )
+            panels.append((kind, topic, panel))
+        return panels
+
+    def _share_index(
+        self, kinds: list[int], metric: Any, X: Any, y: Ints, like: "TopicPanel | None"
+    ) -> None:
+        """Build one index for several kinds of models, and attach the indicators of each model to it."""
+        firsts = [next(model for _, model in self._models_of(kind)) for kind in kinds]
+        # A nearest-neighbour model comes first: the index compares its rows with X and then shares its search.
+        firsts.sort(key=lambda model: not isinstance(model, KernelKNeighborsClassifier))
+        deployed = None if like is None or metric not in like.shared else like.shared[metric][0]
+        n_reference = X.shape[0] if deployed is None else deployed.n_reference
+        needed = max(self._needed_neighbors(kind, n_reference) for kind in kinds)
+        index = NeighborhoodIndex(
+            firsts[0],
+            X,
+            n_neighbors=needed,
+            metric=metric,
+            n_trained=self._n_trained,
+            like=deployed,
+            counted=self._counted,
+        )
+        topic_models = []
+        for kind in kinds:
+            for topic, model in self._models_of(kind):
+                own = index_for(index, model, y[:, topic], response=self._response)
+                part = Part(own, own.space.rows, own.labels) if own.n_neighbors else Part(own)
+                fitted = [indicator.fit_part(part) for indicator in self._indicators_of(kind)]
+                topic_models.append(TopicModel(kind, topic, own, fitted))
+        self.shared[metric] = index, topic_models
+
+    def _needed_neighbors(self, kind: int, n_rows: int) -> int:
+        """Neighbours that the indicators of a kind need, and a nearest-neighbour model of that kind."""
+        needs = [indicator.needed_neighbors(n_rows) for indicator in self._indicators_of(kind)]
+        _, model = next(self._models_of(kind))
+        if isinstance(model, KernelKNeighborsClassifier) and not callable(model.kernel):
+            cached = model.sample_neighbors == "cached" and max(needs, default=0) > 0
+            needs.append(model.n_neighbors_ * (2 if cached else 1))
+        return max(needs, default=0)
+
+    def __call__(
+        self,
+        X: Any,
+        names: Collection[str] | None = None,
+        methods: Sequence[str] = (),
+        *,
+        opinions: bool = False,
+    ) -> PanelOutput:
+        """Scores of the models, and the columns of each indicator, for every row of X.
+
+        Scores have one column for each kind and topic, kind by kind; an indicator has a block of columns
+        for each topic. Both are NaN for a topic without a model. All indicators are asked, and no other method:
+        the parameters of `Panel` are there for the fitter's sake.
+        """
+        scores = np.full((X.shape[0], len(self.models) * self.n_topics), np.nan)
+        blocks: dict[tuple[int, int], list[Floats]] = {}
+        for kind, topic, own_scores, columns_of_topic in self._outputs(X):
+            scores[:, kind * self.n_topics + topic] = own_scores[:, 0]
+            blocks[kind, topic] = columns_of_topic
+        columns = [
+            self._side_by_side(kind, place, blocks, X.shape[0])
+            for kind in range(len(self.models))
+            for place in range(len(self._indicators_of(kind)))
+        ]
+        return PanelOutput(scores, dict(zip(self.indicators, columns, strict=True)), {}, {})
+
+    def _outputs(self, X: Any) -> Iterator[tuple[int, int, Floats, list[Floats]]]:
+        """Kind, topic, scores and columns of every model, from its own panel or from the shared indexes."""
+        for kind, topic, panel in self.panels:
+            output = panel(X)
+            yield kind, topic, output.scores, list(output.columns.values())
+        for index, models in self.shared.values():
+            samples = [i.needed_samples() for model in models for i in model.indicators]
+            batches = index.map(partial(_describe_batch, models), X, max(samples, default=0))
+            for model, parts in zip(models, zip(*batches, strict=True), strict=True):
+                scores, *columns = (np.concatenate(part) for part in zip(*parts, strict=True))
+                yield model.kind, model.topic, scores, columns
+
+    def _side_by_side(self, kind: int, place: int, blocks: Any, n_rows: int) -> Floats:
+        """Columns of one indicator for all topics, side by side; NaN where there is no model."""
+        by_topic = {t: blocks[kind, t][place] for t in range(self.n_topics) if (kind, t) in blocks}
+        width = next(iter(by_topic.values())).shape[1]
+        no_model = np.full((n_rows, width), np.nan)
+        return np.hstack([by_topic.get(topic, no_model) for topic in range(self.n_topics)])
+
+    def column_names(self) -> list[NDArray[np.object_]]:
+        """Names of the columns of each indicator for one topic, in the order of the indicators."""
+        attached = {
+            model.kind: model.indicators for _, models in self.shared.values() for model in models
+        }
+        attached |= {kind: list(panel.indicators.values()) for kind, _, panel in self.panels}
+        return [i.get_feature_names_out() for kind in sorted(attached) for i in attached[kind]]
+
+
+def _describe_batch(models: list[TopicModel], first: Neighborhood) -> list[list[Floats]]:
+    """Scores and columns of each model for the rows of a neighbourhood."""
+    shared: dict[Any, Any] = {}
+    values = []
+    for model in models:
+        near = SharedNeighborhood(model.index, first, shared)
+        values.append([near.scores, *(i.columns(near) for i in model.indicators)])
+    return values
+
+
+class SharedNeighborhood(Neighborhood):
+    """Neighbourhood of a batch of rows for one of several two-class models that share a search.
+
+    Parameters
+    ----------
+    index : NeighborhoodIndex
+        Made by `index_for`.
+    first : Neighborhood
+        Neighbourhood of the batch, whose rows and neighbours are used; of any of the models.
+    shared : dict
+        Cache of samples, steps and weights that are equal for all models; filled at first use.
+    """
+
+    def __init__(
+        self, index: NeighborhoodIndex, first: Neighborhood, shared: dict[Any, Any]
+    ) -> None:
+        self.index = index
+        self.transformed, self.inputs = first.transformed, first.inputs
+        self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
+        self.twin = None
+        self.has_cached_votes = getattr(index.voter, "sample_neighbors", None) == "cached"
+        self._shared = shared
+        if index.n_neighbors > 0:
+            self.rows, self.distances, self.indices = first.rows, first.distances, first.indices
+
+    def sample_scores(
+        self, n_neighbors: int, sampling: str = "voronoi", fractions: Floats | None = None
+    ) -> Floats:
+        """Scores at samples around each row; see `Neighborhood.sample_scores`."""
+        near = self.indices[:, :n_neighbors]
+        if sampling == "voronoi" and self.has_cached_votes:
+            return self._cell_scores(near)
+        if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
+            return super().sample_scores(n_neighbors, sampling, fractions)
+        key = sampling, n_neighbors, b"" if fractions is None else fractions.tobytes()
+        samples = self._once(("samples", *key), lambda: self._samples(near, sampling, fractions))
+        return self._scores_of(samples, key).reshape(*near.shape, -1)
+
+    def _scores_of(self, samples: Any, key: tuple[Any, ...]) -> Floats:
+        """Scores of the model at samples; nearest-neighbour models share the search, which ignores labels."""
+        index, model = self.index, self.index.voter
+        if model is None:
+            return index.outputs(index.input.as_model_sees(samples))
+        voting = self._once(
+            ("voting", model.n_neighbors_, *key),
+            lambda: model.search_.kneighbors(samples, model.n_neighbors_),
+        )
+        return index.outputs.scores(model.decision_function_of_lists(*voting))
+
+    def _axis_scores(self, near: Ints) -> Floats:
+        key = "axis", near.shape[1]
+        samples, at, place = self._once(
+            ("samples", *key), lambda: axis_samples(self.inputs, self.index.input.rows, near)
+        )
+        scores = np.repeat(self.scores[:, None, :], 2 * self.inputs.shape[1], axis=1)
+        if samples.shape[0]:
+            scores[at, place] = self._scores_of(samples, key)
+        return scores
+
+    def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
+        """Points on the way from each row to its neighbours, as the model takes them."""
+        steps = self._steps(near, sampling, fractions)
+        return interpolate(self.inputs, self.index.input.rows, near, steps)
+
+    def _cell_scores(self, near: Ints) -> Floats:
+        """Scores at the samples by the votes of cached neighbours, whose weights do not depend on the labels."""
+        model = self.index.voter
+        cache = self.indices[:, : max(model.list_length, near.shape[1])]
+        weights = self._once(
+            ("weights", model.n_neighbors_, model.gamma_, near.shape[1]),
+            lambda: model.cell_weights(self.rows, cache, near.shape[1]),
+        )
+        signs = np.where(self.index.labels[cache] == model.classes_[1], 1.0, -1.0)  # type: ignore[index]
+        votes = weights @ signs[:, :, None]
+        return self.index.outputs.scores(votes.ravel()).reshape(*near.shape, -1)
+
+    def _steps(self, near: Ints, sampling: str, fractions: Floats | None) -> Floats:
+        key = "steps", near.shape[1], sampling, b"" if fractions is None else fractions.tobytes()
+        return self._once(
+            key, lambda: super(SharedNeighborhood, self)._steps(near, sampling, fractions)
+        )
+
+    def _once(self, key: Any, compute: Callable[[], T]) -> T:
+        """Value from the shared cache, computed if it is not there yet."""
+        if key not in self._shared:
+            self._shared[key] = compute()
+        return self._shared[key]
+
+
+def may_share(models: Sequence[Any], X: Any) -> bool:
+    """Whether all fitted models take the rows untransformed and complete, so that they can share a neighbourhood."""
+    if is_frame(X) or X.ndim == 1 or as_numbers(X) is None:
+        return False
+    return all(takes_rows_as_they_are(model) for model in models)
+
+
+def index_for(
+    shared: NeighborhoodIndex, model: Any, labels: NDArray[Any], *, response: str = "auto"
+) -> NeighborhoodIndex:
+    """Index of another model of the same rows, which shares the search of the given one."""
+    index = copy(shared)
+    vars(index).pop("scores", None)  # cached ones are those of the first model
+    index.transformers, index.predictor = split_model(model)
+    index.labels, index.held_out_scores = labels, None
+    index.outputs = Outputs(index.predictor, response, index.n_trained)
+    index.voter = index.predictor if index.n_neighbors > 0 and _votes(index, shared) else None
+    return index
+
+
+def _votes(index: NeighborhoodIndex, shared: NeighborhoodIndex) -> bool:
+    """Whether the model votes by the neighbours that the index finds."""
+    model, first = index.predictor, shared.predictor
+    if not isinstance(model, KernelKNeighborsClassifier) or model.metric != index.metric:
+        return False
+    if isinstance(first, KernelKNeighborsClassifier) and model.shares_rows_with(first):
+        return shared.voter is not None  # only the labels differ: rows need not be compared again
+    return model.is_fitted_on(index.space.rows)

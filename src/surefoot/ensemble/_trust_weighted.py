@@ -189,10 +189,9 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     def predict(self, X: Any) -> NDArray[Any]:
         """Class with the highest weighted probability for each row; with `vote_share_` 0, that of the best model."""
         X = check_rows(self, X)
-        best = self.predict_proba(X).argmax(axis=1)
         if self.vote_share_ == 0:  # its own prediction need not be its most probable class
             return np.asarray(self.estimators_[self._best].predict(X))
-        return self.classes_[best]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def local_weights(self, X: Any) -> Floats:
         """Weight of each model's vote for each row; higher is more trust, and each row sums to one.

@@ -92,7 +92,9 @@ class Queue:
         now = self.store.clock()
         with self.store.writing() as database:
             for lease in _held_by(database, person, -1):
-                if lease.row == row:
+                if lease.row == row:  # the same undo, sent again: its time begins anew
+                    renewed = (now + self.seconds, lease.lease)
+                    database.execute("UPDATE leases SET until = ? WHERE lease = ?", renewed)
                     return lease
             query = f"SELECT 1 WHERE {FREE.format(row=':row')}"
             if database.execute(query, {"row": row, "now": now}).fetchone() is None:
