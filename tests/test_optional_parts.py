@@ -173,7 +173,7 @@ CORE = {"joblib", "narwhals", "numba", "numpy", "scipy", "sklearn", "threadpoolc
 
 # Imports that are guarded by other means than `needed_for`.
 GUARDED = {
-    "surefoot._models._frame_parts": "the user's table is a pandas frame, so there is pandas",
+    "surefoot._models._inputs": "the user's table is a pandas frame, so there is pandas",
     "surefoot.plots._voronoi_cell": "it draws on axes, so there is matplotlib",
     "surefoot.plots._risk_coverage": "it draws on axes, so there is matplotlib",
 }

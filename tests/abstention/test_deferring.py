@@ -14,12 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.abstention import DeferringClassifier
-from surefoot.abstention._deferring import (
-    deferral_curve,
-    fit_value,
-    value_columns,
-    value_within_budget,
-)
+from surefoot.abstention._deferring import deferral_curve
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Confidence
 
@@ -63,27 +58,24 @@ def test_the_curve_by_hand():
     assert_allclose(curve.accuracy, [0.5, 0.75, 1.0, 0.75])
     assert_allclose(curve.values, [np.inf, 0.9, 0.5, 0.1])
 
-
-def test_no_more_rows_than_the_budget_have_more_than_the_value():
-    value, weight = np.array([0.1, 0.9, 0.5, 0.5]), np.ones(4)
-    assert value_within_budget(value, weight, 0.25) == 0.5
-    assert (
-        value_within_budget(value, weight, 0.5) == 0.5
-    )  # equal values are deferred together or not
-    assert value_within_budget(value, weight, 0.75) == 0.1
-    assert value_within_budget(value, weight, 1.0) == -np.inf
+    # No more rows than the budget have more than the value; equal values are deferred together or not.
+    found = [curve.value_within(budget) for budget in (0.25, 0.5, 0.75, 1.0)]
+    assert found == [0.5, 0.5, 0.1, -np.inf]
 
 
-def test_the_value_is_what_was_saved_among_such_rows():
-    rng = np.random.default_rng(0)
-    error = rng.uniform(0, 0.5, size=5000)
-    predictions = rng.integers(0, 2, size=5000)
-    # The second model is right of class 1 and as wrong as the first of class 0.
-    saved = (rng.random(5000) < error) * (predictions == 1) * 1.0
-    classes = np.array([0, 1])
-    value = fit_value(value_columns(predictions, error, classes), saved, np.ones(5000))
-    asked = value_columns(np.array([0, 1, 1]), np.array([0.4, 0.1, 0.4]), classes)
-    assert_allclose(value.predict(asked), [0.0, 0.1, 0.4], atol=0.03)
+def test_the_value_is_what_is_saved_among_such_rows():
+    """The second model knows the truth where the first one says 1, and says the same where it says 0."""
+    X, y = middle(3000, 0)
+    cheap = LogisticRegression().fit(X, y)
+
+    class Half(Oracle):
+        def predict(self, X):
+            return np.where(cheap.predict(X) == 1, truth(np.asarray(X)), 0)
+
+    pair = [("cheap", light(FrozenEstimator(cheap))), ("half", FrozenEstimator(Half().fit(X, y)))]
+    model = DeferringClassifier(pair).fit(X, y)
+    expected = np.where(cheap.predict(X) == 1, model.error_estimator_.predict_error(X), 0.0)
+    assert_allclose(model.predict_value(X), expected, atol=0.06)
 
 
 def test_the_expensive_model_is_called_for_deferred_rows_only():

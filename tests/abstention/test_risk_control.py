@@ -10,20 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, ttest_1samp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.frozen import FrozenEstimator
 
-from surefoot.abstention import Promise, threshold_for_risk
+from surefoot.abstention import AbstainingClassifier, Promise, threshold_for_risk
 from surefoot.abstention._risk_control import (
-    HIGHEST_BET,
     GroupedRows,
     bets,
-    every_threshold,
     fallback_test,
-    group_bound,
     group_test,
-    share_bound,
     starting_points,
-    student_test,
-    threshold_for_coverage,
 )
 
 LEVEL = 0.05
@@ -34,21 +30,16 @@ def lower_tail(n_wrong, n_rows, risk):
     return sum(comb(n_rows, i) * risk**i * (1 - risk) ** (n_rows - i) for i in range(n_wrong + 1))
 
 
-@pytest.mark.parametrize(
-    ("coverage", "threshold", "n_answered"),
-    [(0.2, 0.9, 1), (0.3, 0.7, 2), (0.4, 0.7, 2), (0.6, 0.5, 4), (1.0, -np.inf, 5)],
-)
-def test_a_share_of_the_rows_is_answered(coverage, threshold, n_answered):
-    found = threshold_for_coverage([0.9, 0.5, 0.5, 0.7, 0.1], np.zeros(5), coverage)
-    assert (found.score, found.n_answered) == (threshold, n_answered)
+def bounds(estimates, losses, coverages, confidence=0.95, groups=None):
+    held_out = SimpleNamespace(error=estimates, losses=losses, groups=groups)
+    return Promise.bounds(held_out, coverages, confidence)
 
 
 def test_the_bound_is_where_so_few_errors_become_improbable():
     for n_wrong, n_rows in [(0, 59), (3, 100), (40, 50)]:
-        bound = share_bound(n_wrong, n_rows, 0.95)
+        [bound] = bounds(np.zeros(n_rows), np.arange(n_rows) < n_wrong, [1])
         assert_allclose(lower_tail(n_wrong, n_rows, bound), 0.05, rtol=1e-6)
-    assert share_bound(5, 5, 0.95) == 1
-    assert_allclose(share_bound(0, 59, 0.95), 1 - 0.05 ** (1 / 59))
+    assert bounds(np.zeros(5), np.ones(5), [1]) == 1
 
 
 def test_testing_starts_anew_at_halves_that_could_be_evidence():
@@ -103,7 +94,7 @@ def test_a_pointwise_bound_agrees_wherever_rows_are_answered(rows):
     assert found.n_answered == (scores >= found.score).sum()
     assert found.lost == wrong[scores >= found.score].sum()
     if found.n_answered:
-        assert share_bound(int(found.lost), found.n_answered, 0.9) <= 0.2 + 1e-9
+        assert lower_tail(int(found.lost), found.n_answered, 0.2) <= 0.1 + 1e-9
 
 
 def share_of_broken_promises(error_at, n_rows, max_risk, n_draws=400, seed=0):
@@ -138,14 +129,13 @@ def test_the_promise_is_kept(error_at, n_rows):
     assert share_of_broken_promises(error_at, n_rows, 0.05) <= 0.082
 
 
-def test_a_mean_error_is_tested_like_a_students_t():
-    draw = np.random.default_rng(0)
-    scores, errors = np.arange(200.0), draw.uniform(size=200)
-    found = student_test(every_threshold(scores, errors), 0.6)
-    assert (found[:49] == 1).all()  # too few rows to tell
-    for n_answered in (50, 120, 200):
-        expected = ttest_1samp(errors[-n_answered:], 0.6, alternative="less").pvalue
-        assert_allclose(found[n_answered - 1], expected)
+@pytest.mark.parametrize("n_rows", [49, 50, 200])
+def test_a_mean_error_is_tested_like_a_students_t(n_rows):
+    errors = np.random.default_rng(0).uniform(size=n_rows)
+    for risk in errors.mean() + np.linspace(0, 0.2, 41):
+        found = threshold_for_risk(np.zeros(n_rows), errors, risk)
+        is_kept = ttest_1samp(errors, risk, alternative="less").pvalue <= LEVEL
+        assert found.n_answered == (n_rows if is_kept and n_rows >= 50 else 0)  # 49 are too few
 
 
 def test_a_promised_mean_error_is_kept_as_often_as_promised():
@@ -240,7 +230,7 @@ def test_a_looser_limit_is_never_harder_to_reject(rows, max_risk, more):
 def test_so_many_groups_without_an_error_say_as_much_as_rows():
     groups = np.repeat(np.arange(30), 7)
     [p_value] = p_values_of(np.zeros(210), np.zeros(210), groups, 0.1)
-    assert_allclose(p_value, 0.9**30, rtol=30 * 0.1 * (1 - HIGHEST_BET) * 1.2)
+    assert_allclose(p_value, 0.9**30, rtol=30 * 0.1 * (1 - bets(30, 0.1, LEVEL)[0]) * 1.2)
     # Ten groups are no evidence at all, where Student's test of the old kind saw certainty.
     [p_value] = p_values_of(np.zeros(70), np.zeros(70), groups[:70], 0.1)
     assert_allclose(p_value, 0.9**10, rtol=2e-3)
@@ -268,22 +258,52 @@ def test_small_p_values_are_as_rare_as_they_say(max_risk, sizes):
 
 def test_the_least_bet_is_the_last_that_can_win():
     # 20 groups at a limit of 0.1 cannot show any share but 0: one bet only.
-    assert_allclose(bets(20, 0.1, LEVEL), HIGHEST_BET)
-    least = bets(2000, 0.1, LEVEL)[-1] / HIGHEST_BET
+    highest = bets(20, 0.1, LEVEL)[0]
+    assert 0.99 < highest < 1
+    assert_allclose(bets(20, 0.1, LEVEL), highest)
+    least = bets(2000, 0.1, LEVEL)[-1] / highest
     assert_allclose(2000 * least**2 * 0.1 / 0.9 / 2, np.log(1 / LEVEL))
+
+
+class Known(ClassifierMixin, BaseEstimator):
+    """Predicts False for every row, and that its error is the only column."""
+
+    classes_ = np.array([False, True])
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=bool)
+
+    def predict_error(self, X):
+        return np.asarray(X)[:, 0]
+
+
+def abstaining(estimates, wrong, coverage, groups=None):
+    """Classifier that answers a share of these rows."""
+    model = AbstainingClassifier(FrozenEstimator(Known()), coverage=coverage)
+    return model.fit(np.asarray(estimates)[:, None], np.asarray(wrong, dtype=bool), groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "threshold", "n_answered"),
+    [(0.2, 0.9, 1), (0.3, 0.7, 2), (0.4, 0.7, 2), (0.6, 0.5, 4), (1.0, -np.inf, 5)],
+)
+def test_a_share_of_the_rows_is_answered(coverage, threshold, n_answered):
+    found = abstaining([0.1, 0.5, 0.5, 0.3, 0.9], np.zeros(5), coverage)
+    assert_allclose([found.threshold_, found.coverage_], [threshold, n_answered / 5])
 
 
 def test_the_bound_is_the_risk_where_the_test_reaches_its_level():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(50), 6)
-    scores, wrong = rng.random(300), (rng.random(300) < 0.1).astype(float)
-    bound = group_bound(scores, wrong, groups, 0.4, 0.95)
-    answered = (scores >= 0.4).tolist()
-    by_hand = p_value_by_hand(answered, wrong.tolist(), groups.tolist(), bound, 1.0)
+    estimates, wrong = rng.random(300), rng.random(300) < 0.1
+    found = abstaining(estimates, wrong, 0.6, groups)
+    answered = np.argsort(np.argsort(estimates)) < 180
+    by_hand = p_value_by_hand(
+        answered.tolist(), wrong.astype(float).tolist(), groups.tolist(), found.risk_bound_, 1.0
+    )
     assert_allclose(by_hand, LEVEL, rtol=1e-5)
-    n_answered, n_wrong = sum(answered), int(wrong[scores >= 0.4].sum())
-    assert n_wrong / n_answered < share_bound(n_wrong, n_answered, 0.95) < bound
-    assert group_bound(scores, np.ones(300), groups, 0.4, 0.95) == 1
+    assert found.risk_ < abstaining(estimates, wrong, 0.6).risk_bound_ < found.risk_bound_
+    assert abstaining(estimates, np.ones(300), 0.6, groups).risk_bound_ == 1
 
 
 def draw_groups(rng, n_groups, sizes, loss_at, *, shared, one_rank=False):
@@ -370,11 +390,6 @@ def test_sizes_of_errors_are_bounded_by_the_largest_seen():
             np.zeros(120)[first], np.full(120, 0.2)[first], 0.3, groups=groups[first]
         )
         assert found.n_answered == n_answered
-
-
-def bounds(estimates, losses, coverages, confidence=0.95, groups=None):
-    held_out = SimpleNamespace(error=estimates, losses=losses, groups=groups)
-    return Promise.bounds(held_out, coverages, confidence)
 
 
 @pytest.fixture

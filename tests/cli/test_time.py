@@ -102,7 +102,7 @@ def test_a_check_may_be_left_out(run, visits, tmp_path):
     path = tmp_path / "leaky.csv"
     table.assign(refund=np.where(table["label"] == "yes", 1.5, 0)).to_csv(path, index=False)
     found, ignored = (
-        [item["kind"] for item in summary_of(run, path, *options)["checks"]["items"]]
+        [item["code"] for item in summary_of(run, path, *options)["checks"]["items"]]
         for options in ([], ["--ignore", "leak"])
     )
     assert "leak" in found

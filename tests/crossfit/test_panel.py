@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._crossfit import CrossFitter, PanelRows, build_panels
+from surefoot._crossfit import CrossFitter, ModelRows, build_panels
 from surefoot._splits import resolve_cv
 
 
@@ -22,7 +22,7 @@ def cross_fit(indicators, model, X, y, *, cv, groups=None):
 
 
 def panel_around(indicators, model, X, y):
-    [panel] = build_panels(indicators, [PanelRows(model, X, y)])
+    [panel] = build_panels(indicators, [ModelRows(model, X, y)])
     return panel
 
 

@@ -100,7 +100,7 @@ def test_a_row_is_estimated_without_its_group():
         pull = np.array([LEVEL, LIGHT, *[found.penalty_ * rest.sum()] * 3])
         target = smoothed_targets(y[rest], np.ones(rest.sum()))
         w = fit_logistic(Z[rest], target, np.ones(rest.sum()), pull, prior, prior)
-        assert_allclose(logit(found.held_out_[~rest]), Z[~rest] @ w, atol=1e-3)
+        assert_allclose(logit(found.held_out_probability_[~rest]), Z[~rest] @ w, atol=1e-3)
 
 
 def test_a_row_without_weight_does_not_matter():
@@ -113,7 +113,7 @@ def test_a_row_without_weight_does_not_matter():
     same = ShrunkLogisticRegression(n_own=1).fit(*more, weight, np.r_[groups, np.arange(50) % 5])
     assert same.penalty_ == plain.penalty_
     assert_allclose(same.coef_, plain.coef_, atol=1e-6)
-    assert_allclose(same.held_out_[:200], plain.held_out_, atol=1e-6)
+    assert_allclose(same.held_out_probability_[:200], plain.held_out_probability_, atol=1e-6)
     no_error = ShrunkLogisticRegression(n_own=1).fit(X, y, sample_weight=1.0 - y)
     assert no_error.penalty_ == PENALTIES[0]  # errors without weight are none
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import CrossFitter, PanelRows, build_panels
+from surefoot._crossfit import CrossFitter, ModelRows, build_panels
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.error_estimation._indicators import Row
 from surefoot.indicators import (
@@ -105,7 +105,7 @@ def test_errors_from_models_that_saw_the_row_would_be_found_out():
         scores = cross.held_out.scores  # by models that saw the other folds
         columns = np.empty((len(y), 2))
         for fold in cross.folds:
-            rows = PanelRows(fold.model, X[fold.train], y[fold.train])
+            rows = ModelRows(fold.model, X[fold.train], y[fold.train])
             [panel] = build_panels([NeighborError()], [rows])
             panel.set_held_out_scores(scores[fold.train])
             columns[fold.test] = next(iter(panel(X[fold.test]).columns.values()))

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot import LocalSensitivity, RecalibratedClassifier
-from surefoot._crossfit import PanelRows, build_panels
+from surefoot._crossfit import ModelRows, build_panels
 from surefoot.indicators import ResamplingSpread
 from surefoot.resampling import jackknife
 
@@ -145,7 +145,7 @@ def test_a_row_is_judged_alone_as_in_company(model):
     seeded = {"random_state": 0} if "random_state" in model.get_params() else {}
     fitted = clone(model).set_params(**seeded).fit(X, y)
     indicators = [ResamplingSpread(random_state=0), LocalSensitivity()]
-    [panel] = build_panels(indicators, [PanelRows(fitted, X, y)])
+    [panel] = build_panels(indicators, [ModelRows(fitted, X, y)])
     together = next(iter(panel(X).columns.values()))
     one_by_one = np.vstack([next(iter(panel(X[i : i + 1]).columns.values())) for i in range(5)])
     assert_allclose(together[:5], one_by_one, atol=1e-12)

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
@@ -16,10 +15,11 @@ from surefoot.indicators import Confidence, NeighborDistance
 from surefoot.monitoring import audit
 
 
-class Known(ClassifierMixin, BaseEstimator):
-    """Classifier that predicts 0 for every row, and estimates the errors that it is given."""
+class Known(IndividualErrorClassifier):
+    """Error estimator that predicts 0 for every row, and estimates the errors that it is given."""
 
     def __init__(self, errors=0.1, costs=None):
+        super().__init__(LogisticRegression())
         self.errors = errors
         self.costs = costs
 
@@ -264,7 +264,7 @@ def test_one_sentence_for_each_bad_call():
             call()
     with pytest.raises(TypeError, match="n_labels must be an instance of int"):
         audit(sure, np.zeros((9, 1)), 2.5)
-    with pytest.raises(TypeError, match="is no IndividualErrorClassifier"):
+    with pytest.raises(TypeError, match="wrap the model in IndividualErrorClassifier"):
         audit(LogisticRegression(), np.zeros((9, 1)), 5)
 
 

@@ -15,8 +15,6 @@ from surefoot import (
     LocallyRecalibratedClassifier,
     RecalibratedClassifier,
 )
-from surefoot._models import smoothed_targets
-from surefoot.recalibration._local import fit_lines, gaussian_weights
 
 
 def two_regimes(n_rows, seed):
@@ -29,27 +27,55 @@ def two_regimes(n_rows, seed):
     return X, y
 
 
-def test_the_weights_by_hand():
-    assert_allclose(
-        gaussian_weights(np.array([[0.0, 1.0, 2.0]])), [[1.0, np.exp(-0.5), np.exp(-2.0)]]
-    )
-    assert_allclose(gaussian_weights(np.zeros((1, 3))), 1.0)
+class Vertical(SVC):
+    """Its scores mean the opposite on one side."""
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 1] * 4
+
+
+def line_by_hand(distances, scores, y, model):
+    """Offset and slope from the neighbours alone, by a general optimiser; the ridge is towards the global line."""
+    center, scale = scores.mean(), scores.std()
+    b, a = model.global_weights_[0]
+    prior = np.array([b + a * center, a * scale])
+    near = np.argsort(distances)[: model.n_neighbors]
+    weight = np.exp(-0.5 * (distances[near] / (distances[near].max() / 2)) ** 2)
+    weight[distances[near] == 0] = 0.0  # the row itself
+    targets = np.where(y == 1, (y.sum() + 1) / (y.sum() + 2), 1 / ((1 - y).sum() + 2))[near]
+    standard = (scores[near] - center) / scale
+
+    def loss(line):
+        logits = line[0] + line[1] * standard
+        data = (weight * (np.logaddexp(0, logits) - targets * logits)).sum()
+        return data + model.ridge / 8 * ((line - prior) ** 2).sum()
+
+    w0, w1 = minimize(loss, prior, tol=1e-12).x
+    return w0 - w1 * center / scale, w1 / scale
 
 
 @pytest.mark.parametrize("ridge", [0.1, 10.0])
-def test_each_line_is_the_optimum_of_a_general_optimiser(ridge):
-    rng = np.random.default_rng(0)
-    scores, targets = rng.normal(size=(6, 30)) * 3, rng.integers(0, 2, size=(6, 30)) * 0.9 + 0.05
-    weight, prior = rng.random((6, 30)), np.array([0.4, 1.2])
-    found = fit_lines(scores, targets, weight, prior, ridge)
-    for s, t, w, line in zip(scores, targets, weight, found, strict=True):
-
-        def loss(v, s=s, t=t, w=w):
-            logits = v[0] + v[1] * s
-            data = (w * (np.logaddexp(0, logits) - t * logits)).sum()
-            return data + ridge / 8 * ((v - prior) ** 2).sum()
-
-        assert_allclose(line, minimize(loss, prior, tol=1e-12).x, atol=1e-4)
+def test_weights_and_local_share_are_those_of_a_general_optimiser(ridge):
+    X, y = two_regimes(150, 0)
+    folds = StratifiedKFold(5)
+    model = LocallyRecalibratedClassifier(Vertical(), n_neighbors=40, ridge=ridge, cv=folds)
+    model.fit(X, y)
+    scores = cross_val_predict(Vertical(), X, y, cv=folds, method="decision_function")
+    b, a = model.global_weights_[0]
+    offset, slope = np.array(
+        [line_by_hand(np.linalg.norm(X - row, axis=1), scores, y, model) for row in X]
+    ).T
+    start = (expit(b + a * scores) - y) ** 2
+    saved = {0.0: 0.0}
+    for share in (0.25, 0.5, 0.75, 1.0):
+        log_odds = (1 - share) * (b + a * scores) + share * (offset + slope * scores)
+        gain = start - (expit(log_odds) - y) ** 2
+        saved[share] = gain.sum() - np.sqrt((gain**2).sum())
+    assert model.local_share_ == max(saved, key=saved.get) > 0
+    new, share = X[:6] + 0.05, model.local_share_
+    for row, w0, w1 in zip(new, *model.local_weights(new), strict=True):
+        line = np.array(line_by_hand(np.linalg.norm(X - row, axis=1), scores, y, model))
+        assert_allclose([w0, w1], (1 - share) * np.array([b, a]) + share * line, atol=2e-4)
 
 
 def test_a_heavy_ridge_is_the_global_recalibration():
@@ -63,37 +89,7 @@ def test_a_heavy_ridge_is_the_global_recalibration():
     assert_allclose(model.global_weights_[0], [globally.intercept, globally.coef[0]])
 
 
-def test_the_local_share_is_that_of_the_largest_gain_on_held_out_rows():
-    X, y = two_regimes(150, 0)
-    folds = StratifiedKFold(5)
-    model = LocallyRecalibratedClassifier(SVC(), n_neighbors=40, cv=folds, random_state=0).fit(X, y)
-    scores = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
-    targets, (b, a) = smoothed_targets(y, np.ones(150)), model.global_weights_[0]
-    center, scale = scores.mean(), scores.std()
-    prior = np.array([b + a * center, a * scale])
-    lines = []
-    for row in range(150):
-        distances = np.linalg.norm(X - X[row], axis=1)
-        near = np.argsort(distances)[:40]  # the row itself, whose weight is 0, and 39 others
-        weight = gaussian_weights(distances[near][None])[0] * (near != row)
-        standard = (scores[near] - center) / scale
-        w0, w1 = fit_lines(standard[None], targets[near][None], weight[None], prior, 10.0)[0]
-        lines.append((w0 - w1 * center / scale, w1 / scale))
-    offset, slope = np.array(lines).T
-    start = (expit(b + a * scores) - y) ** 2
-    saved = {0.0: 0.0}
-    for share in (0.25, 0.5, 0.75, 1.0):
-        log_odds = (1 - share) * (b + a * scores) + share * (offset + slope * scores)
-        gain = start - (expit(log_odds) - y) ** 2
-        saved[share] = gain.sum() - np.sqrt((gain**2).sum())
-    assert model.local_share_ == max(saved, key=saved.get)
-
-
 def test_slopes_differ_where_the_scores_mean_different_things():
-    class Vertical(SVC):
-        def decision_function(self, X):
-            return np.asarray(X)[:, 1] * 4
-
     X, y = two_regimes(800, 0)
     model = LocallyRecalibratedClassifier(Vertical(), random_state=0).fit(X, y)
     _, slope = model.local_weights([[-0.8, 0.3], [0.8, 0.3]])

@@ -23,8 +23,8 @@ from surefoot.report.page import render
 WORDS = {
     "order": "The order of the rows matters",
     "leak": "may give the target away",
-    "entities": "depend on each other",
-    "duplicates": "of the rows have copies in the table",
+    "entity": "depend on each other",
+    "duplicate": "of the rows have copies in the table",
     "labels": "Some labels contradict what models and similar rows say",
 }
 
@@ -33,7 +33,7 @@ def items_of(model, X, y, **settings):
     """Items of the section by kind; the verdict says the same, and nothing of other kinds."""
     summary = ReliabilityReport(model, X, y, quick=True, **settings).summarize()
     json.dumps(summary["checks"], allow_nan=False)
-    items = {item["kind"]: item for item in summary["checks"]["items"]}
+    items = {item["code"]: item for item in summary["checks"]["items"]}
     verdict = " ".join(summary["verdict"]["sentences"])
     for kind, words in WORDS.items():
         harmless = kind == "order" and kind in items and items[kind]["facts"]["sorted_by_target"]
@@ -59,11 +59,11 @@ def test_columns_are_named_with_their_figures():
     X["number"] = np.arange(300)
     X["again"] = 10 * X["b"]
     items = items_of(GaussianNB(), X, y)
-    assert list(items) == ["leak", "identifier", "equal columns"]
+    assert list(items) == ["leak", "identifier", "equal"]
     assert items["leak"]["columns"] == ["after"]
     assert items["leak"]["facts"]["score"] > 0.99 > items["leak"]["facts"]["next_score"]
     assert "It follows the order of the rows." in items["identifier"]["sentence"]
-    assert items["equal columns"]["columns"] == ["again"]
+    assert items["equal"]["columns"] == ["again"]
 
 
 def test_copies_are_counted_and_the_accuracy_without_them_is_given():
@@ -73,7 +73,7 @@ def test_copies_are_counted_and_the_accuracy_without_them_is_given():
     y = np.r_[y, y[:60]]
     order = draw.permutation(260)
     X, y = X.iloc[order].reset_index(drop=True), y[order]
-    item = items_of(KNeighborsClassifier(1), X, y)["duplicates"]
+    item = items_of(KNeighborsClassifier(1), X, y)["duplicate"]
     facts = item["facts"]
     assert (facts["n_rows"], facts["n_near"]) == (120, 0)
     assert facts["loss_without"] == pytest.approx(0.5, abs=0.1)
@@ -85,7 +85,7 @@ def test_of_other_splits_it_is_not_known_which_rows_were_learned_from():
     X, y, _ = two_classes(100)
     X, y = pd.concat([X, X], ignore_index=True), np.r_[y, y]
     facts = items_of(GaussianNB(), X, y, cv=KFold(3, shuffle=True, random_state=0))
-    assert facts["duplicates"]["facts"]["loss"] is None
+    assert facts["duplicate"]["facts"]["loss"] is None
 
 
 def test_rows_that_stand_together_are_named_with_both_figures():
@@ -114,7 +114,7 @@ def test_entities_get_the_option_that_holds_them_out_together():
     X, _, draw = two_classes(600)
     X["shop"] = draw.permutation(np.repeat(np.arange(60), 10)) * 7 % 60
     y = draw.normal(size=60)[X["shop"]] + 0.3 * X["a"] + 0.3 * draw.normal(size=600)
-    item = items_of(KNeighborsRegressor(), X, y)["entities"]
+    item = items_of(KNeighborsRegressor(), X, y)["entity"]
     assert item["columns"] == ["shop"]
     assert "--groups shop" in item["advice"]
     assert item["facts"]["grouped"] > item["facts"]["shuffled"]
@@ -139,8 +139,8 @@ def test_a_frozen_model_is_asked_only_about_its_rows():
     X = pd.concat([X, X], ignore_index=True)
     model = FrozenEstimator(LogisticRegression().fit(X, np.r_[y, y]))
     items = items_of(model, X, np.r_[y, y])
-    assert set(items) == {"leak", "duplicates"}
-    assert items["duplicates"]["facts"]["loss"] is None
+    assert set(items) == {"leak", "duplicate"}
+    assert items["duplicate"]["facts"]["loss"] is None
 
 
 def test_texts_have_no_checks_but_their_order_and_labels():
@@ -153,10 +153,10 @@ def planted(summary):
     """Summary with an item of each kind that has a table."""
     summary = copy.deepcopy(summary)
     rows = [{"row": 7, "label": "<no>", "more probable": "yes", "score": "97 %"}]
-    kinds = ("leak", "duplicates", "entities", "order", "labels", "identifier", "equal columns")
+    kinds = ("leak", "duplicate", "entity", "order", "labels", "identifier", "equal")
     summary["checks"]["items"] = [
         {
-            "kind": kind,
+            "code": kind,
             "sentence": f"Something about {kind}.",
             "figure": "97 %",
             "columns": [],

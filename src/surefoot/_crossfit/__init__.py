@@ -18,9 +18,9 @@ from surefoot._crossfit._fitter import (
 )
 from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
 from surefoot._crossfit._panel import (
+    ModelRows,
     Panel,
     PanelOutput,
-    PanelRows,
     build_panels,
     join,
     named,
@@ -35,9 +35,9 @@ __all__ = [
     "Fold",
     "HeldOutOutputs",
     "InputSample",
+    "ModelRows",
     "Panel",
     "PanelOutput",
-    "PanelRows",
     "ask_chosen",
     "build_panels",
     "check_rows",

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
-from surefoot._crossfit._panel import Panel, PanelRows, build_panels, join, named
+from surefoot._crossfit._panel import ModelRows, Panel, build_panels, join, named
 from surefoot._models import fit_model, predict_labels
 from surefoot._parallel import counted
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
@@ -177,30 +177,30 @@ class CrossFitter:
             Whether the deployed model learns from all rows with a single split, too.
         """
         groups = None if groups is None else np.asarray(groups)
-        parts = _Parts(self, X, y, groups, sample_weight, deploy_all)
-        panels = parts.build([train for train, _ in parts.splits])
-        held_out = parts.describe(parts.splits, methods=methods, opinions=opinions)
+        run = _CrossFitRun(self, X, y, groups, sample_weight, deploy_all)
+        panels = run.build([train for train, _ in run.splits])
+        held_out = run.describe(run.splits, methods=methods, opinions=opinions)
         folds = []
-        for (train, test), panel in zip(parts.splits, panels, strict=True):
+        for (train, test), panel in zip(run.splits, panels, strict=True):
             outputs = None
             if inner is not None:
-                outputs = parts.describe(parts.splits_within(train), names=inner)
-            folds.append(Fold(train, test, parts.models[train.tobytes()], panel, outputs))
-        rows, deployed = held_out.rows, parts.deployed
+                outputs = run.describe(run.splits_within(train), names=inner)
+            folds.append(Fold(train, test, run.models[train.tobytes()], panel, outputs))
+        rows, deployed = held_out.rows, run.deployed
         return CrossFit(
             y=y,
             groups=groups,
             sample_weight=sample_weight,
-            seed=parts.seed,
-            model=parts.models[deployed.tobytes()],
-            panel=parts.panels[deployed.tobytes()],
-            reference_rows=parts.reference_rows(deployed),
+            seed=run.seed,
+            model=run.models[deployed.tobytes()],
+            panel=run.panels[deployed.tobytes()],
+            reference_rows=run.reference_rows(deployed),
             folds=folds,
             held_out=held_out,
             truth=y[rows],
             weight=None if sample_weight is None else sample_weight[rows],
             units=units_of(rows, groups),
-            too_rare=parts.too_rare,
+            too_rare=run.too_rare,
         )
 
     def predict(
@@ -208,18 +208,18 @@ class CrossFitter:
     ) -> tuple[Any, Ints, NDArray[Any]]:
         """Deployed model, positions of the held-out rows, and out-of-fold predictions; the model needs no scores."""
         groups = None if groups is None else np.asarray(groups)
-        parts = _Parts(self, X, y, groups, sample_weight)
-        parts.fit_models([parts.deployed, *(train for train, _ in parts.splits)])
-        rows = np.concatenate([test for _, test in parts.splits])
+        run = _CrossFitRun(self, X, y, groups, sample_weight)
+        run.fit_models([run.deployed, *(train for train, _ in run.splits)])
+        rows = np.concatenate([test for _, test in run.splits])
         predictions = [
-            predict_labels(parts.models[train.tobytes()], take_rows(X, test))
-            for train, test in parts.splits
+            predict_labels(run.models[train.tobytes()], take_rows(X, test))
+            for train, test in run.splits
         ]
         order = np.argsort(rows, kind="stable")
-        model = parts.models[parts.deployed.tobytes()]
+        model = run.models[run.deployed.tobytes()]
         return model, rows[order], np.concatenate(predictions)[order]
 
-    def build(self, parts: list[PanelRows], n_trained: int, like: Panel | None) -> list[Any]:
+    def build(self, parts: list[ModelRows], n_trained: int, like: Panel | None) -> list[Any]:
         """Panel of each part; `like` is that of the deployed model, which comes first if there is none yet."""
         return build_panels(
             self.indicators,
@@ -230,7 +230,7 @@ class CrossFitter:
             n_jobs=self.n_jobs,
         )
 
-    def score(self, part: PanelRows, X: Any, n_trained: int, like: Panel) -> Floats:
+    def score(self, part: ModelRows, X: Any, n_trained: int, like: Panel) -> Floats:
         """Scores of rows by the model of a part; one that votes by neighbours reads the deployed panel's lists."""
         deployed = like.indexes[0]
         index = NeighborhoodIndex(
@@ -246,7 +246,7 @@ class CrossFitter:
         return np.concatenate(index.map(lambda near: near.scores, X, 0))
 
 
-class _Parts:
+class _CrossFitRun:
     """Models and panels of parts of the training rows while a cross-fit runs, each built once.
 
     A part is an ascending array of row positions.
@@ -360,7 +360,7 @@ class _Parts:
         )
         self.models.update(zip(new, self._run(tasks, "fit"), strict=True))
 
-    def _panel_rows(self, part: Ints) -> PanelRows:
+    def _panel_rows(self, part: Ints) -> ModelRows:
         """Model and rows of a part, for its panel."""
         reference = self.reference_rows(part)
         learned, sampled = part, None
@@ -373,7 +373,7 @@ class _Parts:
         whole = self.reference_rows(self.deployed)
         positions = np.searchsorted(whole, reference)
         is_part = np.array_equal(whole[np.minimum(positions, len(whole) - 1)], reference)
-        return PanelRows(
+        return ModelRows(
             model=self.models[part.tobytes()],
             X=take_rows(self.X, reference),
             y=self.y[reference],

@@ -98,7 +98,7 @@ class Panel:
         return join(self.indexes[0].map(describe, X, n_samples))
 
 
-class PanelRows(NamedTuple):
+class ModelRows(NamedTuple):
     """Model of a part of the rows, and the rows that its panel knows.
 
     Attributes
@@ -131,7 +131,7 @@ class PanelRows(NamedTuple):
 
 def build_panels(
     indicators: Mapping[str, Indicator] | Sequence[Indicator],
-    parts: Sequence[PanelRows],
+    parts: Sequence[ModelRows],
     *,
     response: str = "auto",
     n_trained: int | None = None,
@@ -173,7 +173,7 @@ def build_panels(
 def _indexes(
     indicators: Mapping[str, Indicator],
     members: list[list[str]],
-    part: PanelRows,
+    part: ModelRows,
     response: str,
     n_trained: int | None,
     deployed: list[NeighborhoodIndex] | None = None,
@@ -201,7 +201,7 @@ def _indexes(
     return indexes
 
 
-def _part(indicators: list[Indicator], part: PanelRows, index: NeighborhoodIndex) -> Part:
+def _part(indicators: list[Indicator], part: ModelRows, index: NeighborhoodIndex) -> Part:
     """Rows of a part for the indicators of one index, in its space."""
     if not any(indicator.learns for indicator in indicators):
         return Part(index)
@@ -213,13 +213,13 @@ def _part(indicators: list[Indicator], part: PanelRows, index: NeighborhoodIndex
     return Part(index, rows, labels, part.folds if may_share else None, part.fold)
 
 
-def join(parts: Sequence[PanelOutput]) -> PanelOutput:
-    """Output for the rows of all parts, in their order."""
-    first, *_ = parts
+def join(batches: Sequence[PanelOutput]) -> PanelOutput:
+    """Output for the rows of all batches, in their order."""
+    first, *_ = batches
     return PanelOutput(
-        np.concatenate([part.scores for part in parts]),
+        np.concatenate([batch.scores for batch in batches]),
         *(
-            {key: np.concatenate([getattr(part, field)[key] for part in parts]) for key in values}
+            {key: np.concatenate([getattr(one, field)[key] for one in batches]) for key in values}
             for field, values in zip(first._fields[1:], first[1:], strict=True)
         ),
     )

@@ -272,9 +272,7 @@ def as_values(column: Any) -> NDArray[Any]:
         return np.asarray(column, dtype="datetime64[us]")
     if kind in "iuf":
         return as_floats(column)
-    if kind == "O" and isinstance(
-        column, np.ndarray
-    ):  # a mixed array: its numbers are objects, too
+    if kind == "O" and isinstance(column, np.ndarray):  # numbers of a mixed array are objects, too
         numbers = as_numbers(column, complete=False)
         return as_objects(column) if numbers is None else numbers
     return as_objects(column)

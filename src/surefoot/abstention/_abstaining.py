@@ -21,11 +21,10 @@ from surefoot.abstention._risk_control import (
     NOTHING,
     Threshold,
     check_class_risks,
-    group_bound,
     group_codes,
     has_large_groups,
+    risk_bound,
     risks_by_class,
-    share_bound,
     threshold_for_coverage,
     threshold_for_risk,
     too_few_sentence,
@@ -212,14 +211,12 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row as predicted by the model, whether the row is answered or not."""
-        X = check_rows(self, X)
-        return predict_labels(self.estimator_, X)
+        return predict_labels(self.estimator_, check_rows(self, X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, from the model."""
-        X = check_rows(self, X)
-        return self.estimator_.predict_proba(X)
+        return self.estimator_.predict_proba(check_rows(self, X))
 
     def predict_accepted(self, X: Any) -> Mask:
         """Mask of the rows whose prediction is accepted (answered).
@@ -234,8 +231,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         accepted : ndarray of bool of shape (n_rows,)
             True where the score is at or above `threshold_`.
         """
-        X = check_rows(self, X)
-        return self._scores(X) >= self.threshold_
+        return self._scores(check_rows(self, X)) >= self.threshold_
 
     def decide(self, X: Any) -> NDArray[np.object_]:
         """Class of each answered row, and None for the rows that are left out.
@@ -351,7 +347,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         n_rows = self.n_held_out_ = len(scores)
         if self.coverage is not None:
             chosen = threshold_for_coverage(scores, wrong, self.coverage)
-            bound: Any = _risk_bound(scores, wrong, chosen, self.confidence, groups)
+            bound: Any = risk_bound(scores, wrong, chosen, self.confidence, groups)
         elif self.max_risk is not None:
             chosen = threshold_for_risk(
                 scores, wrong, self.max_risk, self.confidence, groups=groups, labels=labels
@@ -360,11 +356,10 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if chosen is NOTHING:
                 sentence = _no_threshold_sentence(labels, self.max_risk, self.confidence, groups)
                 warnings.warn(sentence, UserWarning, stacklevel=3)
-        answers_any = chosen.n_answered > 0
-        self.threshold_ = chosen.score
-        self.coverage_ = chosen.n_answered / n_rows
-        self.risk_ = chosen.lost / chosen.n_answered if answers_any else np.nan
-        self.risk_bound_ = bound if answers_any else np.nan
+        self.threshold_, self.coverage_ = chosen.score, chosen.n_answered / n_rows
+        self.risk_, self.risk_bound_ = np.nan, np.nan
+        if chosen.n_answered > 0:
+            self.risk_, self.risk_bound_ = chosen.lost / chosen.n_answered, bound
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -373,21 +368,11 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _risk_bound(
-    scores: Floats, wrong: Any, threshold: Threshold, confidence: float, groups: Any
-) -> float:
-    """Upper confidence bound of the share of errors among the rows that a fixed threshold answers."""
-    if has_large_groups(groups):
-        losses = np.asarray(wrong, dtype=np.float64)
-        return group_bound(scores, losses, groups, threshold.score, confidence)
-    return float(share_bound(threshold.lost, threshold.n_answered, confidence))
-
-
 def _no_threshold_sentence(labels: Any, max_risk: Any, confidence: float, groups: Any) -> str:
     """Sentence for the warning that no threshold keeps the risk, with the reason."""
     n_rows = len(labels)
     none_wrong = Threshold(-np.inf, n_rows, 0)
-    least = _risk_bound(np.zeros(n_rows), np.zeros(n_rows), none_wrong, confidence, groups)
+    least = risk_bound(np.zeros(n_rows), np.zeros(n_rows), none_wrong, confidence, groups)
     units, among = "rows", f"the {n_rows} rows set aside"
     if has_large_groups(groups):
         units = "groups"

@@ -42,6 +42,11 @@ class DeferralCurve(NamedTuple):
     accuracy: Floats
     values: Floats
 
+    def value_within(self, budget: float) -> float:
+        """Lowest threshold such that the rows above it are at most the share `budget`; equal values stay together."""
+        beyond = self.values[self.calls > budget + 1e-9]
+        return float(beyond[0]) if beyond.size else -np.inf
+
 
 def _both_have_probabilities(self: Any) -> bool:
     return all(hasattr(model, "predict_proba") for _, model in self.estimators)
@@ -183,8 +188,7 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
 
     def predict_value(self, X: Any) -> Floats:
         """Estimated errors saved by calling the expensive model for each row, at most 1; higher is better."""
-        X = check_rows(self, X)
-        cheap = self.error_estimator_
+        X, cheap = check_rows(self, X), self.error_estimator_
         columns = value_columns(cheap.predict(X), cheap.predict_error(X), cheap.classes_)
         return self._value.predict(columns)
 
@@ -231,11 +235,10 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         # The threshold is set with the deployed learner: the values of the folds' learners differ in scale.
         self._value = fit_value(columns, saved, weight)
         price = 0.0 if self.costs is None else self.costs[0] / self.costs[1]  # measured in errors
-        budget = self.budget
-        if budget is None:
-            budget = DEFAULT_BUDGET if self.costs is None else 1.0
-        within_budget = value_within_budget(self._value.predict(columns), weight, budget)
-        self.least_value_ = max(price, within_budget)
+        default = DEFAULT_BUDGET if self.costs is None else 1.0
+        budget = default if self.budget is None else self.budget
+        deployed = deferral_curve(self._value.predict(columns), first_wrong, second_wrong, weight)
+        self.least_value_ = max(price, deployed.value_within(budget))
 
     def _check_parameters(self) -> list[tuple[str, Any]]:
         names, models = self._validate_estimators()
@@ -269,14 +272,6 @@ def deferral_curve(
     return DeferralCurve(
         np.append(0.0, calls), np.append(alone, alone + saved), np.append(np.inf, ranked[ends])
     )
-
-
-def value_within_budget(value: Floats, weight: Floats, budget: float) -> float:
-    """Lowest threshold such that the rows above it are at most the share `budget` of all rows."""
-    order = np.argsort(-value, kind="stable")
-    share = np.cumsum(weight[order]) / weight.sum()
-    beyond = value[order][share > budget + 1e-9]
-    return float(beyond[0]) if beyond.size else -np.inf
 
 
 def value_columns(

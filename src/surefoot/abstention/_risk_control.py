@@ -502,18 +502,21 @@ def share_bound(n_wrong: Any, n_rows: Any, confidence: float) -> Any:
     return np.where(n_wrong < n_rows, bounds, 1.0)
 
 
-def group_bound(
-    scores: Floats, losses: Floats, groups: Any, least_score: float, confidence: float
+def risk_bound(
+    scores: Floats, wrong: Any, threshold: Threshold, confidence: float, groups: Any
 ) -> float:
-    """Upper confidence bound of the share of errors among rows with a score of at least `least_score`, by groups.
+    """Upper confidence bound of the share of errors among the rows that a fixed threshold answers.
 
-    It is the lowest risk that `group_test` rejects. `scores` has all rows, also those below `least_score`, because the
-    size of the largest group matters.
+    By groups it is the lowest risk that `group_test` rejects. `scores` has all rows, also those that are not answered,
+    because the size of the largest group matters.
     """
-    rows = GroupedRows.of(np.where(scores >= least_score, 1.0, 0.0), groups)
+    if not has_large_groups(groups):
+        return float(share_bound(threshold.lost, threshold.n_answered, confidence))
+    rows = GroupedRows.of(np.where(scores >= threshold.score, 1.0, 0.0), groups)
+    losses, level = np.asarray(wrong, dtype=np.float64), 1 - confidence
 
     def surplus(risk: float) -> float:
-        return float(group_test(rows, losses, risk, 1 - confidence, 1.0)[0]) - (1 - confidence)
+        return float(group_test(rows, losses, risk, level, 1.0)[0]) - level
 
     low, high = 1e-9, 1 - 1e-9
     return 1.0 if surplus(high) > 0 else float(bisect(surplus, low, high, xtol=1e-9))

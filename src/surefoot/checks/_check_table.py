@@ -10,10 +10,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._tables import as_table, count_rows
-from surefoot._typing import Floats, Ints
 from surefoot._words import listed
-from surefoot.checks._coding import Finding, code_columns
-from surefoot.checks._columns import find_equal_columns, find_identifiers, find_leaks
+from surefoot.checks._columns import (
+    Finding,
+    code_columns,
+    find_equal_columns,
+    find_identifiers,
+    find_leaks,
+)
 from surefoot.checks._dependence import find_entities, find_order
 from surefoot.checks._duplicates import find_duplicates
 
@@ -21,9 +25,6 @@ CODES = ("leak", "duplicate", "entity", "order", "identifier", "equal")
 
 # Numbers with more different values are no classes.
 MOST_LABELS = 20
-
-# Folds that are compared, where it is not known how many were used.
-DEFAULT_FOLDS = 5
 
 
 def check_table(
@@ -119,7 +120,7 @@ def check_table(
         "leak": lambda: find_leaks(columns, y, rows, prediction, is_regression, random_state),
         "duplicate": lambda: find_duplicates(columns, splits, losses, is_regression, random_state),
         "entity": lambda: find_entities(columns, y, is_regression, random_state),
-        "order": lambda: _find_order(estimator, table, y, splits, losses, random_state),
+        "order": lambda: find_order(estimator, table, y, splits, losses, random_state),
         "identifier": lambda: find_identifiers(columns),
         "equal": lambda: find_equal_columns(columns),
     }
@@ -133,22 +134,3 @@ def _is_regression(y: NDArray[Any], held_out: Any, estimator: Any) -> bool:
     if held_out is not None:
         return held_out.classes is None
     return y.dtype.kind in "fiu" and len(np.unique(y)) > MOST_LABELS
-
-
-def _find_order(
-    estimator: Any,
-    table: Any,
-    y: NDArray[Any],
-    splits: Ints | None,
-    losses: Floats,
-    random_state: int,
-) -> Finding | None:
-    """Finding on the order of the rows; None without a model, or if it cannot be fitted on ordered folds."""
-    n_folds = DEFAULT_FOLDS if splits is None else len(np.unique(splits[splits >= 0]))
-    if estimator is None or len(y) < 2 * n_folds:
-        return None
-    known = losses if splits is not None and (splits >= 0).all() else None
-    try:
-        return find_order(estimator, table, y, known, n_folds, random_state)
-    except ValueError:  # for example, a model that needs several rows of each class
-        return None

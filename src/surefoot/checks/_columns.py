@@ -1,25 +1,23 @@
-"""Columns that give the target away (target leakage), identify rows, or equal another column."""
+"""Columns of a table as codes, and what may be wrong with one: it leaks the target, identifies rows, equals another."""
 
 import re
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
+from surefoot._tables import as_values, column_names, is_frame, missing_mask, split_columns
 from surefoot._typing import Floats, Ints
-from surefoot._words import number, percent, quoted
-from surefoot.checks._coding import (
-    LEVEL,
-    CodedColumn,
-    Finding,
-    bin_codes,
-    code_column,
-    hash_codes,
-    sample_rows,
-    sum_rows,
-)
+from surefoot._words import enumerated, number, percent, quoted
+
+# Probability below which a coincidence is excluded, in every check that is a test.
+LEVEL = 0.002
+
 
 # Most rows that columns are scored on, folds for that; most bins of a column of numbers, and least rows in a bin.
 MOST_ROWS, N_FOLDS = 20_000, 5
@@ -41,6 +39,131 @@ ID_NAME = re.compile(r"(^|[\W_])(id|ids|uid|uuid|guid|key)$|[a-z]I[dD]$", re.IGN
 # Columns of more values are equal only as numbers in one order, or as equal strings: two facts about a person, such
 # as name and height, are no copies.
 MOST_CATEGORIES = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Fault of a table, as `check_table` returns it.
+
+    Attributes
+    ----------
+    code : str
+        Short name of the fault that does not change: "leak", "duplicate", "entity", "order", "identifier" or "equal".
+    sentence : str
+        The fault in words, with the numbers that it rests on.
+    columns : tuple of str
+        Names of the columns that it is about.
+    rows : tuple of int
+        Positions of the rows that it is about.
+    evidence : dict of str to number
+        Numbers that it rests on; a list has one entry for each of `columns` or `rows`.
+    """
+
+    code: str
+    sentence: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
+    evidence: dict[str, Any] = field(default_factory=dict, hash=False)
+
+
+class CodedColumn(NamedTuple):
+    """Column of a table: its name, a code for each value from 0 on, and its values as numbers or strings.
+
+    Codes follow the order of the values; a missing value has the last code and is NaN among the numbers. `numbers`
+    is None for strings and booleans; `labels` are then the different strings in the order of their codes.
+    """
+
+    name: str
+    codes: Ints
+    n_values: int
+    numbers: Floats | None
+    labels: list[str]
+
+    @property
+    def counts(self) -> Ints:
+        """Number of rows with each code."""
+        return np.bincount(self.codes, minlength=self.n_values)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether these are whole numbers, none of them missing."""
+        return self.numbers is not None and bool(
+            np.isfinite(self.numbers).all() and (self.numbers == np.round(self.numbers)).all()
+        )
+
+    @property
+    def follows_rows(self) -> bool:
+        """Whether the values rise, or fall, from each row to the next."""
+        steps = np.diff(self.codes)
+        return bool((steps > 0).all() or (steps < 0).all())
+
+    def take(self, rows: Ints) -> Self:
+        """Column of some of the rows, coded anew."""
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        numbers = None if self.numbers is None else self.numbers[rows]
+        labels = [self.labels[code] for code in present if code < len(self.labels)]
+        return self._replace(codes=codes, n_values=len(present), numbers=numbers, labels=labels)
+
+
+def code_columns(table: Any) -> list[CodedColumn]:
+    """Coded columns of a table; none for sparse rows or a list of texts, which have no columns of their own."""
+    if not is_frame(table) and (issparse(table) or table.ndim != 2):
+        return []
+    return [
+        code_column(name if isinstance(name, str) else f"column {name}", as_values(column))
+        for name, column in zip(column_names(table), split_columns(table), strict=True)
+    ]
+
+
+def code_column(name: str, values: NDArray[Any]) -> CodedColumn:
+    """Coded column; times are numbers, and strings and booleans are not."""
+    missing = missing_mask(values)
+    numbers = values if values.dtype.kind == "f" else None
+    if values.dtype.kind == "M":
+        numbers = np.where(missing, np.nan, values.astype("datetime64[us]").astype(np.float64))
+    known = np.array([*map(str, values)], dtype=object) if numbers is None else numbers
+    unique, places = np.unique(known[~missing], return_inverse=True)
+    codes = np.full(len(values), len(unique), dtype=np.int64)
+    codes[~missing] = places
+    labels = unique.tolist() if numbers is None else []
+    return CodedColumn(name, codes, len(unique) + int(missing.any()), numbers, labels)
+
+
+def bin_codes(column: CodedColumn, most: int) -> tuple[Ints, int]:
+    """Codes of at most `most` bins of a column of numbers of about equal size; strings keep their codes."""
+    if column.numbers is None or column.n_values <= most:
+        return column.codes, column.n_values
+    known = np.isfinite(column.numbers)
+    edges = np.unique(np.quantile(column.numbers[known], np.arange(1, most) / most))
+    bins = np.searchsorted(edges, column.numbers, side="left")
+    return np.where(known, bins, len(edges) + 1).astype(np.int64), len(edges) + 2
+
+
+def hash_codes(columns: list[CodedColumn]) -> NDArray[np.uint64]:
+    """Random number of 64 bits for each value (columns first); rows are equal if their sums, modulo 2⁶⁴, are."""
+    draw = np.random.default_rng(0)
+    return np.array(
+        [
+            draw.integers(2**63, size=column.n_values, dtype=np.uint64)[column.codes]
+            for column in columns
+        ]
+    )
+
+
+def sample_rows(n_rows: int, most: int, random_state: int) -> Ints:
+    """Positions of all rows, or of `most` of them drawn at random, in the order of the table."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(random_state).choice(n_rows, most, replace=False))
+
+
+def mean_loss_words(loss: float, is_regression: bool) -> str:
+    """Mean loss in words: the share of right predictions, or the mean error."""
+    return (
+        f"off by {number(loss)} on average"
+        if is_regression
+        else f"right on {percent(1 - loss)} of rows"
+    )
 
 
 def find_leaks(
@@ -69,30 +192,29 @@ def find_leaks(
     of_model = None
     if prediction is not None:
         of_model = _score_prediction(np.asarray(prediction)[sample], targets, spread, folds)
-    order = np.argsort(-scores, kind="stable")
     # Another column with the same score may be a copy.
-    following = [float(scores[scores < score - 1e-9].max(initial=0.0)) for score in scores]
-    leaks = [i for i in order if _is_leak(scores[i], following[i], of_model)]
-    if not leaks:
+    following = np.array([scores[scores < score - 1e-9].max(initial=0.0) for score in scores])
+    is_close = scores >= CLOSE * (1.0 if of_model is None else of_model)
+    stands_out = (scores >= MUCH) & is_close & (1 - following >= FACTOR * (1 - scores))
+    order = np.argsort(-scores, kind="stable")
+    leaks = order[((scores >= NEARLY_ALL) | stands_out)[order]]
+    if not len(leaks):
         return None
-    best, names = leaks[0], tuple(columns[i].name for i in leaks)
+    names = tuple(columns[i].name for i in leaks)
+    score, next_score = float(scores[leaks[0]]), float(following[leaks[0]])
     share = "the variance of its ranks" if is_regression else "the Brier score"
-    it = "it" if len(names) == 1 else quoted(names[:1])
+    gives, it = ("gives", "it") if len(names) == 1 else ("each give", quoted(names[:1]))
     explains = [
-        f"alone, {it} explains {percent(scores[best])} of the target (share of {share}, on held-out rows)",
-        f"the next column {percent(following[best])}",
+        f"alone, {it} explains {percent(score)} of the target (share of {share}, on held-out rows)",
+        f"the next column {percent(next_score)}",
+        *([] if of_model is None else [f"the whole model {percent(max(of_model, 0.0))}"]),
     ]
-    if of_model is not None:
-        explains.append(f"the whole model {percent(max(of_model, 0.0))}")
-    sentence = (
-        f"{quoted(names)} {'gives' if len(names) == 1 else 'each give'} the target away (target leakage): "
-        f"{', '.join(explains[:-1])}{',' if len(explains) > 2 else ''} and {explains[-1]}."
-    )
+    sentence = f"{quoted(names)} {gives} the target away (target leakage): {enumerated(explains)}."
     evidence = {
-        "score": float(scores[best]),
-        "next_score": following[best],
+        "score": score,
+        "next_score": next_score,
         "model_score": of_model,
-        "scores": [float(scores[i]) for i in leaks],
+        "scores": scores[leaks].tolist(),
     }
     return Finding("leak", sentence, names, evidence=evidence)
 
@@ -146,12 +268,6 @@ def _score_prediction(
     return _score_column(code_column("", prediction.astype(np.float64)), spread, folds)
 
 
-def _is_leak(score: float, following: float, of_model: float | None) -> bool:
-    is_close = score >= CLOSE * (1.0 if of_model is None else of_model)
-    stands_out = score >= MUCH and is_close and 1 - following >= FACTOR * (1 - score)
-    return bool(score >= NEARLY_ALL or stands_out)
-
-
 def find_identifiers(columns: list[CodedColumn]) -> Finding | None:
     """Find columns that count or identify rows, in the order of the table.
 
@@ -163,7 +279,7 @@ def find_identifiers(columns: list[CodedColumn]) -> Finding | None:
     if not identifiers:
         return None
     names = tuple(column.name for column in identifiers)
-    follows = [_follows_rows(column.codes) for column in identifiers]
+    follows = [column.follows_rows for column in identifiers]
     sentence = (
         f"{quoted(names)} {'has' if len(names) == 1 else 'have'} another value in every row: "
         "an identifier describes no row."
@@ -183,25 +299,14 @@ def _identifies(column: CodedColumn) -> bool:
         return False
     if values is None:
         return not any(" " in label for label in column.labels)
-    if _follows_rows(column.codes):
-        return column.is_whole or _has_equal_steps(values)
     if not column.is_whole:
-        return False
+        with np.errstate(invalid="ignore"):  # of infinite numbers, which have no equal steps
+            steps = np.diff(values)
+            return column.follows_rows and bool(np.ptp(steps) <= 1e-6 * abs(steps.mean()))
     # The chance that n values drawn from a range of R numbers all differ (birthday problem) is at most exp(−n(n−1)/2R).
     coincidence = np.exp(-n_rows * (n_rows - 1) / 2 / (np.ptp(values) + 1))
-    return bool(coincidence < LEVEL) or ID_NAME.search(column.name) is not None
-
-
-def _follows_rows(codes: Ints) -> bool:
-    steps = np.diff(codes)
-    return bool((steps > 0).all() or (steps < 0).all())
-
-
-def _has_equal_steps(numbers: Floats) -> bool:
-    if not np.isfinite(numbers).all():
-        return False
-    steps = np.diff(numbers)
-    return bool(np.ptp(steps) <= 1e-6 * abs(steps.mean()))
+    is_named = ID_NAME.search(column.name) is not None
+    return bool(coincidence < LEVEL) or is_named or column.follows_rows
 
 
 def find_equal_columns(columns: list[CodedColumn]) -> Finding | None:
@@ -213,19 +318,19 @@ def find_equal_columns(columns: list[CodedColumn]) -> Finding | None:
     if not columns or not len(columns[0].codes):
         return None
     # Copies of a row agree in all columns.
-    rows = np.unique(sum_rows(hash_codes(columns)), return_index=True)[1]
+    rows = np.unique(hash_codes(columns).sum(axis=0), return_index=True)[1]
     n_pairs = max(1, len(columns) * (len(columns) - 1) // 2)
     first: dict[tuple[str, bytes], CodedColumn] = {}
     pairs = []
     for column in columns:
-        chances = _chances_of_agreement(np.bincount(column.codes[rows]))
-        earlier = None
-        for kind, signature in _signatures(column, rows).items():
-            same = first.setdefault((kind, signature), column)
-            if same is not column and n_pairs * chances[kind] < LEVEL:
-                earlier = earlier or same
-        if earlier is not None:
-            pairs.append((column.name, earlier.name, _identical(column, earlier)))
+        same = [
+            first.setdefault((kind, signature), column)
+            for kind, signature, chance in _signatures(column, rows)
+            if n_pairs * chance < LEVEL
+        ]
+        earlier = [each for each in same if each is not column]
+        if earlier:
+            pairs.append((column.name, earlier[0].name, _identical(column, earlier[0])))
     if not pairs:
         return None
     names, same_as, identical = zip(*pairs, strict=True)
@@ -237,33 +342,28 @@ def find_equal_columns(columns: list[CodedColumn]) -> Finding | None:
     return Finding("equal", sentence, names, evidence=evidence)
 
 
-def _signatures(column: CodedColumn, rows: Ints) -> dict[str, bytes]:
-    """Bytes that are equal for equal strings, numbers in the same order or its reverse, and renamed categories."""
-    codes, signatures = column.codes[rows], {}
+def _signatures(column: CodedColumn, rows: Ints) -> Iterator[tuple[str, bytes, float]]:
+    """Bytes that are equal for columns in the same order or its reverse, and for renamed categories, with a chance.
+
+    The chance is the probability that values in a random order agree like this. An order of n₁, n₂, … equal values has
+    the probability n₁!·n₂!·…/n!, and the reverse counts as well. Which values are equal is the same if values of equal
+    counts change places.
+    """
+    codes = column.codes[rows]
+    counts = np.bincount(codes)
+    log_order = float(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))
     if column.numbers is None:
-        signatures["order"] = codes.tobytes() + "\0".join(column.labels).encode()
+        signature = codes.tobytes() + "\0".join(column.labels).encode()
     else:
         moves = codes[codes != codes[0]]
         descends = len(moves) > 0 and moves[0] < codes[0]
-        signatures["order"] = (column.n_values - 1 - codes if descends else codes).tobytes()
+        signature = (column.n_values - 1 - codes if descends else codes).tobytes()
+    yield "order", signature, float(np.exp(log_order + np.log(2)))
     if column.n_values <= MOST_CATEGORIES:
         firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)[1:]
-        signatures["values"] = np.argsort(np.argsort(firsts))[inverse].tobytes()
-    return signatures
-
-
-def _chances_of_agreement(counts: Ints) -> dict[str, float]:
-    """Probability that values in a random order agree with given ones: in their order, and as which are equal.
-
-    An order of n₁, n₂, … equal values has the probability n₁!·n₂!·…/n!, and the reverse counts as well. Which
-    values are equal is the same if values of equal counts change places.
-    """
-    log_order = float(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))
-    exchanges = float(gammaln(np.unique(counts, return_counts=True)[1] + 1).sum())
-    return {
-        "order": float(np.exp(log_order + np.log(2))),
-        "values": float(np.exp(log_order + exchanges)),
-    }
+        exchanges = float(gammaln(np.unique(counts, return_counts=True)[1] + 1).sum())
+        signature = np.argsort(np.argsort(firsts))[inverse].tobytes()
+        yield "values", signature, float(np.exp(log_order + exchanges))
 
 
 def _identical(column: CodedColumn, other: CodedColumn) -> bool:

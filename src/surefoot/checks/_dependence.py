@@ -15,15 +15,19 @@ from surefoot._models import fit_model, predict_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._words import number, p_value_words
-from surefoot.checks._coding import (
+from surefoot.checks._columns import (
     LEVEL,
+    MOST_ROWS,
+    N_FOLDS,
     CodedColumn,
     Finding,
     bin_codes,
+    explained,
+    held_out_means,
     mean_loss_words,
     sample_rows,
+    target_spread,
 )
-from surefoot.checks._columns import MOST_ROWS, N_FOLDS, explained, held_out_means, target_spread
 
 # Share of the loss by which it must differ to be worth a sentence.
 LEAST_GAP = 0.05
@@ -42,6 +46,9 @@ ENTITY_NAME = re.compile(
     r"(^|[\W_])(id|ids|uid|key|group|subject|patient|person|user|customer|client|speaker|device|household|site)s?$",
     re.IGNORECASE,
 )
+
+# Folds that are compared, where it is not known how many were used.
+DEFAULT_FOLDS = 5
 
 # Most rows for which the order is compared, and blocks of rows that stand together, over which losses are compared.
 MOST_ORDERED_ROWS, N_BLOCKS = 3000, 50
@@ -149,10 +156,8 @@ def _try_entity(
     splitter = GroupKFold(TRIAL_FOLDS, shuffle=True, random_state=random_state)
     for fold, (_, test) in enumerate(splitter.split(table, groups=groups)):
         together[test] = fold
-    alone = _shuffled_folds(y, TRIAL_FOLDS, is_regression, random_state)
-    shuffled = _held_out_losses(y, alone, is_regression, predict)
-    grouped = _held_out_losses(y, together, is_regression, predict)
-    return float(shuffled.mean()), float(grouped.mean()), compare_losses(grouped, shuffled, groups)
+    shuffled = _shuffled_losses(y, TRIAL_FOLDS, is_regression, random_state, predict)
+    return _compare(shuffled, _held_out_losses(y, together, is_regression, predict), groups)
 
 
 def _rows_of_some_values(codes: Ints, random_state: int) -> Ints:
@@ -180,16 +185,20 @@ def find_order(
     estimator: Any,
     table: Any,
     y: NDArray[Any],
-    losses: Floats | None,
-    n_folds: int,
+    splits: Ints | None,
+    losses: Floats,
     random_state: int,
 ) -> Finding | None:
     """Compare cross-validation with shuffled folds and with folds of rows that stand together.
 
     If both differ by more than chance and by at least 5 %, a row is easier to predict where its neighbours in the
-    table are known: rows of one person, place or time stand together, or the data drift. `losses` are those of all
-    rows with shuffled folds, where they are known. Of a longer table, blocks of rows are compared.
+    table are known: rows of one person, place or time stand together, or the data drift. `losses` are those of the
+    rows that `splits` held out in shuffled folds. Of a longer table, blocks of rows are compared. None without a model,
+    or if it cannot be fitted on ordered folds.
     """
+    n_folds = DEFAULT_FOLDS if splits is None else len(np.unique(splits[splits >= 0]))
+    if estimator is None or len(y) < 2 * n_folds:
+        return None
     is_regression = not is_classifier(estimator)
     rows = _spread_blocks(len(y))
     part, targets = take_rows(table, rows), y[rows]
@@ -199,13 +208,14 @@ def find_order(
         return predict_labels(model, take_rows(part, test))
 
     in_order = np.arange(len(rows)) * n_folds // len(rows)
-    ordered_losses = _held_out_losses(targets, in_order, is_regression, predict)
-    if losses is None or len(rows) < len(y):
-        at_random = _shuffled_folds(targets, n_folds, is_regression, random_state)
-        losses = _held_out_losses(targets, at_random, is_regression, predict)
+    try:
+        ordered_losses = _held_out_losses(targets, in_order, is_regression, predict)
+        if splits is None or (splits < 0).any() or len(rows) < len(y):
+            losses = _shuffled_losses(targets, n_folds, is_regression, random_state, predict)
+    except ValueError:  # for example, a model that needs several rows of each class
+        return None
     blocks = np.arange(len(rows)) * min(N_BLOCKS, len(rows)) // len(rows)
-    p_value = compare_losses(ordered_losses, losses, blocks)
-    shuffled, ordered = float(losses.mean()), float(ordered_losses.mean())
+    shuffled, ordered, p_value = _compare(losses, ordered_losses, blocks)
     if p_value >= LEVEL or ordered <= (1 + LEAST_GAP) * shuffled:
         return None
     on_rows = "" if len(rows) == len(y) else f" on {number(len(rows))} rows"
@@ -243,14 +253,20 @@ def _is_sorted(y: NDArray[Any], is_regression: bool) -> bool:
     return bool(len(steps) and abs(steps.sum()) >= 0.9 * np.count_nonzero(steps) > 0)
 
 
-def _shuffled_folds(y: NDArray[Any], n_folds: int, is_regression: bool, random_state: int) -> Ints:
-    """Number of each row's fold, drawn at random; each class, if there are any, is spread over the folds."""
+def _shuffled_losses(
+    y: NDArray[Any],
+    n_folds: int,
+    is_regression: bool,
+    random_state: int,
+    predict: Callable[[Ints, Ints], NDArray[Any]],
+) -> Floats:
+    """Loss of each row with folds drawn at random; each class, if there are any, is spread over the folds."""
     order = np.random.default_rng(random_state).permutation(len(y))
     if not is_regression:
         order = order[np.argsort(y[order], kind="stable")]
     folds = np.empty(len(y), dtype=np.int64)
     folds[order] = np.arange(len(y)) % n_folds
-    return folds
+    return _held_out_losses(y, folds, is_regression, predict)
 
 
 def _held_out_losses(
@@ -272,16 +288,18 @@ def _held_out_losses(
     return losses
 
 
-def compare_losses(first: Floats, second: Floats, units: Ints) -> float:
-    """P-value of the hypothesis that the first loss of a row is no higher than the second, by Student's t over units.
+def _compare(shuffled: Floats, together: Floats, units: Ints) -> tuple[float, float, float]:
+    """Mean losses with shuffled folds and with folds of rows that belong together, and a p-value by Student's t.
 
-    Rows of one unit, numbered from 0, may depend on each other; differences of units must not.
+    The hypothesis is that the second is no higher. Rows of one unit, numbered from 0, may depend on each other;
+    differences of units must not.
     """
-    gaps, n_units = first - second, int(units.max()) + 1
+    means = float(shuffled.mean()), float(together.mean())
+    gaps, n_units = together - shuffled, int(units.max()) + 1
     if n_units < 2 or not gaps.any():
-        return 1.0
+        return *means, 1.0
     sums = np.bincount(units, gaps - gaps.mean())
     spread = np.sqrt(n_units / (n_units - 1) * float(sums @ sums))
     if spread <= 1e-12 * np.abs(gaps).sum():  # every row differs by the same
-        return 0.0 if gaps[0] > 0 else 1.0
-    return float(student.sf(gaps.sum() / spread, n_units - 1))
+        return *means, float(gaps[0] <= 0)
+    return *means, float(student.sf(gaps.sum() / spread, n_units - 1))

@@ -3,19 +3,19 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom, poisson
 from sklearn.neighbors import NearestNeighbors
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
-from surefoot.checks._coding import (
+from surefoot.checks._columns import (
     LEVEL,
     CodedColumn,
     Finding,
     hash_codes,
     mean_loss_words,
     sample_rows,
-    sum_rows,
 )
 
 # Least number or share of copies that is worth a finding.
@@ -58,7 +58,7 @@ def find_duplicates(
     hashes = hash_codes(columns)
     groups = np.arange(n_rows)
     if _is_no_coincidence(columns, hashes):
-        groups = np.unique(sum_rows(hashes), return_inverse=True)[1]
+        groups = np.unique(hashes.sum(axis=0), return_inverse=True)[1]
     searched, near, near_copies = _find_near(columns, hashes, groups, random_state)
     copies = np.full(n_rows, -1)
     copies[near_copies], copies[near] = near, near_copies
@@ -85,13 +85,17 @@ def find_duplicates(
         is_across = _is_across(groups, copies, splits)
         n_across = int(is_across.sum())
         # Of rows that were not searched, it is not known whether they have a near copy.
-        is_known = np.isin(np.arange(n_rows), searched) | (n_near == 0)
-        rest = is_known & (splits >= 0) & ~is_across
-        if rest.any():
-            loss = float(losses[is_known & (splits >= 0)].mean())
-            loss_without = float(losses[rest].mean())
-    if n_across and loss is not None and loss_without is not None:
-        sentence += _effect_of_copies(n_across, loss, loss_without, is_regression)
+        is_known = (np.isin(np.arange(n_rows), searched) | (n_near == 0)) & (splits >= 0)
+        if (is_known & ~is_across).any():
+            loss = float(losses[is_known].mean())
+            loss_without = float(losses[is_known & ~is_across].mean())
+            were, them = ("was", "it") if n_across == 1 else ("were", "them")
+            effect = (
+                f" {number(n_across)} {were} predicted by a model that had learned from the copy. With {them}, the "
+                f"model is {mean_loss_words(loss, is_regression)}; without, "
+                f"{mean_loss_words(loss_without, is_regression)}."
+            )
+            sentence += effect if n_across else ""
     evidence = {
         "share": share,
         "n_rows": len(rows),
@@ -105,17 +109,9 @@ def find_duplicates(
     return Finding("duplicate", sentence, rows=tuple(rows.tolist()), evidence=evidence)
 
 
-def _effect_of_copies(n_across: int, loss: float, loss_without: float, is_regression: bool) -> str:
-    were, them = ("was", "it") if n_across == 1 else ("were", "them")
-    return (
-        f" {number(n_across)} {were} predicted by a model that had learned from the copy. With {them}, the model is "
-        f"{mean_loss_words(loss, is_regression)}; without, {mean_loss_words(loss_without, is_regression)}."
-    )
-
-
-def _is_no_coincidence(columns: list[CodedColumn], hashes: list[Any]) -> bool:
+def _is_no_coincidence(columns: list[CodedColumn], hashes: NDArray[np.uint64]) -> bool:
     """Whether more rows agree in all columns than agree in all but one, or would if columns were unrelated."""
-    total = sum_rows(hashes)
+    total = hashes.sum(axis=0)
     n_pairs, n_rows = _count_pairs(total), len(total)
     if n_pairs == 0:
         return False
@@ -135,9 +131,14 @@ def _count_pairs(values: Any) -> int:
 
 
 def _find_near(
-    columns: list[CodedColumn], hashes: list[Any], groups: Ints, random_state: int
+    columns: list[CodedColumn], hashes: NDArray[np.uint64], groups: Ints, random_state: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Positions of the rows whose nearest rows were searched, those of them with a near copy, and their copies."""
+    """Positions of the rows whose nearest rows were searched, those of them with a near copy, and their copies.
+
+    Where rows are drawn at random in d dimensions, the ratio of the distances of the fifth and of the tenth nearest
+    row has the median 0.5^(1/d), and one of the nine nearest is nearer than a share s of the tenth with a
+    probability below 9·s^d. There are near copies only if they are more than expected by chance.
+    """
     distinct = np.unique(groups, return_index=True)[1]
     points, labels = _coordinates(columns, hashes, distinct)
     if len(distinct) < 3 * N_NEAR or points.shape[1] < 2:
@@ -148,14 +149,26 @@ def _find_near(
     is_other[is_other.all(axis=1), -1] = False  # of many equal rows, the row itself may be missing
     distances = distances[is_other].reshape(len(asked), N_NEAR)
     near = near[is_other].reshape(len(asked), N_NEAR)
-    first, second = _pairs_nearer_than_chance(
-        distances, near, labels[near] == labels[asked][:, None]
-    )
+    last = distances[:, -1]
+    is_apart = last > 0
+    halves = distances[is_apart, HALF_WAY - 1] / last[is_apart]
+    ratio = float(np.median(halves)) if is_apart.any() else 0.0
     searched = distinct[asked] if len(asked) < len(distinct) else np.arange(len(groups))
-    return searched, distinct[asked[first]], distinct[second]
+    if not 0 < ratio < 0.999:
+        return searched, NO_ROWS, NO_ROWS
+    dimension = np.log(0.5) / np.log(ratio)
+    share = min(NEAR, (RARE / (N_NEAR - 1)) ** (1 / dimension))
+    agrees = labels[near] == labels[asked][:, None]
+    is_near = agrees & (distances < share * last[:, None])
+    rows = np.flatnonzero(is_near.any(axis=1))
+    if binom.sf(len(rows) - 1, len(last), (N_NEAR - 1) * share**dimension) >= LEVEL:
+        rows = NO_ROWS
+    return searched, distinct[asked[rows]], distinct[near[rows, is_near[rows].argmax(axis=1)]]
 
 
-def _coordinates(columns: list[CodedColumn], hashes: list[Any], rows: Ints) -> tuple[Floats, Any]:
+def _coordinates(
+    columns: list[CodedColumn], hashes: NDArray[np.uint64], rows: Ints
+) -> tuple[Floats, Any]:
     """Scaled values of the columns of many different numbers, and one label for the values of the others."""
     continuous, labels = [], np.zeros(len(rows), dtype=np.uint64)
     draw = np.random.default_rng(1)
@@ -169,29 +182,6 @@ def _coordinates(columns: list[CodedColumn], hashes: list[Any], rows: Ints) -> t
         else:
             labels = labels + hashed[rows]
     return np.column_stack([np.zeros((len(rows), 0)), *continuous]), labels
-
-
-def _pairs_nearer_than_chance(distances: Floats, near: Ints, agrees: Mask) -> tuple[Ints, Ints]:
-    """Places of rows with a near copy, and their copies; none if there are no more than expected by chance.
-
-    Where rows are drawn at random in d dimensions, the ratio of the distances of the fifth and of the tenth nearest
-    row has the median 0.5^(1/d), and one of the nine nearest is nearer than a share s of the tenth with a
-    probability below 9·s^d.
-    """
-    last = distances[:, -1]
-    if not (last > 0).any():
-        return NO_ROWS, NO_ROWS
-    ratio = float(np.median(distances[last > 0, HALF_WAY - 1] / last[last > 0]))
-    if not 0 < ratio < 0.999:
-        return NO_ROWS, NO_ROWS
-    dimension = np.log(0.5) / np.log(ratio)
-    share = min(NEAR, (RARE / (N_NEAR - 1)) ** (1 / dimension))
-    is_near = agrees & (distances < share * last[:, None])
-    rows = np.flatnonzero(is_near.any(axis=1))
-    chance = min(1.0, (N_NEAR - 1) * share**dimension)
-    if len(rows) == 0 or binom.sf(len(rows) - 1, len(last), chance) >= LEVEL:
-        return NO_ROWS, NO_ROWS
-    return rows, near[rows, is_near[rows].argmax(axis=1)]
 
 
 def _is_across(groups: Ints, copies: Ints, splits: Ints) -> Mask:

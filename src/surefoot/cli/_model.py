@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot._error_estimators import ErrorEstimator
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import Mistake, one_sentence_of, remark, working
@@ -26,8 +26,6 @@ PICKLED = (".pkl", ".pickle", ".joblib")
 
 # With fewer rows, the threads of gradient boosting spend more time waiting than working.
 FEW_ROWS = 20_000
-
-ErrorEstimator = IndividualErrorClassifier | IndividualErrorRegressor
 
 
 def given_model(estimator: str, task: str) -> tuple[Any, str, dict[str, Any] | None]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from surefoot._crossfit import CrossFitter, Panel, PanelOutput, PanelRows, build_panels
+from surefoot._crossfit import CrossFitter, ModelRows, Panel, PanelOutput, build_panels
 from surefoot._models import (
     Outputs,
     axis_samples,
@@ -105,7 +105,7 @@ class TopicCrossFitter(CrossFitter):
         models = TopicModels(list(estimators), self.owners)
         super().__init__([i for group in indicators for i in group], models, **options)
 
-    def build(self, parts: list[PanelRows], n_trained: int, like: Any) -> list[Any]:
+    def build(self, parts: list[ModelRows], n_trained: int, like: Any) -> list[Any]:
         """Panel of each part; the first is that of the deployed models, if there is none yet."""
         first = [] if like is not None else [self._panel(parts[0], n_trained, None)]
         deployed = first[0] if like is None else like
@@ -114,7 +114,7 @@ class TopicCrossFitter(CrossFitter):
         )
         return list(counted(chain(first, rest), "search"))
 
-    def _panel(self, part: PanelRows, n_trained: int, like: Any) -> "TopicPanel":
+    def _panel(self, part: ModelRows, n_trained: int, like: Any) -> "TopicPanel":
         return TopicPanel(
             self.indicators,
             part.model,
@@ -126,7 +126,7 @@ class TopicCrossFitter(CrossFitter):
             counted=part.counted,
         )
 
-    def score(self, part: PanelRows, X: Any, n_trained: int, like: Any) -> Floats:
+    def score(self, part: ModelRows, X: Any, n_trained: int, like: Any) -> Floats:
         """Scores of rows by the models of a part."""
         given = part.model, part.X, part.y
         return TopicPanel({}, *given, response=self.response, n_trained=n_trained)(X).scores
@@ -247,7 +247,7 @@ class TopicPanel:
         for topic, model in self._models_of(kind):
             [panel] = build_panels(
                 self._indicators_of(kind),
-                [PanelRows(model, X, y[:, topic], counted=self._counted)],
+                [ModelRows(model, X, y[:, topic], counted=self._counted)],
                 response=self._response,
                 n_trained=self._n_trained,
                 like=deployed.get((kind, topic)),

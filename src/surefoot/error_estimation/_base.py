@@ -121,7 +121,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             check_consistent_length(X, groups)
         self.input_form_ = input_form(X)  # tables are read from files in the same form
         self._learned = list(learned)
-        not_learned = self._add_stability(learned)
+        not_learned = self._indicators_of_judgement(learned)
         fitter = CrossFitter(
             {**learned, **not_learned},
             self.estimator,
@@ -184,7 +184,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             )
         return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
 
-    def _add_stability(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
+    def _indicators_of_judgement(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
         """Indicators of novelty and, unless one is learned from, of stability: columns shift, spread and worst."""
         fitting = (
             name

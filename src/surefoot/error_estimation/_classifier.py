@@ -265,11 +265,11 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         is_default = self.error_estimator is None
         self.error_estimator_ = self._learner if is_default else self._learner.fitted_
         codes = np.searchsorted(self.classes_, truth)
-        losses, error = wrong.astype(float), self._learner.held_out_
+        losses, error = wrong.astype(float), self._learner.held_out_probability_
         if self._costs is not None:
             losses = self._costs[codes, np.searchsorted(self.classes_, prediction)]
             self._cost_factor = 1.0
-            error = self._in_costs(self._learner.held_out_, held_out.scores, prediction)
+            error = self._in_costs(self._learner.held_out_probability_, held_out.scores, prediction)
             self._cost_factor = cost_factor(losses, error, weight)
             error = self._cost_factor * error
         self._keep_for_sets(cross, codes)
@@ -280,7 +280,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             classes=self.classes_,
             probabilities=held_out.answers.get("predict_proba"),
             losses=losses,
-            wrong=self._learner.held_out_,
+            wrong=self._learner.held_out_probability_,
             costs=self._costs,
         )
 

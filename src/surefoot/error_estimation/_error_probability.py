@@ -212,16 +212,16 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (2,)
         Right and wrong: 0 and 1.
-    held_out_ : ndarray of shape (n_rows,)
+    held_out_probability_ : ndarray of shape (n_rows,)
         Out-of-fold probabilities of the training rows.
     """
 
     random_state: Any
-    held_out_: Floats
+    held_out_probability_: Floats
 
     @abstractmethod
     def _learn(self, X: Floats, y: Ints, weight: Floats, folds: list[Split], rarest: int) -> None:
-        """Fit the weights and `held_out_`; `rarest` is the number of weighted rows that are wrong, or right."""
+        """Fit the weights and `held_out_probability_`; `rarest` counts the weighted rows that are wrong, or right."""
 
     @abstractmethod
     def _log_odds(self, X: Floats) -> Floats:
@@ -262,7 +262,7 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
     prior : ErrorPrior
         Where to start from.
     random_state : int, RandomState or None, default=None
-        Seed of the folds of `held_out_`.
+        Seed of the folds of `held_out_probability_`.
 
     Attributes
     ----------
@@ -284,10 +284,10 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
         start = np.concatenate([[level], np.linalg.solve(root, self.prior.mean)])
         weights = _posterior_mode(rows, y, weight, start)
         self.intercept_, self.coef_ = float(weights[0]), root @ weights[1:]
-        self.held_out_ = np.empty(len(y))
+        self.held_out_probability_ = np.empty(len(y))
         for train, test in folds:
             weights = _posterior_mode(rows[train], y[train], weight[train], start)
-            self.held_out_[test] = expit(rows[test] @ weights)
+            self.held_out_probability_[test] = expit(rows[test] @ weights)
 
     def _log_odds(self, X: Floats) -> Floats:
         return np.asarray(self.intercept_ + self._scores(X) @ self.coef_)
@@ -358,7 +358,7 @@ class ShrunkLogisticRegression(ErrorLogisticRegression):
         losses = weight @ (np.logaddexp(0, log_odds) - y[:, None] * log_odds)
         best = int(np.argmin(losses)) if rarest > 1 else 0
         self.penalty_ = float(PENALTIES[best])
-        self.held_out_ = expit(log_odds[:, best])
+        self.held_out_probability_ = expit(log_odds[:, best])
         weights = _path(rows, y, weight, prior, signs, is_free)[best]
         self.intercept_, self.coef_ = float(weights[0]), weights[1:]
 
@@ -402,7 +402,7 @@ class CalibratedLearner:
     ----------
     fitted_ : classifier or regressor
         The fitted learner; None if all predictions are right, or all wrong.
-    held_out_ : ndarray of shape (n_rows,)
+    held_out_probability_ : ndarray of shape (n_rows,)
         Calibrated out-of-fold probabilities of the training rows.
     """
 
@@ -417,20 +417,22 @@ class CalibratedLearner:
         if (
             counted.min() == counted.max()
         ):  # one probability for all rows, by the rule of succession
-            self.held_out_ = np.full(len(wrong), (counted.sum() + 1) / (len(counted) + 2))
+            self.held_out_probability_ = np.full(
+                len(wrong), (counted.sum() + 1) / (len(counted) + 2)
+            )
             return self
         self.fitted_ = fit_model(self.learner, table, wrong, weight)
         outputs = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
         self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
             outputs[:, None], wrong, sample_weight=weight
         )
-        self.held_out_ = self.calibrator_.predict_proba(outputs[:, None])[:, 1]
+        self.held_out_probability_ = self.calibrator_.predict_proba(outputs[:, None])[:, 1]
         return self
 
     def predict_proba(self, table: Floats) -> Floats:
         """Probabilities of being right and of being wrong."""
         if self.fitted_ is None:
-            wrong = np.full(len(table), self.held_out_[0])
+            wrong = np.full(len(table), self.held_out_probability_[0])
             return np.column_stack([1 - wrong, wrong])
         outputs = learner_output(self.fitted_, table)
         return np.asarray(self.calibrator_.predict_proba(outputs[:, None]))

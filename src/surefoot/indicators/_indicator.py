@@ -88,7 +88,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def columns_and_opinions(
         self, neighborhood: Neighborhood
     ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and predictions of other models by their name, if the indicator has such models."""
+        """Columns, and predictions of other models by their name, if it has such models; panels call this method."""
         return self.columns(neighborhood), {}
 
     @abstractmethod
@@ -194,7 +194,10 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         return fitted.learn(part.rows, part.labels) if self.learns else fitted
 
     def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part of the rows, by default one after the other; all have the columns of the first."""
+        """Fitted copy for each part of the rows, by default one after the other; all have the columns of the first.
+
+        The first part is that of the deployed model, unless it was fitted before.
+        """
         first = self.fit_part(parts[0])
         alike = self.laid_out_like(first)
         rest = Parallel(n_jobs=n_jobs)(delayed(alike.fit_part)(part) for part in parts[1:])

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._models import top_class
 from surefoot._typing import Floats
 from surefoot.indicators._indicator import NeighborIndicator, nearness
 from surefoot.neighborhoods import Neighborhood
@@ -68,7 +67,7 @@ class NeighborDisagreement(NeighborIndicator):
                 gap = (weights * labels).sum(axis=1) - neighborhood.scores[:, 0]
                 columns += [gap, labels.std(axis=1)]
             else:
-                differs = labels != predicted_labels(neighborhood)[:, None]
+                differs = labels != neighborhood.predicted_labels[:, None]
                 columns += [differs.mean(axis=1), (weights * differs).sum(axis=1)]
         return np.column_stack(columns)
 
@@ -86,8 +85,3 @@ class NeighborDisagreement(NeighborIndicator):
         if self.index_.outputs.is_regression:
             return self.count_names(["gap", "spread"])
         return self.count_names(["disagreement", "weighted_disagreement"])
-
-
-def predicted_labels(neighborhood: Neighborhood) -> NDArray[Any]:
-    """Label that the model predicts for each row."""
-    return np.asarray(neighborhood.index.outputs.classes)[top_class(neighborhood.scores)]

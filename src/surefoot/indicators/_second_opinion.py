@@ -24,7 +24,6 @@ from surefoot._models import share_of_columns
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._boosted_trees import BoostedTrees
 from surefoot.indicators._indicator import Indicator, Part
-from surefoot.indicators._neighbor_disagreement import predicted_labels
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
@@ -89,7 +88,8 @@ class SecondOpinion(Indicator):
 
     opinions_: list[tuple[str, Any]]
 
-    # Index in whose space the trees were fitted, if that is not the one that this indicator is attached to.
+    # Index in whose space shared trees were fitted: that of the deployed model. The pipeline of a fold's model may
+    # scale rows otherwise, where the thresholds of these trees would mean something else.
     _index_of_trees: NeighborhoodIndex | None = None
 
     def __init__(
@@ -148,10 +148,15 @@ class SecondOpinion(Indicator):
         return self
 
     def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
-        """Fitted copy for each part. Folds of a classifier share the default trees, where they may."""
+        """Fitted copy for each part.
+
+        The folds of a classifier share the default trees, if the first part is the deployed one and no label can have
+        shaped its rows: the trees are fitted in its space, each on some of the folds.
+        """
         first, *rest = parts
-        is_default = self.opinions is None and first.folds is not None
-        if not is_default or len(np.unique(first.labels)) < 2:
+        shares = self.opinions is None and first.folds is not None and first.fold < 0
+        is_folds = all(part.fold >= 0 for part in rest)
+        if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
             return super().fit_parts(parts, n_jobs)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         shared = SharedTrees(first.rows, first.labels, first.folds, self.n_trees, seed)
@@ -257,7 +262,7 @@ def _log_odds_of_prediction(
     probabilities: Floats, known: NDArray[Any], neighborhood: Neighborhood
 ) -> Floats:
     """Clipped log-odds of the predicted class, from another model's probabilities of the classes that it knows."""
-    predicted = predicted_labels(neighborhood)
+    predicted = neighborhood.predicted_labels
     place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
     probability = probabilities[np.arange(len(predicted)), place]
     probability = np.where(known[place] == predicted, probability, 0.0)

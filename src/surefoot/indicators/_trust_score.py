@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from surefoot._search import check_neighbor_metric
 from surefoot._typing import Floats, Mask
 from surefoot.indicators._indicator import Indicator
-from surefoot.indicators._neighbor_disagreement import predicted_labels
 from surefoot.indicators._neighbor_distance import NO_DISTANCE
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
@@ -91,7 +90,7 @@ class TrustScore(Indicator):
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the ratio of the two distances."""
-        predicted = predicted_labels(neighborhood)
+        predicted = neighborhood.predicted_labels
         is_own = neighborhood.labels == predicted[:, None]
         own = _first(neighborhood.distances, is_own)
         other = _first(neighborhood.distances, ~is_own)

@@ -257,10 +257,8 @@ def make_signature(
 ) -> ModelSignature:
     """Signature with the columns of the judgement as outputs, and as much as is known of the inputs."""
     held_out = error_estimator.held_out_
-    if isinstance(
-        error_estimator, IndividualErrorRegressor
-    ):  # whose held-out rows have no residual
-        held_out = replace(held_out, residual=held_out.error)
+    if isinstance(error_estimator, IndividualErrorRegressor):
+        held_out = replace(held_out, residual=held_out.error)  # held-out rows have none
     frame = promise.apply(held_out).to_frame()
     outputs = [ColSpec(type_of(column), str(name)) for name, column in frame.items()]
     return ModelSignature(input_schema(error_estimator, example), Schema(outputs))

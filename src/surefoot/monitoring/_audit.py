@@ -1,6 +1,6 @@
 """Audit: the mean loss of given rows from a few labels, valid whatever the model and whatever the shift."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state, check_scalar
-from sklearn.utils.validation import check_is_fitted
 
+from surefoot._error_estimators import check_error_estimator
 from surefoot._tables import count_rows, is_missing
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number, check_share
@@ -90,42 +90,31 @@ def audit(
     True
     """
     check_scalar(n_labels, "n_labels", Integral, min_val=1)
-    if not hasattr(error_estimator, "predict_error"):
-        raise TypeError(
-            f"error_estimator={error_estimator!r} is no IndividualErrorClassifier or IndividualErrorRegressor."
-        )
-    check_is_fitted(error_estimator)
+    check_error_estimator(error_estimator)
     if count_rows(X_new) == 0:
         raise ValueError("X_new has no rows: there is nothing to audit.")
     loss = loss_of(error_estimator, tolerance)
     estimates = estimated_losses(error_estimator, X_new, loss)
-    return draw_rows(
-        estimates, np.asarray(error_estimator.predict(X_new)), n_labels, loss, random_state
-    )
-
-
-def draw_rows(
-    estimates: Floats, predictions: NDArray[Any], n_labels: int, loss: "Loss", random_state: Any
-) -> "Audit":
-    """Draw rows with a sampling probability of a floor plus the estimated loss, and fix the weights of their labels."""
     n_rows, mean = len(estimates), float(estimates.mean())
+    # The probability of a row is a floor plus its estimated loss.
     odds = FLOOR + (1 - FLOOR) * estimates / mean if mean > 0 else np.ones(n_rows)
     rows = check_random_state(random_state).choice(n_rows, size=n_labels, p=odds / odds.sum())
     weights = 1 / odds
     return Audit(
         rows=rows.astype(np.int64),
         weights=weights[rows],
-        predictions=predictions[rows],
+        predictions=np.asarray(error_estimator.predict(X_new))[rows],
         n_rows=n_rows,
         loss=loss,
         _estimates=estimates[rows],
-        _mean=mean,
-        _range=(
-            mean - float((weights * estimates).max()),
-            mean + float((weights * (1 - estimates)).max()),
+        _plan=Plan(
+            n_labels,
+            least=mean - float((weights * estimates).max()),
+            most=mean + float((weights * (1 - estimates)).max()),
+            mean=mean,
+            # Of 0 and 1 with the estimated chances: sum of q w² f (1 − f), where q w is 1 / n_rows.
+            variance=float((weights * estimates * (1 - estimates)).mean()),
         ),
-        # Of 0 and 1 with the estimated chances: sum of q w² f (1 − f), where q w is 1 / n_rows.
-        _variance=float((weights * estimates * (1 - estimates)).mean()),
     )
 
 
@@ -208,20 +197,26 @@ class Loss:
 
     def of(self, targets: Any, predictions: NDArray[Any]) -> Floats:
         """Scaled loss of each prediction, NaN where the target is not known."""
-        values = [None if is_missing(value) else value for value in _as_list(targets)]
+        if np.ndim(targets) != 1:
+            raise ValueError("y must hold one target for each row of `rows`, in that order.")
+        values = targets.tolist() if hasattr(targets, "tolist") else list(targets)
         if len(values) > len(predictions):
             raise ValueError(
                 f"y has {plural(len(values), 'target')}, but {plural(len(predictions), 'row')} were drawn."
             )
-        known = np.array([value is not None for value in values], dtype=np.bool_)
+        known = np.array([not is_missing(value) for value in values], dtype=np.bool_)
+        answers = [value for value, is_known in zip(values, known, strict=True) if is_known]
         losses = np.full(len(values), np.nan)
-        answers = [value for value in values if value is not None]
         losses[known] = self._of_known(answers, predictions[: len(values)][known])
         return losses
 
     def _of_known(self, answers: list[Any], predictions: NDArray[Any]) -> Floats:
         if self.classes is None:
-            return (np.abs(_numbers(answers) - predictions) > self.tolerance).astype(np.float64)
+            try:
+                numbers = np.array([float(value) for value in answers], dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"y has values that are no numbers: {error}.") from error
+            return (np.abs(numbers - predictions) > self.tolerance).astype(np.float64)
         codes = {label: code for code, label in enumerate(self.classes)}
         strange = list(dict.fromkeys(value for value in answers if value not in codes))
         if strange:
@@ -234,20 +229,6 @@ class Loss:
         if self.costs is None:
             return (truth != predicted).astype(np.float64)
         return self.scaled(self.costs[truth, predicted])
-
-
-def _as_list(targets: Any) -> list[Any]:
-    """Targets as plain values, one each."""
-    if np.ndim(targets) != 1:
-        raise ValueError("y must hold one target for each row of `rows`, in that order.")
-    return list(targets.tolist()) if hasattr(targets, "tolist") else list(targets)
-
-
-def _numbers(answers: list[Any]) -> Floats:
-    try:
-        return np.array([float(value) for value in answers], dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y has values that are no numbers: {error}.") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,9 +256,7 @@ class Audit:
     n_rows: int
     loss: Loss
     _estimates: Floats
-    _mean: float
-    _range: tuple[float, float]
-    _variance: float
+    _plan: Plan
 
     def result(self, y: Any, confidence: float = 0.9) -> "AuditResult":
         """Mean loss of all rows, with an interval that is valid whatever the model and whatever the shift.
@@ -297,13 +276,12 @@ class Audit:
         """
         check_share(confidence, "confidence")
         losses = self._shared_by_row(self.loss.of(y, self.predictions))
-        plan = Plan(len(self.rows), *self._range, self._mean, self._variance, confidence)
-        return AuditResult(self, losses, plan)
+        return AuditResult(self, losses, replace(self._plan, confidence=confidence))
 
     def draws(self, losses: Floats) -> Floats:
         """Independent numbers whose mean is the mean loss: weighted losses, with the estimate as control variate."""
         n = len(losses)
-        return self._mean + self.weights[:n] * (losses - self._estimates[:n])
+        return self._plan.mean + self.weights[:n] * (losses - self._estimates[:n])
 
     def _shared_by_row(self, losses: Floats) -> Floats:
         """Losses with that of a row at each of its draws; a ValueError if a row has two."""

@@ -1,6 +1,6 @@
 """Interval for a mean by betting against each candidate (Waudby-Smith and Ramdas 2023), valid after every draw."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,27 +41,16 @@ class Plan:
     most: float
     mean: float
     variance: float
-    confidence: float
+    confidence: float = AIM
 
     @property
     def goal(self) -> float:
         """Logarithm of the capital at which a candidate is rejected, each side with half of the error."""
-        return _goal(self.confidence)
+        return float(np.log(2 / (1 - self.confidence)))
 
     def mirrored(self) -> "Plan":
         """Plan for one minus each draw."""
-        return Plan(
-            self.n_draws,
-            1 - self.most,
-            1 - self.least,
-            1 - self.mean,
-            self.variance,
-            self.confidence,
-        )
-
-
-def _goal(confidence: float) -> float:
-    return float(np.log(2 / (1 - confidence)))
+        return replace(self, least=1 - self.most, most=1 - self.least, mean=1 - self.mean)
 
 
 def lower_end(draws: Floats, plan: Plan) -> float:
@@ -109,7 +98,7 @@ def _bets(draws: Floats, plan: Plan) -> Floats:
     means = (PRIOR_DRAWS * plan.mean + np.cumsum(draws)) / (PRIOR_DRAWS + n_before)
     squares = PRIOR_DRAWS * plan.variance + np.cumsum((draws - means) ** 2)
     variances = np.concatenate([[plan.variance], squares / (PRIOR_DRAWS + n_before)])[: len(draws)]
-    return np.sqrt(2 * _goal(AIM) / (plan.n_draws * np.maximum(variances, 1e-12)))
+    return np.sqrt(2 * float(np.log(2 / (1 - AIM))) / (plan.n_draws * np.maximum(variances, 1e-12)))
 
 
 def _log_capital(draws: Floats, bets: Floats, plan: Plan, candidates: float | Floats) -> Floats:

@@ -23,6 +23,7 @@ from surefoot._models import (
     series_model,
     series_window,
     split_model,
+    top_class,
 )
 from surefoot._parallel import row_batches
 from surefoot._search import (
@@ -360,6 +361,11 @@ class Neighborhood:
         if self.index.labels is None:
             raise ValueError("The neighbours have no labels: fit was called without y.")
         return self.index.labels[self.indices]
+
+    @property
+    def predicted_labels(self) -> NDArray[Any]:
+        """Class with the highest score for each row: what the model predicts, but for ties."""
+        return self.index.outputs.classes[top_class(self.scores)]
 
     @property
     def has_cell(self) -> Mask:

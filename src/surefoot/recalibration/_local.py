@@ -16,7 +16,7 @@ from surefoot._typing import Floats
 from surefoot._validation import check_number
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
-from surefoot.recalibration._cross_fitted import (
+from surefoot.recalibration._recalibrated import (
     CrossFittedClassifier,
     HeldOutRows,
     as_probabilities,
@@ -126,15 +126,13 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         self._weight = rows.weight
         self._targets = np.column_stack([smoothed_targets(t, rows.weight) for t in rows.targets])
         scores = held_out.scores
-        fitted = rows.fit_steps(
-            [scores[:, [c]] for c in range(scores.shape[1])], slope=self._slope()
-        )
+        fitted = self._fit_steps([scores[:, [c]] for c in range(scores.shape[1])], rows)
         self.global_weights_ = np.array([[line.intercept, line.coef[0]] for line in fitted.lines_])
         scaler = StandardScaler().set_output(transform="default")
         scaler.fit(scores, sample_weight=rows.weight)
         self._center, self._scale = scaler.mean_, scaler.scale_
-        offset, slope = self.global_weights_.T
-        self._prior = np.column_stack([offset + slope * self._center, slope * self._scale])
+        b, a = self.global_weights_.T
+        self._prior = np.column_stack([b + a * self._center, a * self._scale])
         self._n_local = resolve_n_neighbors(self.n_neighbors, len(held_out.rows))
         self._index = NeighborhoodIndex(
             self.estimator_,
@@ -148,19 +146,15 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
             n_trained=len(y),
             n_jobs=self.n_jobs,
         )
-        self.local_share_ = self._learn_share(take_rows(X, held_out.rows), scores, rows)
-        is_global = self.local_share_ == 0
-        self.is_unchanged_ = is_global and fitted.is_start and fitted.slope is not None
-
-    def _learn_share(self, X: Any, scores: Floats, rows: HeldOutRows) -> float:
-        """Share of the local weights, the global ones being the start, that pays on held-out rows."""
-        offset, slope, _ = self._local_lines(X, without_itself=True)
-        truth = np.column_stack(rows.targets)
-        losses = []
+        # The share of the local weights, the global ones being the start, that pays on held-out rows.
+        offset, slope, _ = self._local_lines(take_rows(X, held_out.rows), without_itself=True)
+        truth, losses = np.column_stack(rows.targets), []
         for share in SHARES:
             w0, w1 = self._mixed(offset, slope, share)
             losses.append(((expit(w0 + w1 * scores) - truth) ** 2).sum(axis=1))
-        return SHARES[best_departure(np.column_stack(losses), rows.weight, rows.units)]
+        best = best_departure(np.column_stack(losses), rows.weight, rows.units)
+        self.local_share_ = SHARES[best]
+        self.is_unchanged_ = self.is_unchanged_ and self.local_share_ == 0
 
     def _mixed(self, offset: Floats, slope: Floats, share: float) -> tuple[Floats, Floats]:
         """Local weights mixed with the global ones."""
@@ -207,9 +201,12 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         """Offsets, slopes and scores of the rows of a neighbourhood."""
         rows = near.indices[:, : self._n_local]  # the model itself may need more
         distances = near.distances[:, : self._n_local]
-        weight = gaussian_weights(distances) * self._weight[rows]
+        furthest = distances.max(axis=1, keepdims=True)
+        # exp(−½(d/h)²) with h half the distance to the furthest neighbour; 1 if all distances are 0.
+        ratio = np.divide(distances, furthest / 2, out=np.zeros_like(distances), where=furthest > 0)
+        weight = np.exp(-0.5 * ratio**2) * self._weight[rows]
         if without_itself:  # neither the row nor copies of it
-            weight[distances <= SAME * distances.max(axis=1, keepdims=True)] = 0.0
+            weight[distances <= SAME * furthest] = 0.0
         scores = near.neighbor_scores[:, : self._n_local]
         standard = (scores - self._center) / self._scale
         fits = [
@@ -219,13 +216,6 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         offset, slope = np.stack(fits, axis=1).transpose(2, 0, 1)
         # From the standardised scores to the scores.
         return offset - slope * self._center / self._scale, slope / self._scale, near.scores
-
-
-def gaussian_weights(distances: Floats) -> Floats:
-    """Weights exp(−½(d/h)²) with h half the distance to the furthest neighbour; 1 if all distances are 0."""
-    width = distances.max(axis=1, keepdims=True) / 2
-    ratio = np.divide(distances, width, out=np.zeros_like(distances), where=width > 0)
-    return np.exp(-0.5 * ratio**2)
 
 
 def fit_lines(
@@ -249,7 +239,16 @@ def fit_lines(
 
     now = loss(lines)
     for _ in range(50):
-        step = _newton_step(lines, scores, targets, weight, prior, ridge)
+        probability = expit(lines[:, :1] + lines[:, 1:] * scores)
+        slopes = weight * (probability - targets)
+        curvatures = weight * probability * (1 - probability)
+        of_ridge = ridge / 4 * (lines - prior)
+        g0, g1 = slopes.sum(axis=1) + of_ridge[:, 0], (slopes * scores).sum(axis=1) + of_ridge[:, 1]
+        h00 = curvatures.sum(axis=1) + ridge / 4
+        h11 = (curvatures * scores**2).sum(axis=1) + ridge / 4
+        h01 = (curvatures * scores).sum(axis=1)
+        step = np.column_stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0])
+        step /= (h00 * h11 - h01**2)[:, None]
         if np.abs(step).max(initial=0.0) < 1e-7:
             break
         trial = loss(lines - step)
@@ -261,19 +260,3 @@ def fit_lines(
             trial = loss(lines - step)
         lines, now = lines - step, trial
     return lines
-
-
-def _newton_step(
-    lines: Floats, scores: Floats, targets: Floats, weight: Floats, prior: Floats, ridge: float
-) -> Floats:
-    """Newton step of each row: inverse Hessian times gradient."""
-    probability = expit(lines[:, :1] + lines[:, 1:] * scores)
-    slopes = weight * (probability - targets)
-    curvatures = weight * probability * (1 - probability)
-    of_ridge = ridge / 4 * (lines - prior)
-    g0, g1 = slopes.sum(axis=1) + of_ridge[:, 0], (slopes * scores).sum(axis=1) + of_ridge[:, 1]
-    h00 = curvatures.sum(axis=1) + ridge / 4
-    h11 = (curvatures * scores**2).sum(axis=1) + ridge / 4
-    h01 = (curvatures * scores).sum(axis=1)
-    determinant = h00 * h11 - h01**2
-    return np.column_stack([h11 * g0 - h01 * g1, h00 * g1 - h01 * g0]) / determinant[:, None]

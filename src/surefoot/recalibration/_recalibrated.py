@@ -1,29 +1,178 @@
 """Calibrated probabilities from out-of-fold log-odds and indicators (Bennett 2007, equation 3, section 4.1)."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
 
-from surefoot._crossfit import CrossFit, with_fixed_seed
-from surefoot._models import fit_model, smoothed_targets
-from surefoot._splits import learner_folds
+from surefoot._crossfit import (
+    CrossFit,
+    CrossFitter,
+    check_rows,
+    check_training_rows,
+    known_classes,
+    with_fixed_seed,
+)
+from surefoot._models import check_model, fit_model, smoothed_targets
+from surefoot._shrunk import Step, SteppedLogistic
+from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
 from surefoot.indicators import Indicator
-from surefoot.recalibration._cross_fitted import (
-    CrossFittedClassifier,
-    HeldOutRows,
-    as_probabilities,
-    class_targets,
-)
 
 # Inverse of the penalty, which must have no effect even on kernel votes, whose scores can be as small as 1e-9.
 NEGLIGIBLE_PENALTY = 1e8
+
+
+class HeldOutRows(NamedTuple):
+    """Targets (0 or 1) of held-out rows for each calibrated class, their weights, and the group or row of each."""
+
+    targets: list[Ints]
+    weight: Floats
+    units: NDArray[Any]
+
+
+class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Base of classifiers that learn to recalibrate a model's scores from held-out rows.
+
+    A subclass checks its parameters before any model is fitted and returns the indicators to use (`_prepare()`), learns
+    from the scores and columns of held-out rows (`_learn(X, cross, rows)`), and turns scores into probabilities
+    (`_probabilities(X)`).
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the model, and learn from its out-of-fold scores how to recalibrate them.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Training rows, as the model takes them.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the model and the recalibration.
+        groups : array-like of shape (n_rows,), default=None
+            Groups of rows that stay in one fold.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        indicators = self._prepare()
+        check_model(self.estimator)
+        if not is_classifier(self.estimator):
+            raise ValueError(
+                f"estimator={self.estimator!r} is no classifier, and only those are recalibrated."
+            )
+        X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
+        self.classes_ = known_classes(self.estimator, y)
+        weight = np.ones(len(y)) if sample_weight is None else sample_weight
+        for label in np.unique(y).tolist():
+            if weight[y == label].sum() == 0:
+                raise ValueError(f"sample_weight leaves class {label!r} without weight.")
+        refits = not isinstance(self.estimator, FrozenEstimator)
+        # A class can be calibrated only on held-out rows of it.
+        cv = resolve_cv(
+            self.cv,
+            y,
+            stratified=True,
+            random_state=self.random_state,
+            refits=refits,
+            groups=groups,
+            hold_out_all=True,
+        )
+        fitter = CrossFitter(
+            indicators,
+            self.estimator,
+            cv=cv,
+            response=self._response,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+        rows = cross.held_out.rows
+        targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
+        self.estimator_ = cross.model
+        units = rows if groups is None else np.asarray(groups)[rows]
+        self._learn(X, cross, HeldOutRows(targets, weight[rows], units))
+        return self
+
+    def _fit_steps(self, tables: Sequence[Floats], rows: HeldOutRows) -> SteppedLogistic:
+        """Log-odds of each calibrated class from its table, whose first column is the model's score.
+
+        The start is the score itself if it is the log-odds of a probability; of other scores the unit is not known,
+        and the start has a learned slope. The next steps change intercept and slope for all classes alike, then class
+        by class, and then the weights of all columns. Sets `is_unchanged_`.
+        """
+        columns = np.stack(tables, axis=1)
+        n_classes, n_columns = columns.shape[1:]
+        steps = [Step([0], by_topic=False)]
+        if n_classes > 1:
+            steps.append(Step([0], by_topic=True))
+        if n_columns > 1:
+            steps.append(Step(range(n_columns), by_topic=True))
+        repeated = len(np.unique(rows.units)) < len(rows.units)
+        folds = list(learner_folds(len(columns), rows.units if repeated else None, 0))
+        slope = 1.0 if self._response == "predict_proba" else None
+        fitted = SteppedLogistic(0, steps, slope=slope).fit(
+            columns, np.column_stack(rows.targets), folds, weight=rows.weight, units=rows.units
+        )
+        self.is_unchanged_ = fitted.is_start and fitted.slope is not None
+        return fitted
+
+    @property
+    def _response(self) -> str:
+        """Method that the scores are made of: probabilities where there are any, so that they can stay as they are."""
+        is_auto = self.response == "auto" and hasattr(self.estimator, "predict_proba")
+        return "predict_proba" if is_auto else self.response
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Recalibrated class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, CSR or frame of shape (n_rows, n_columns)
+            Rows to classify.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+            One column per class, in the order of `classes_`.
+        """
+        X = check_rows(self, X)
+        return self.estimator_.predict_proba(X) if self.is_unchanged_ else self._probabilities(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of each row, after recalibration."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+def class_targets(codes: Ints, n_classes: int) -> list[NDArray[Any]]:
+    """0/1 targets of the calibrators: of the positive class for two classes, else of each class."""
+    calibrated = [1] if n_classes == 2 else range(n_classes)
+    return [(codes == c).astype(np.int64) for c in calibrated]
+
+
+def as_probabilities(positive: Floats) -> Floats:
+    """Probabilities of all classes, which sum to 1, from the calibrators' outputs of shape (n, 1 or n_classes)."""
+    if positive.shape[1] == 1:
+        return np.hstack([1 - positive, positive])
+    total = positive.sum(axis=1, keepdims=True)
+    even = np.full_like(positive, 1 / positive.shape[1])
+    return np.divide(positive, total, out=even, where=total > 0)
 
 
 class RecalibratedClassifier(CrossFittedClassifier):
@@ -115,16 +264,32 @@ class RecalibratedClassifier(CrossFittedClassifier):
             raise TypeError(
                 f"calibrator={self.calibrator!r} has no predict_proba: it may be a classifier that has."
             )
-        return [_signed(indicator, self.random_state) for indicator in as_list(self.indicators)]
+        several = (
+            self.indicators if isinstance(self.indicators, (list, tuple)) else [self.indicators]
+        )
+        indicators = [] if self.indicators is None else list(several)
+        for indicator in indicators:
+            if not isinstance(indicator, Indicator):
+                raise TypeError(
+                    f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, or several."
+                )
+            if "per_class" not in indicator.get_params(deep=False):
+                raise ValueError(
+                    f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each "
+                    "class."
+                )
+            indicator.check_parameters()
+        return [
+            with_fixed_seed(indicator, self.random_state).set_params(per_class=True)
+            for indicator in indicators
+        ]
 
     def _learn(self, X: Any, cross: CrossFit, rows: HeldOutRows) -> None:
         tables = class_tables(cross.held_out.scores, cross.held_out.columns.values())
-        self.is_unchanged_ = False
         if self.calibrator is None:
-            fitted = rows.fit_steps(tables, slope=self._slope())
-            self.is_unchanged_ = fitted.is_start and fitted.slope is not None
-            self.calibrators_: list[Any] = fitted.lines_
+            self.calibrators_: list[Any] = self._fit_steps(tables, rows).lines_
         else:
+            self.is_unchanged_ = False
             calibrator = PlattCalibrator() if self.calibrator == "platt" else self.calibrator
             # Not every calibrator takes weights.
             weight = None if (rows.weight == 1).all() else rows.weight
@@ -231,19 +396,6 @@ class PlattCalibrator(ClassifierMixin, BaseEstimator):
         return self.logistic_.predict_proba(self.scaler_.transform(X))
 
 
-def as_list(indicators: Any) -> list[Indicator]:
-    """List of indicators, from None, one or several."""
-    if indicators is None:
-        return []
-    several = list(indicators) if isinstance(indicators, (list, tuple)) else [indicators]
-    for indicator in several:
-        if not isinstance(indicator, Indicator):
-            raise TypeError(
-                f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, or several."
-            )
-    return several
-
-
 def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:
     """One table for each calibrated class: its log-odds, then its columns of every indicator.
 
@@ -258,13 +410,3 @@ def class_tables(scores: Floats, columns: Collection[Floats]) -> list[Floats]:
             )
     everything = np.hstack([scores, *columns])
     return [everything[:, c::n_scores] for c in range(n_scores)]
-
-
-def _signed(indicator: Indicator, random_state: Any) -> Indicator:
-    """Copy of the indicator with `per_class=True`, which gives columns for each class."""
-    if "per_class" not in indicator.get_params(deep=False):
-        raise ValueError(
-            f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each class."
-        )
-    indicator.check_parameters()
-    return with_fixed_seed(indicator, random_state).set_params(per_class=True)

@@ -31,9 +31,6 @@ ORDER_LEVEL = 0.01
 MOST_PARTS, LEAST_IN_A_PART = 50, 10
 N_BLOCKS, LONGEST_BLOCK, MOST_COLUMNS = 40, 75, 200
 
-# Name of the item about each finding, where it differs from the code.
-KINDS = {"duplicate": "duplicates", "entity": "entities", "equal": "equal columns"}
-
 GROUPS = "--groups COLUMN, in Python groups="
 TIME = "--time COLUMN"
 ADVICE = {
@@ -69,7 +66,7 @@ def describe_checks(
 ) -> dict[str, Any]:
     """Items of the section, none where nothing is found; `cv` and `ignore` are those of the report.
 
-    Each item has a `kind`, a `sentence`, a `figure` (the share or the p-value that it rests on, as a text), the
+    Each item has a `code`, a `sentence`, a `figure` (the share or the p-value that it rests on, as a text), the
     `columns` or `rows` that it is about, `advice`, and the numbers behind it (`facts`). Rows are dicts of texts and
     numbers for a table with the names of their keys.
     """
@@ -145,7 +142,7 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
             )
         ]
     return {
-        "kind": KINDS.get(code, code),
+        "code": code,
         "sentence": sentence,
         "figure": figure,
         "columns": list(columns),
@@ -180,7 +177,7 @@ def _doubted_labels(error_estimator: Any, labels: Ints) -> list[dict[str, Any]]:
     first_rows = [int(labels[row]) for row in errors.rows[:MOST_LISTED]]
     return [
         {
-            "kind": "labels",
+            "code": "labels",
             "sentence": sentence,
             "figure": figure,
             "columns": [],

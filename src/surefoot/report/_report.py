@@ -53,7 +53,7 @@ N_SECTIONS = 6
 STEP_COSTS = {"fit": 1.0, "search": 1.3, "describe": 0.8, "section": 5.0, "refit": 0.7}
 STEP_WORDS = {
     "fit": "Fitting the model on folds",
-    "search": "Fitting second opinions",
+    "search": "Searching neighbours",
     "describe": "Judging held-out rows",
     "section": "Measuring",
     "refit": "Trying what would help",

@@ -87,7 +87,7 @@ def give_verdict(
 
 def _about_checks(checks: dict[str, Any]) -> list[str]:
     """Sentences on what makes the other figures worth less, the order of the rows first."""
-    items = {item["kind"]: item for item in checks["items"]}
+    items = {item["code"]: item for item in checks["items"]}
     sentences = []
     if "order" in items and not items["order"]["facts"]["sorted_by_target"]:
         sentences.append(f"{items['order']['sentence']} {items['order']['advice']}")
@@ -96,14 +96,14 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
         sentences.append(
             f"{names} may give the target away, and then every figure here is too good."
         )
-    if "entities" in items:
-        column = items["entities"]["facts"]["column"]
+    if "entity" in items:
+        column = items["entity"]["facts"]["column"]
         sentences.append(
             f"Rows with the same value of “{column}” depend on each other: if new rows will have other values, use "
             f"--groups {column}."
         )
-    if "duplicates" in items:
-        sentences.append(f"{items['duplicates']['figure']} of the rows have copies in the table.")
+    if "duplicate" in items:
+        sentences.append(f"{items['duplicate']['figure']} of the rows have copies in the table.")
     if "labels" in items:
         sentences.append(
             "Some labels contradict what models and similar rows say of them, and may be wrong."

@@ -14,8 +14,8 @@ def page_with_checks(regression_summary):
     rows = [{"row": i, "copy": i + 100, "kind": "equal"} for i in range(20)]
     item = {"figure": "9 %", "columns": [], "advice": "Remove the copies.", "facts": {}}
     summary["checks"]["items"] = [
-        {**item, "kind": "duplicates", "sentence": "40 rows have a copy.", "rows": rows},
-        {**item, "kind": "order", "sentence": "The order of the rows matters.", "rows": []},
+        {**item, "code": "duplicate", "sentence": "40 rows have a copy.", "rows": rows},
+        {**item, "code": "order", "sentence": "The order of the rows matters.", "rows": []},
     ]
     return render(summary)
 
