@@ -5,13 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, random_array
 
-from surefoot._kernels import (
-    cell_votes,
-    nearest_rows,
-    points_between,
-    sparse_cell_steps,
-    sparse_cell_votes,
-)
+from surefoot import _kernels
+from surefoot._kernels import nearest_rows, sparse_cell_steps, sparse_cell_votes
 from surefoot._kernels._cells import _limit_of_smallest
 from surefoot._kernels._text import TILE
 
@@ -50,7 +45,7 @@ def test_votes_at_the_samples(similarity):
         squares[3] = -1.0
     steps, codes = rng.uniform(0, 0.5, size=6), rng.integers(0, 3, size=12)
     gamma = 0.3 if similarity is rbf else 0.0
-    votes = cell_votes(gram[None], squares[None], steps[None], codes[None], gamma, 5, 3)
+    votes = _kernels.cell_votes(gram[None], squares[None], steps[None], codes[None], gamma, 5, 3)
     samples = x + steps[:, None] * towards[:6]
     assert_allclose(votes[0], plain_votes(samples, neighbors, codes, 5, 3, similarity), atol=1e-12)
 
@@ -58,16 +53,12 @@ def test_votes_at_the_samples(similarity):
 @pytest.mark.parametrize("n_values", [1, 2, 9, 60])
 def test_the_limit_takes_exactly_k_even_among_ties(n_values):
     rng = np.random.default_rng(n_values)
-    for values in (
-        rng.normal(size=n_values),
-        rng.integers(0, 3, size=n_values).astype(float),
-        np.ones(n_values),
-    ):
+    few = rng.integers(0, 3, size=n_values).astype(float)
+    for values in (rng.normal(size=n_values), few, np.ones(n_values)):
         for k in range(1, n_values + 1):
             limit, at_limit = _limit_of_smallest(values, k)
             taken = (values < limit).sum() + min(at_limit, (values == limit).sum())
             assert taken == k
-            assert values[values < limit].sum() <= np.sort(values)[:k].sum() + 1e-12 or limit > 0
             assert limit >= np.sort(values)[k - 1]
 
 
@@ -76,14 +67,12 @@ def test_points_between_rows_and_their_neighbours():
     rows, reference = rng.normal(size=(6, 3)), rng.normal(size=(20, 3))
     near, steps = rng.integers(0, 20, size=(6, 4)), rng.random((6, 4))
     expected = rows[:, None] + steps[:, :, None] * (reference[near] - rows[:, None])
-    assert_allclose(points_between(rows, reference, near, steps), expected.reshape(24, 3))
+    assert_allclose(_kernels.points_between(rows, reference, near, steps), expected.reshape(24, 3))
 
 
 def some_rows(n_rows, n_columns=60, seed=0, density=0.15):
     rng = np.random.default_rng(seed)
-    return csr_array(
-        random_array((n_rows, n_columns), density=density, random_state=rng, format="csr")
-    )
+    return random_array((n_rows, n_columns), density=density, random_state=rng, format="csr")
 
 
 def unit(rows):
@@ -99,11 +88,11 @@ def parts(rows):
 def search(queries, rows, offsets, n_near):
     by_column = rows.tocsc()
     index = by_column.indptr.astype(np.int64), by_column.indices, by_column.data
-    return nearest_rows(parts(queries)[:3], index, offsets, rows.shape[1], n_near)
+    return nearest_rows(parts(queries)[:3], index, offsets, n_near)
 
 
 @pytest.mark.parametrize(("n_rows", "n_near"), [(3, 3), (40, 1), (700, 40), (2 * TILE + 7, 5)])
-@pytest.mark.parametrize("n_queries", [1, 8, 19])
+@pytest.mark.parametrize("n_queries", [1, 19])
 def test_the_largest_products_are_found_in_order(n_rows, n_near, n_queries):
     rows, queries = some_rows(n_rows, density=0.05), some_rows(n_queries, seed=1)
     offsets = np.random.default_rng(2).normal(size=n_rows)

@@ -1,7 +1,6 @@
 """Nearest rows of sparse queries, and steps and votes in their cells.
 
-Several rows lie side by side, one a lane. The innermost loops run over the lanes, so that the compiler vectorises them;
-those over entries are functions of their own that get slices, as numba counts references to slices made in a loop.
+Loops over entries are functions of their own that get slices, as numba counts references to slices made in a loop.
 """
 
 from typing import Any
@@ -17,168 +16,121 @@ Rows = tuple[
 ]  # CSR: starts, columns, values; and the rows' squared lengths
 Tables = tuple[Floats, Ints, Ints, Floats]
 
-# Queries side by side: with fewer, each entry of the index costs as much time; with more, fewer share it.
-LANES = 16
-# Rows whose sums for so many queries fit a processor's second cache.
-TILE = 5_000
-# Rows of which only the largest sum is looked at first; a multiple of four.
+# Rows whose sums fit a processor's second cache.
+TILE = 10_000
+
+# Rows of which only the largest sum is looked at first.
 GROUP = 32
 
 
 @kernel
 def nearest_rows(
-    queries: Sparse, index: Sparse, offsets: Floats, n_columns: int, n_near: int
+    queries: Sparse, index: Sparse, offsets: Floats, n_near: int
 ) -> tuple[Floats, Ints]:
     """Largest x·n + offset for each query x over the rows n of the index, in order, and their rows.
 
     `queries` are CSR, `index` is CSC. Among equal sums the first rows count.
     """
-    n_queries, n_rows = queries[0].size - 1, offsets.size
+    starts, columns, values = queries
+    n_queries, n_rows = starts.size - 1, offsets.size
     keys, nearest = np.empty((n_queries, n_near)), np.empty((n_queries, n_near), np.int64)
     n_tiles = (n_rows + TILE - 1) // TILE
     tile = (n_rows + n_tiles - 1) // n_tiles
-    sums = np.empty(((tile + GROUP - 1) // GROUP * GROUP, LANES))
-    places = np.full(n_columns, -1, np.int64)
+    sums = np.empty((tile + GROUP - 1) // GROUP * GROUP)
     room = max(4 * n_near, 128)
-    best, best_rows = np.empty((LANES, room)), np.empty((LANES, room), np.int64)
-    for first in range(0, n_queries, LANES):
-        last = min(first + LANES, n_queries)
-        columns, weights = _side_by_side(queries, first, last, places)
-        cursors = index[0][columns]
-        limits, counts = np.full(LANES, -np.inf), np.zeros(LANES, np.int64)
+    best, best_rows = np.empty(room), np.empty(room, np.int64)
+    for q in range(n_queries):
+        own = slice(starts[q], starts[q + 1])
+        cursors = index[0][columns[own]]
+        limit, count = -np.inf, 0
         for start in range(0, n_rows, tile):
             stop = min(start + tile, n_rows)
-            _add_products(index, columns, weights, cursors, offsets, start, stop, sums)
-            _collect(sums, start, stop, n_near, limits, counts, best, best_rows)
-        for q in range(first, last):
-            lane = q - first
-            _keep_best(best[lane], best_rows[lane], counts[lane], n_near)
-            _sort(best[lane], best_rows[lane], n_near)
-            keys[q], nearest[q] = best[lane, :n_near], best_rows[lane, :n_near]
+            sums[: stop - start] = offsets[start:stop]
+            sums[stop - start :] = -np.inf
+            _add_products(columns[own], values[own], index, cursors, start, stop, n_rows, sums)
+            limit, count = _collect(sums, start, n_near, limit, count, best, best_rows)
+        _keep_best(best, best_rows, count, n_near)
+        _sort(best, best_rows, n_near)
+        keys[q], nearest[q] = best[:n_near], best_rows[:n_near]
     return keys, nearest
 
 
 @kernel
-def _side_by_side(queries: Sparse, first: int, last: int, places: Ints) -> tuple[Ints, Floats]:
-    """Columns that any of some queries has, and for each of these the queries' values."""
-    starts, all_columns, values = queries
-    columns = np.empty(starts[last] - starts[first], np.int64)
-    weights = np.zeros((columns.size, LANES))
-    n_used = 0
-    for q in range(first, last):
-        for p in range(starts[q], starts[q + 1]):
-            column = all_columns[p]
-            if places[column] < 0:
-                places[column], columns[n_used] = n_used, column
-                n_used += 1
-            weights[places[column], q - first] += values[p]
-    for column in columns[:n_used]:
-        places[column] = -1
-    return columns[:n_used], weights
-
-
-@kernel
 def _add_products(
-    index: Sparse,
-    columns: Ints,
+    columns: Any,
     weights: Floats,
+    index: Sparse,
     cursors: Ints,
-    offsets: Floats,
     start: int,
     stop: int,
+    n_rows: int,
     sums: Floats,
 ) -> None:
-    """Set the offsets plus products of the queries with the rows from `start` to `stop`; cursors move on."""
+    """Add the products of a query with the rows from `start` to `stop`; the cursors move on to `stop`."""
     starts, rows, values = index
-    for row in range(len(sums)):
-        offset = offsets[start + row] if row < stop - start else -np.inf
-        for lane in range(sums.shape[1]):
-            sums[row, lane] = offset
     for u in range(columns.size):
-        end = starts[columns[u] + 1]
-        if stop < offsets.size:
-            end = cursors[u] + np.searchsorted(rows[cursors[u] : end], stop)
-        _add_column(rows, values, cursors[u], end, start, weights[u], sums)
-        cursors[u] = end
+        first, last = cursors[u], starts[columns[u] + 1]
+        if stop < n_rows:
+            last = first + np.searchsorted(rows[first:last], stop)
+        _add_column(rows[first:last], values[first:last], start, weights[u], sums)
+        cursors[u] = last
 
 
 @kernel(fastmath={"contract"})
-def _add_column(
-    rows: Any, values: Floats, first: int, last: int, start: int, weight: Floats, sums: Floats
-) -> None:
-    """Add the products of one column's entries with the queries' values in it."""
-    for p in range(first, last):
-        row, value = (
-            np.uint64(rows[p] - start),
-            values[p],
-        )  # unsigned: no check for a negative index
-        for lane in range(weight.size):
-            sums[row, lane] += weight[lane] * value
+def _add_column(rows: Any, values: Floats, start: int, weight: float, sums: Floats) -> None:
+    """Add the products of one column's entries, which are of different rows, four at a time.
+
+    Unsigned places need no check for a negative one.
+    """
+    whole = rows.size // 4 * 4
+    for p in range(0, whole, 4):
+        a, b = np.uint64(rows[p] - start), np.uint64(rows[p + 1] - start)
+        c, d = np.uint64(rows[p + 2] - start), np.uint64(rows[p + 3] - start)
+        sum_a, sum_b = sums[a] + weight * values[p], sums[b] + weight * values[p + 1]
+        sum_c, sum_d = sums[c] + weight * values[p + 2], sums[d] + weight * values[p + 3]
+        sums[a], sums[b], sums[c], sums[d] = sum_a, sum_b, sum_c, sum_d
+    for p in range(whole, rows.size):
+        sums[rows[p] - start] += weight * values[p]
 
 
 @kernel
 def _collect(
     sums: Floats,
     start: int,
-    stop: int,
     n_near: int,
-    limits: Floats,
-    counts: Ints,
+    limit: float,
+    count: int,
     best: Floats,
     best_rows: Ints,
-) -> None:
-    """Put the rows whose sum is above a query's limit among its best, and raise the limit when these are full."""
-    n_groups = (stop - start + GROUP - 1) // GROUP
-    largest = np.full((n_groups, LANES), -np.inf)
-    for row in range(0, n_groups * GROUP, 4):
-        group = row // GROUP
-        for lane in range(sums.shape[1]):
-            a, b = sums[row, lane], sums[row + 1, lane]
-            c, d = sums[row + 2, lane], sums[row + 3, lane]
-            a, c = a if a > b else b, c if c > d else d
-            most = a if a > c else c
-            largest[group, lane] = most if most > largest[group, lane] else largest[group, lane]
-    if start == 0 and n_groups >= n_near:
-        at = n_groups - n_near
-        for lane in range(
-            LANES
-        ):  # no sum below the n_near-th of the groups' largest is among the nearest
-            limits[lane] = np.nextafter(np.partition(largest[:, lane], at)[at], -np.inf)
-    for group in range(n_groups):
-        if _any_above(largest, group, limits):
-            for row in range(group * GROUP, min((group + 1) * GROUP, stop - start)):
-                if _any_above(sums, row, limits):
-                    _put_row(sums, row, start, n_near, limits, counts, best, best_rows)
+) -> tuple[float, int]:
+    """Put the rows whose sum is above the limit among the best; returns the limit, raised when full, and how many."""
+    largest = _largest_of_groups(sums)
+    if start == 0 and largest.size >= n_near:
+        # No sum below the n_near-th of the groups' largest is among the nearest.
+        at = largest.size - n_near
+        limit = np.nextafter(np.partition(largest, at)[at], -np.inf)
+    for group in range(largest.size):
+        if largest[group] > limit:
+            for row in range(group * GROUP, (group + 1) * GROUP):
+                if sums[row] > limit:
+                    best[count], best_rows[count] = sums[row], start + row
+                    count += 1
+                    if count == best.size:
+                        _keep_best(best, best_rows, count, n_near)
+                        count, limit = n_near, best[:n_near].min()
+    return limit, count
 
 
-@kernel
-def _any_above(sums: Floats, row: int, limits: Floats) -> bool:
-    """Whether any sum of a row is above its limit."""
-    count = 0
-    for lane in range(sums.shape[1]):
-        count += sums[row, lane] > limits[lane]
-    return count > 0
-
-
-@kernel
-def _put_row(
-    sums: Floats,
-    row: int,
-    start: int,
-    n_near: int,
-    limits: Floats,
-    counts: Ints,
-    best: Floats,
-    best_rows: Ints,
-) -> None:
-    """Put a row among the best of the queries whose limit it is above."""
-    for lane in range(LANES):
-        if sums[row, lane] > limits[lane]:
-            best[lane, counts[lane]], best_rows[lane, counts[lane]] = sums[row, lane], start + row
-            counts[lane] += 1
-            if counts[lane] == best.shape[1]:
-                _keep_best(best[lane], best_rows[lane], counts[lane], n_near)
-                counts[lane], limits[lane] = n_near, best[lane, :n_near].min()
+@kernel(fastmath={"nnan"})
+def _largest_of_groups(sums: Floats) -> Floats:
+    """Largest sum of each group of rows."""
+    largest = np.full(sums.size // GROUP, -np.inf)
+    for group in range(largest.size):
+        most = -np.inf
+        for row in range(group * GROUP, (group + 1) * GROUP):
+            most = max(most, sums[row])
+        largest[group] = most
+    return largest
 
 
 @kernel

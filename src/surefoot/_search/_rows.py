@@ -178,9 +178,9 @@ class RowSearch(NeighborSearch):
 class SparseNeighbors(NeighborSearch):
     """Exact search among CSR rows under the cosine or the Euclidean distance.
 
-    For each column an inverted index lists the rows that have a value in it; eight queries at a time add
-    up their dot products with all rows, of which the largest are selected (x·n − |n|²/2 is largest
-    where the Euclidean distance is least).
+    For each column an inverted index lists the rows that have a value in it; a query adds up its dot
+    products with all rows, of which the largest are selected (x·n − |n|²/2 is largest where the
+    Euclidean distance is least).
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class SparseNeighbors(NeighborSearch):
     def _nearest(self, X: Any, n_neighbors: int) -> tuple[Floats, Ints]:
         """Distances and indices of the nearest rows for one batch of queries."""
         queries = csr_parts(X)[:3]
-        keys, indices = nearest_rows(queries, self._index, self._offsets, X.shape[1], n_neighbors)
+        keys, indices = nearest_rows(queries, self._index, self._offsets, n_neighbors)
         if self.unit:
             return np.clip(1.0 - keys, 0.0, 2.0), indices
         query_squares = row_norms(X, squared=True)[:, None]
