@@ -169,7 +169,7 @@ def test_the_command_installs_from_where_surefoot_came_from(tmp_path, record, re
     assert last == requirement.replace("FOLDER", str(folder))
 
 
-CORE = {"joblib", "llvmlite", "narwhals", "numba", "numpy", "scipy", "sklearn", "threadpoolctl"}
+CORE = {"joblib", "narwhals", "numba", "numpy", "scipy", "sklearn", "threadpoolctl"}
 
 # Imports that are guarded by other means than `needed_for`.
 GUARDED = {

@@ -10,9 +10,8 @@ from surefoot._kernels._stumps import (
     two_class_error_split,
     two_class_gini_split,
 )
-from surefoot._kernels._symmetric_trees import boost_symmetric_trees
-from surefoot._kernels._text_cells import sparse_cell_steps, sparse_cell_votes
-from surefoot._kernels._text_search import nearest_rows
+from surefoot._kernels._text import nearest_rows, sparse_cell_steps, sparse_cell_votes
+from surefoot._kernels._trees import boost_symmetric_trees
 
 __all__ = [
     "Stored",

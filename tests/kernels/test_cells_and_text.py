@@ -1,13 +1,82 @@
-"""The compiled loops over sparse rows against plain NumPy on the same rows made dense."""
+"""Cells, votes and search, of dense and of sparse rows, against plain NumPy."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_votes import plain_votes, rbf
 from scipy.sparse import csr_array, random_array
 
-from surefoot._kernels import nearest_rows, sparse_cell_steps, sparse_cell_votes
-from surefoot._kernels._text_search import TILE
+from surefoot._kernels import (
+    cell_votes,
+    nearest_rows,
+    points_between,
+    sparse_cell_steps,
+    sparse_cell_votes,
+)
+from surefoot._kernels._cells import _limit_of_smallest
+from surefoot._kernels._text import TILE
+
+
+def plain_votes(samples, neighbors, codes, n_neighbors, n_classes, similarity):
+    """Votes at every sample of one query, by sorting."""
+    votes = np.zeros((len(samples), n_classes))
+    for i, sample in enumerate(samples):
+        near = similarity(sample, neighbors)
+        for j in np.argsort(-near, kind="stable")[:n_neighbors]:
+            votes[i, codes[j]] += near[j]
+    return votes
+
+
+def rbf(sample, neighbors):
+    """Similarity exp(−0.3 distance²) of a sample to each neighbour."""
+    return np.exp(-0.3 * ((neighbors - sample) ** 2).sum(axis=1))
+
+
+def cosine(sample, neighbors):
+    lengths = np.linalg.norm(neighbors, axis=1) * np.linalg.norm(sample)
+    return np.divide(neighbors @ sample, lengths, out=np.zeros(len(neighbors)), where=lengths > 0)
+
+
+@pytest.mark.parametrize("similarity", [rbf, cosine])
+def test_votes_at_the_samples(similarity):
+    rng = np.random.default_rng(0)
+    x, neighbors = rng.normal(size=4), rng.normal(size=(12, 4))
+    if similarity is cosine:
+        x /= np.linalg.norm(x)
+        neighbors /= np.linalg.norm(neighbors, axis=1, keepdims=True)
+        neighbors[3] = 0.0
+    towards = neighbors - x
+    gram, squares = towards[:6] @ towards.T, (towards**2).sum(axis=1)
+    if similarity is cosine:
+        squares[3] = -1.0
+    steps, codes = rng.uniform(0, 0.5, size=6), rng.integers(0, 3, size=12)
+    gamma = 0.3 if similarity is rbf else 0.0
+    votes = cell_votes(gram[None], squares[None], steps[None], codes[None], gamma, 5, 3)
+    samples = x + steps[:, None] * towards[:6]
+    assert_allclose(votes[0], plain_votes(samples, neighbors, codes, 5, 3, similarity), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_values", [1, 2, 9, 60])
+def test_the_limit_takes_exactly_k_even_among_ties(n_values):
+    rng = np.random.default_rng(n_values)
+    for values in (
+        rng.normal(size=n_values),
+        rng.integers(0, 3, size=n_values).astype(float),
+        np.ones(n_values),
+    ):
+        for k in range(1, n_values + 1):
+            limit, at_limit = _limit_of_smallest(values, k)
+            taken = (values < limit).sum() + min(at_limit, (values == limit).sum())
+            assert taken == k
+            assert values[values < limit].sum() <= np.sort(values)[:k].sum() + 1e-12 or limit > 0
+            assert limit >= np.sort(values)[k - 1]
+
+
+def test_points_between_rows_and_their_neighbours():
+    rng = np.random.default_rng(2)
+    rows, reference = rng.normal(size=(6, 3)), rng.normal(size=(20, 3))
+    near, steps = rng.integers(0, 20, size=(6, 4)), rng.random((6, 4))
+    expected = rows[:, None] + steps[:, :, None] * (reference[near] - rows[:, None])
+    assert_allclose(points_between(rows, reference, near, steps), expected.reshape(24, 3))
 
 
 def some_rows(n_rows, n_columns=60, seed=0, density=0.15):
@@ -68,10 +137,6 @@ def plain_steps(x, neighbors):
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = np.where(squares > 1e-12, 2 * gram / squares, 0.0)
     return 1 / bounds.max(axis=1, initial=2.0)
-
-
-def cosine(sample, neighbors):
-    return neighbors @ sample / np.linalg.norm(sample)
 
 
 @pytest.mark.parametrize(("n_near", "n_samples"), [(1, 1), (9, 5), (40, 31), (40, 40)])
