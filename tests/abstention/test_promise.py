@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -43,11 +45,9 @@ def test_groups_are_passed_on():
     promise = Promise.from_losses(estimates, wrong, 0.05, groups=groups)
     threshold = threshold_for_risk(-estimates, wrong, 0.05, groups=groups)
     assert promise.coverage == threshold.n_answered / 1000
-    assert Promise.from_losses(estimates, wrong, groups=groups) != Promise.from_losses(
-        estimates, wrong
-    )
-    offered = offer(estimates, wrong, groups=groups, also=[0.05])
-    assert promise in offered
+    chosen = Promise.from_losses(estimates, wrong, groups=groups)
+    assert chosen != Promise.from_losses(estimates, wrong)
+    assert promise in offer(estimates, wrong, groups=groups, also=[0.05])
 
 
 def test_where_every_row_is_answered_so_is_one_with_a_larger_estimate():
@@ -73,14 +73,11 @@ def test_a_promise_is_plain_data_and_stays_as_it_is():
         promise.threshold = 1.0
 
 
-def test_the_risk_that_is_chosen_is_the_round_one_nearest_to_half():
+def test_the_risk_that_is_chosen_is_nearest_to_half_or_the_last_before_one_fails():
     estimates, wrong = half_of_the_last()  # 0.1 of all are wrong, and 0.05 is easily kept
     promise = Promise.from_losses(estimates, wrong)
     assert promise == Promise.from_losses(estimates, wrong, 0.05)
     assert promise.kept
-
-
-def test_testing_stops_at_the_first_risk_that_fails():
     # One of 400 is wrong: P(at most 1 of 400) is 0.0028 at 0.02 and 0.09 at 0.01; half of the mean is out of reach.
     wrong = np.zeros(400)
     wrong[200] = 1
@@ -111,6 +108,24 @@ def test_sizes_of_errors_have_round_risks_of_any_unit():
     thousands = Promise.from_losses(estimates, 1000 * losses)
     assert thousands.max_risk == 400
     assert thousands.coverage == Promise.from_losses(estimates, losses).coverage
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(1e-6, 1e6))
+def test_round_risks_reach_from_an_eighth_of_the_mean_to_twice_the_mean(mean):
+    """They have two digits, and each is at most a third above the one before it."""
+    losses, third = np.array([0.5, 1.5]) * mean, 4 / 3 + 1e-9
+    offered = [promise.max_risk for promise in offer(np.zeros(2), losses)]
+    assert mean / 8 <= offered[0] <= third * mean / 8
+    assert (np.divide([*offered[1:], mean], offered) <= third).all()
+    highest = Promise.from_losses(np.zeros(2), losses)  # tested first, and too much for two rows
+    assert not highest.kept
+    assert 2 * mean <= highest.max_risk <= third * 2 * mean
+    chosen = Promise.from_losses(np.arange(200.0), np.tile(losses, 100))
+    assert chosen.kept
+    assert 0.8 * mean / third <= chosen.max_risk <= highest.max_risk
+    for risk in (*offered, highest.max_risk, chosen.max_risk):
+        assert len(f"{risk:.6e}".split("e")[0].rstrip("0")) <= 3
 
 
 def test_what_is_offered_by_hand():

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeRegressor
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import Confidence, NeighborDistance
 from surefoot.selection import LocalSelectionClassifier, LocalSelectionRegressor
-from surefoot.selection._local_selection import Switch, learn_switch
+from surefoot.selection._local_selection import learn_switch
 
 
 def halves(n_rows, seed):
@@ -236,9 +236,11 @@ def test_errors_are_compared_in_one_unit():
 
 def test_a_row_goes_to_another_model_if_it_is_better_by_enough():
     estimated = np.array([[0.3, 0.2, 0.5], [0.3, 0.05, 0.0], [0.3, 0.4, 0.4]])
-    assert_array_equal(Switch(0, 0.15).choose(estimated), [0, 2, 0])
-    assert_array_equal(Switch(0, 0.0).choose(estimated), [1, 2, 0])
-    assert_array_equal(Switch(0, np.inf).choose(estimated), [0, 0, 0])
+    never = learn_switch(np.array([[0.0, 1.0, 1.0]]), estimated[:1], np.ones(1))
+    assert never == (0, np.inf)
+    assert_array_equal(never.choose(estimated), [0, 0, 0])
+    assert_array_equal(never._replace(advantage=0.15).choose(estimated), [0, 2, 0])
+    assert_array_equal(never._replace(advantage=0.0).choose(estimated), [1, 2, 0])
 
 
 def test_the_switch_by_hand():
@@ -256,13 +258,10 @@ def test_the_switch_by_hand():
     assert_array_equal(found.choose(estimated), [1] * 4 + [0] * 6)
 
 
-def test_one_lucky_row_is_no_evidence():
+def test_one_lucky_row_is_no_evidence_and_rows_of_equal_advantage_switch_together():
     errors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     estimated = np.array([[0.5, 0.1], [0.1, 0.5], [0.1, 0.5]])
     assert learn_switch(errors, estimated, np.ones(3)) == (0, np.inf)
-
-
-def test_rows_of_equal_advantage_switch_together():
     errors = np.array([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4)
     estimated = np.tile([0.5, 0.1], (8, 1))
     assert learn_switch(errors, estimated, np.ones(8)).advantage == np.inf

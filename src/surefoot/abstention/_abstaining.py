@@ -203,10 +203,26 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             aside = aside[sample_weight[aside] > 0]
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
-        rows = take_rows(X, aside)
-        groups_aside = None if groups is None else take_rows(groups, aside)
-        wrong = predict_labels(self.estimator_, rows) != y[aside]
-        self._choose_threshold(self._scores(rows), wrong, y[aside], groups_aside)
+        rows, labels = take_rows(X, aside), y[aside]
+        groups = None if groups is None else take_rows(groups, aside)
+        wrong = predict_labels(self.estimator_, rows) != labels
+        scores = self._scores(rows)
+        bound: Any = self.max_risk
+        if self.coverage is not None:
+            chosen = threshold_for_coverage(scores, wrong, self.coverage)
+            bound = risk_bound(scores, wrong, chosen, self.confidence, groups)
+        else:
+            chosen = threshold_for_risk(
+                scores, wrong, bound, self.confidence, groups=groups, labels=labels
+            )
+            if chosen is NOTHING:
+                sentence = _no_threshold_sentence(labels, bound, self.confidence, groups)
+                warnings.warn(sentence, UserWarning, stacklevel=2)
+        self.n_held_out_ = len(aside)
+        self.threshold_, self.coverage_ = chosen.score, chosen.n_answered / len(aside)
+        answers_any = chosen.n_answered > 0
+        self.risk_ = chosen.lost / chosen.n_answered if answers_any else np.nan
+        self.risk_bound_ = bound if answers_any else np.nan
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -339,27 +355,6 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if hasattr(self.indicator_, "predict_error"):
             return 1 - self.indicator_.predict_error(X)
         return self.indicator_.score_samples(X)
-
-    def _choose_threshold(
-        self, scores: Floats, wrong: Mask, labels: NDArray[Any], groups: Any = None
-    ) -> None:
-        """Choose the threshold on the rows set aside; warn if none keeps `max_risk`."""
-        n_rows = self.n_held_out_ = len(scores)
-        if self.coverage is not None:
-            chosen = threshold_for_coverage(scores, wrong, self.coverage)
-            bound: Any = risk_bound(scores, wrong, chosen, self.confidence, groups)
-        elif self.max_risk is not None:
-            chosen = threshold_for_risk(
-                scores, wrong, self.max_risk, self.confidence, groups=groups, labels=labels
-            )
-            bound = self.max_risk
-            if chosen is NOTHING:
-                sentence = _no_threshold_sentence(labels, self.max_risk, self.confidence, groups)
-                warnings.warn(sentence, UserWarning, stacklevel=3)
-        self.threshold_, self.coverage_ = chosen.score, chosen.n_answered / n_rows
-        self.risk_, self.risk_bound_ = np.nan, np.nan
-        if chosen.n_answered > 0:
-            self.risk_, self.risk_bound_ = chosen.lost / chosen.n_answered, bound
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -96,11 +96,14 @@ def _candidates(columns: list[CodedColumn], spread: Floats, random_state: int) -
     if not spread.any():
         return []
     folds = np.random.default_rng(random_state).permutation(len(spread)) % N_FOLDS
-    gains = {
-        i: _explained_beyond_size(column, spread, folds)
-        for i, column in enumerate(columns)
-        if _looks_like_entities(column)
-    }
+    gains = {}
+    for i, column in enumerate(columns):
+        if _looks_like_entities(column):
+            values = column.codes, column.n_values
+            gains[i] = explained(spread, held_out_means(*values, spread, folds))
+            if column.numbers is not None:  # beyond what they explain as numbers of a size
+                sizes = held_out_means(*bin_codes(column, SMOOTH_BINS), spread, folds)
+                gains[i] -= max(explained(spread, sizes), 0.0)
     kept = [i for i, gain in gains.items() if gain > LEAST_EXPLAINED]
     return sorted(kept, key=lambda i: -gains[i])[:MOST_TRIED]
 
@@ -115,15 +118,6 @@ def _looks_like_entities(column: CodedColumn) -> bool:
     repeated = counts[counts > 1].sum() >= 0.8 * n_rows
     enough = column.n_values >= least and n_rows >= LEAST_ROWS_EACH * column.n_values
     return bool(enough and repeated and counts.max() <= 0.3 * n_rows)
-
-
-def _explained_beyond_size(column: CodedColumn, spread: Floats, folds: Ints) -> float:
-    """Share of the spread that the values explain, less what they explain as numbers of a size."""
-    by_value = explained(spread, held_out_means(column.codes, column.n_values, spread, folds))
-    if column.numbers is None:
-        return by_value
-    by_size = explained(spread, held_out_means(*bin_codes(column, SMOOTH_BINS), spread, folds))
-    return by_value - max(by_size, 0.0)
 
 
 def _try_entity(
@@ -200,7 +194,11 @@ def find_order(
     if estimator is None or len(y) < 2 * n_folds:
         return None
     is_regression = not is_classifier(estimator)
-    rows = _spread_blocks(len(y))
+    rows = np.arange(len(y))
+    if len(y) > MOST_ORDERED_ROWS:  # blocks at equal distances
+        size = MOST_ORDERED_ROWS // N_BLOCKS
+        starts = np.linspace(0, len(y) - size, N_BLOCKS).astype(np.int64)
+        rows = np.unique(starts[:, None] + np.arange(size))
     part, targets = take_rows(table, rows), y[rows]
 
     def predict(train: Ints, test: Ints) -> NDArray[Any]:
@@ -234,15 +232,6 @@ def find_order(
         "sorted_by_target": sorted_by_target,
     }
     return Finding("order", sentence, evidence=evidence)
-
-
-def _spread_blocks(n_rows: int) -> Ints:
-    """Positions of all rows, or of blocks of rows that stand together, at equal distances."""
-    if n_rows <= MOST_ORDERED_ROWS:
-        return np.arange(n_rows)
-    size = MOST_ORDERED_ROWS // N_BLOCKS
-    starts = np.linspace(0, n_rows - size, N_BLOCKS).astype(np.int64)
-    return np.unique(starts[:, None] + np.arange(size))
 
 
 def _is_sorted(y: NDArray[Any], is_regression: bool) -> bool:

@@ -15,7 +15,6 @@ from surefoot._tables import count_rows, is_missing
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number, check_share
 from surefoot._words import listed, plural
-from surefoot.monitoring._betting import Plan, lower_end, lower_ends, upper_end, upper_ends
 
 # Share of the odds that is the same for every row; the rest follows the estimated error. No weight is then above
 # 4/3, so that an estimate that is worth nothing costs little.
@@ -23,6 +22,19 @@ FLOOR = 0.75
 
 # Share of the held-out errors of a regressor that are beyond the default tolerance.
 BEYOND = 0.1
+
+# Largest share of the capital that one draw can lose: with all of it, one surprise would end the game.
+MOST_AT_STAKE = 0.9
+
+# Draws that the variance expected beforehand counts as.
+PRIOR_DRAWS = 10
+
+# Confidence that the bets are best for. They are the same for any other, so that a higher one never gives less.
+AIM = 0.9
+
+# Halvings until the end of an interval is known to nine digits, and steps in which the ends before it are searched.
+HALVINGS = 30
+STEPS = 512
 
 
 def audit(
@@ -256,7 +268,7 @@ class Audit:
     n_rows: int
     loss: Loss
     _estimates: Floats
-    _plan: Plan
+    _plan: "Plan"
 
     def result(self, y: Any, confidence: float = 0.9) -> "AuditResult":
         """Mean loss of all rows, with an interval that is valid whatever the model and whatever the shift.
@@ -321,7 +333,7 @@ class AuditResult:
 
     audit: Audit
     losses: Floats
-    plan: Plan
+    plan: "Plan"
 
     @property
     def confidence(self) -> float:
@@ -345,7 +357,8 @@ class AuditResult:
         least, most = (
             each[-1] if len(each) else end for each, end in zip(self._facts(), (0, 1), strict=True)
         )
-        ends = _within(lower_end(right, self.plan), upper_end(wrong, self.plan), least, most)
+        upper = 1 - lower_end(1 - wrong, self.plan.mirrored())
+        ends = _within(lower_end(right, self.plan), upper, least, most)
         low, high = (float(self.audit.loss.unscaled(each)) for each in ends)
         return low, high
 
@@ -353,7 +366,8 @@ class AuditResult:
     def sequence(self) -> Floats:
         """Interval after each answer."""
         right, wrong = self._worst_cases()
-        ends = _within(lower_ends(right, self.plan), upper_ends(wrong, self.plan), *self._facts())
+        upper = 1 - lower_ends(1 - wrong, self.plan.mirrored())
+        ends = _within(lower_ends(right, self.plan), upper, *self._facts())
         return np.column_stack([self.audit.loss.unscaled(each) for each in ends])
 
     @property
@@ -400,3 +414,83 @@ def _within(low: Any, high: Any, least: Any, most: Any) -> tuple[Floats, Floats]
     low = np.where(least > 0, np.clip(low, least, most), 0.0)
     high = np.where(most < 1, np.clip(high, least, most), 1.0)
     return np.minimum(low, high), np.maximum(low, high)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about the bets of an interval that is fixed before the first draw is seen.
+
+    The interval is that of a mean, by betting against each candidate (Waudby-Smith and Ramdas 2023), and is valid after
+    every draw.
+
+    Attributes
+    ----------
+    n_draws : int
+        Number of draws after which the interval shall be narrow.
+    least, most : float
+        Bounds that no draw can leave, whatever the truth is: at most 0, and at least 1.
+    mean, variance : float
+        Mean and variance that the draws are expected to have. Wrong ones make the interval wider, never invalid.
+    confidence : float
+        Probability that the interval contains the mean, after every draw at once.
+    """
+
+    n_draws: int
+    least: float
+    most: float
+    mean: float
+    variance: float
+    confidence: float = AIM
+
+    @property
+    def goal(self) -> float:
+        """Logarithm of the capital at which a candidate is rejected, each side with half of the error."""
+        return float(np.log(2 / (1 - self.confidence)))
+
+    def mirrored(self) -> "Plan":
+        """Plan for one minus each draw."""
+        return replace(self, least=1 - self.most, most=1 - self.least, mean=1 - self.mean)
+
+
+def lower_end(draws: Floats, plan: Plan) -> float:
+    """Largest candidate for the mean of numbers in [0, 1] that the draws reject as too low; 0 if they reject none.
+
+    The capital against a candidate falls as the candidate grows, so that the rejected ones are an interval from 0.
+    It is looked at after every draw (Ville's inequality): a candidate that was rejected once stays rejected.
+    """
+    bets = _bets(draws, plan)
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if len(draws) and _log_capital(draws, bets, plan, middle).max() >= plan.goal:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def lower_ends(draws: Floats, plan: Plan) -> Floats:
+    """Lower end after each draw; none is above that of `lower_end`, which the last one is."""
+    last = lower_end(draws, plan)
+    candidates = np.linspace(0.0, last, STEPS + 1)[1:]
+    capital = _log_capital(draws, _bets(draws, plan), plan, candidates[:, None])
+    rejected = np.maximum.accumulate(capital >= plan.goal, axis=1)
+    ends: Floats = np.concatenate([[0.0], candidates])[np.count_nonzero(rejected, axis=0)]
+    if len(ends):
+        ends[-1] = last
+    return ends
+
+
+def _bets(draws: Floats, plan: Plan) -> Floats:
+    """Bet on each draw, from the draws before it: best for `n_draws` draws of their variance (predictable plug-in)."""
+    n_before = np.arange(1, len(draws) + 1)
+    means = (PRIOR_DRAWS * plan.mean + np.cumsum(draws)) / (PRIOR_DRAWS + n_before)
+    squares = PRIOR_DRAWS * plan.variance + np.cumsum((draws - means) ** 2)
+    variances = np.concatenate([[plan.variance], squares / (PRIOR_DRAWS + n_before)])[: len(draws)]
+    return np.sqrt(2 * float(np.log(2 / (1 - AIM))) / (plan.n_draws * np.maximum(variances, 1e-12)))
+
+
+def _log_capital(draws: Floats, bets: Floats, plan: Plan, candidates: float | Floats) -> Floats:
+    """Logarithm of the capital after each draw of whoever bets that the mean is above the candidate."""
+    most = MOST_AT_STAKE / (candidates - plan.least)
+    return np.log1p(np.minimum(bets, most) * (draws - candidates)).cumsum(axis=-1)

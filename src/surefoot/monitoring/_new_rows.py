@@ -250,10 +250,8 @@ class NewRows:
         old = self.error_estimator.input_sample_.columns
         columns = compare_columns(old, [inputs[f"column {i}"] for i in range(len(old))])
         ratio = self._density_ratio()
-        is_same = ratio.p_value > ALARM
-        return RowComparison(
-            columns, np.concatenate(self._novel), ratio.auc, ratio.p_value, is_same
-        )
+        novel, is_same = np.concatenate(self._novel), ratio.p_value > ALARM
+        return RowComparison(columns, novel, ratio.auc, ratio.p_value, is_same)
 
     def _density_ratio(self) -> Ratio:
         """Density ratio at the held-out rows, computed once for all rows added so far."""
@@ -297,8 +295,8 @@ def _smallest(parts: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """Arrays of all parts by name."""
-    return {name: _stacked([part[name] for part in parts]) for name in parts[0]}
-
-
-def _stacked(blocks: list[Any]) -> Any:
-    return vstack(blocks).tocsr() if issparse(blocks[0]) else np.concatenate(blocks)
+    blocks = {name: [part[name] for part in parts] for name in parts[0]}
+    return {
+        name: vstack(block).tocsr() if issparse(block[0]) else np.concatenate(block)
+        for name, block in blocks.items()
+    }

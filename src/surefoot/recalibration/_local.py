@@ -128,8 +128,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         scores = held_out.scores
         fitted = self._fit_steps([scores[:, [c]] for c in range(scores.shape[1])], rows)
         self.global_weights_ = np.array([[line.intercept, line.coef[0]] for line in fitted.lines_])
-        scaler = StandardScaler().set_output(transform="default")
-        scaler.fit(scores, sample_weight=rows.weight)
+        scaler = StandardScaler().set_output(transform="default").fit(scores, None, rows.weight)
         self._center, self._scale = scaler.mean_, scaler.scale_
         b, a = self.global_weights_.T
         self._prior = np.column_stack([b + a * self._center, a * self._scale])
@@ -152,8 +151,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         for share in SHARES:
             w0, w1 = self._mixed(offset, slope, share)
             losses.append(((expit(w0 + w1 * scores) - truth) ** 2).sum(axis=1))
-        best = best_departure(np.column_stack(losses), rows.weight, rows.units)
-        self.local_share_ = SHARES[best]
+        self.local_share_ = SHARES[best_departure(np.column_stack(losses), rows.weight, rows.units)]
         self.is_unchanged_ = self.is_unchanged_ and self.local_share_ == 0
 
     def _mixed(self, offset: Floats, slope: Floats, share: float) -> tuple[Floats, Floats]:

@@ -77,26 +77,24 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for label in np.unique(y).tolist():
             if weight[y == label].sum() == 0:
                 raise ValueError(f"sample_weight leaves class {label!r} without weight.")
-        refits = not isinstance(self.estimator, FrozenEstimator)
         # A class can be calibrated only on held-out rows of it.
         cv = resolve_cv(
             self.cv,
             y,
             stratified=True,
             random_state=self.random_state,
-            refits=refits,
+            refits=not isinstance(self.estimator, FrozenEstimator),
             groups=groups,
             hold_out_all=True,
         )
-        fitter = CrossFitter(
+        cross = CrossFitter(
             indicators,
             self.estimator,
             cv=cv,
             response=self._response,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
-        )
-        cross = fitter.fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
+        ).fit(X, y, groups=groups, sample_weight=sample_weight, deploy_all=True)
         rows = cross.held_out.rows
         targets = class_targets(np.searchsorted(self.classes_, y[rows]), len(self.classes_))
         self.estimator_ = cross.model
