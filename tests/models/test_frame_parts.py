@@ -22,7 +22,7 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_frame_survives(table):
-    kind = "surefoot._models._inputs.FrameParts"
+    kind = "surefoot._models.FrameParts"
     saved = loads(dumps(parts_of_frame(table)), trusted=[kind, "numpy.dtype"])
     pd.testing.assert_frame_equal(
         frame_of_parts(saved), table, check_index_type=False, check_column_type=False

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surefoot._models import saw_no_labels
-from surefoot._parallel import counted as counted_steps
 from surefoot._typing import Floats, Ints, Mask
 from surefoot.indicators import Indicator, Part
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
@@ -154,11 +152,11 @@ def build_panels(
         for index in deployed:
             if index.n_neighbors > 0:
                 index.search.prepare_parts(index.n_neighbors, smallest)
-    rest = Parallel(n_jobs=n_jobs, return_as="generator")(
+    rest = Parallel(n_jobs=n_jobs)(
         delayed(_indexes)(by_name, members, part, response, n_trained, deployed)
         for part in parts[len(first) :]
     )
-    indexes = list(counted_steps(chain(first, rest), "search"))
+    indexes = [*first, *rest]
     fitted: dict[str, list[Indicator]] = {}
     for number, group in enumerate(members):
         chosen = [by_name[name] for name in group]

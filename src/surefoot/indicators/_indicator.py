@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from surefoot._models import check_model, fit_model
+from surefoot._parallel import counted
 from surefoot._search import check_neighbor_metric, resolve_n_neighbors
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table
@@ -200,8 +202,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         """
         first = self.fit_part(parts[0])
         alike = self.laid_out_like(first)
-        rest = Parallel(n_jobs=n_jobs)(delayed(alike.fit_part)(part) for part in parts[1:])
-        return [first, *rest]
+        tasks = (delayed(alike.fit_part)(part) for part in parts[1:])
+        fitted = chain([first], Parallel(n_jobs=n_jobs, return_as="generator")(tasks))
+        return list(counted(fitted, "learn") if self.learns else fitted)
 
     def transform(self, X: Any) -> Floats:
         """Columns of each row.

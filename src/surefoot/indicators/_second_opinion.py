@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import copy
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import share_of_columns
+from surefoot._parallel import counted
 from surefoot._typing import Floats, Ints
 from surefoot.indicators._boosted_trees import BoostedTrees
 from surefoot.indicators._indicator import Indicator, Part
@@ -165,7 +166,8 @@ class SecondOpinion(Indicator):
         tasks = (
             delayed(self._fit_fold)(part, shared.for_rows_of(part.fold), first) for part in rest
         )
-        return [deployed, *Parallel(n_jobs=n_jobs)(tasks)]
+        rest = Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        return list(counted(chain([deployed], rest), "learn"))
 
     def _fit_fold(self, part: Part, trees: Any, deployed: Part) -> Self:
         """Fitted copy for a fold, with trees that have not seen it but were fitted in the deployed space."""

@@ -47,13 +47,13 @@ from surefoot.report._verdict import give_numbers, give_verdict
 # Folds of the progress bar's plan where `cv` is a splitter, whose number is known only with the rows.
 USUAL_FOLDS = 5
 
-# Steps that the progress bar counts: sections, costs relative to one fit of the model on a fold, measured on tables of
+# Steps that the progress bar counts: halves of the sections, costs relative to one fit of the model on a fold, measured on tables of
 # 250 to 1,500 rows, and words.
-N_SECTIONS = 6
-STEP_COSTS = {"fit": 1.0, "search": 1.3, "describe": 0.8, "section": 5.0, "refit": 0.7}
+N_SECTIONS = 2
+STEP_COSTS = {"fit": 1.0, "learn": 1.3, "describe": 0.5, "section": 8.0, "refit": 0.7}
 STEP_WORDS = {
     "fit": "Fitting the model on folds",
-    "search": "Searching neighbours",
+    "learn": "Fitting second opinions",
     "describe": "Judging held-out rows",
     "section": "Measuring",
     "refit": "Trying what would help",
@@ -292,7 +292,7 @@ class ReliabilityReport(WrittenPage):
         n_pairs = 0 if is_classifier(self.estimator) else n_splits * (n_splits - 1) // 2
         steps = {
             "fit": n_splits + 1 + n_pairs,
-            "search": n_splits + 1 + n_pairs,
+            "learn": n_splits + 1 + n_pairs,
             "describe": n_splits + 2 * n_pairs,
             "section": N_SECTIONS,
             "refit": 0 if self.quick else n_refits(count_rows(self.X)),
@@ -306,11 +306,8 @@ class ReliabilityReport(WrittenPage):
         X, y, splits, error_estimator, promise = self._fitted
         held_out, labels = error_estimator.held_out_, row_labels(X)
         checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
-        step_done("section")
         answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
-        step_done("section")
         classes = describe_classes(held_out, promise)
-        step_done("section")
         recalibrated = recalibrate(held_out, seed)
         brier = brier_scores(held_out, recalibrated)
         probabilities = describe_probabilities(held_out, recalibrated, brier, seed)
@@ -319,7 +316,6 @@ class ReliabilityReport(WrittenPage):
         step_done("section")
         shown, n_sampled = choose_rows(held_out, seed)
         regions = describe_regions(error_estimator, X, labels, shown, n_sampled)
-        step_done("section")
         rows = describe_rows(
             error_estimator,
             X,
