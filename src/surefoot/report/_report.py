@@ -50,7 +50,7 @@ USUAL_FOLDS = 5
 # Steps that the progress bar counts: halves of the sections, costs relative to one fit of the model on a fold, measured on tables of
 # 250 to 1,500 rows, and words.
 N_SECTIONS = 2
-STEP_COSTS = {"fit": 1.0, "learn": 1.3, "describe": 0.5, "section": 8.0, "refit": 0.7}
+STEP_COSTS = {"fit": 1.0, "learn": 1.3, "describe": 0.5, "section": 13.0, "refit": 0.7}
 STEP_WORDS = {
     "fit": "Fitting the model on folds",
     "learn": "Fitting second opinions",
