@@ -47,8 +47,8 @@ from surefoot.report._verdict import give_numbers, give_verdict
 # Folds of the progress bar's plan where `cv` is a splitter, whose number is known only with the rows.
 USUAL_FOLDS = 5
 
-# Steps that the progress bar counts: halves of the sections, costs relative to one fit of the model on a fold, measured on tables of
-# 250 to 1,500 rows, and words.
+# Steps that the progress bar counts: halves of the sections, costs relative to one fit of the model on a fold,
+# measured on tables of 250 to 1,500 rows, and words.
 N_SECTIONS = 2
 STEP_COSTS = {"fit": 1.0, "learn": 1.3, "describe": 0.5, "section": 13.0, "refit": 0.7}
 STEP_WORDS = {
