@@ -227,12 +227,14 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each row as predicted by the model, whether the row is answered or not."""
-        return predict_labels(self.estimator_, check_rows(self, X))
+        X = check_rows(self, X)
+        return predict_labels(self.estimator_, X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, from the model."""
-        return self.estimator_.predict_proba(check_rows(self, X))
+        X = check_rows(self, X)
+        return self.estimator_.predict_proba(X)
 
     def predict_accepted(self, X: Any) -> Mask:
         """Mask of the rows whose prediction is accepted (answered).

@@ -149,7 +149,8 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row, after recalibration."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        probabilities = self.predict_proba(X)  # checks that it is fitted
+        return self.classes_[probabilities.argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
