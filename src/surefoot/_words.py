@@ -122,6 +122,8 @@ class LossUnit:
         Share of mistakes, cost of answers, or size of a regressor's errors in the unit of the target.
     show : callable
         Writes a loss that was measured or estimated; `show_risk` writes one that was asked for.
+    is_share : bool
+        Whether losses are 0 or 1: a right or a wrong class.
     """
 
     name: str
@@ -138,11 +140,7 @@ class LossUnit:
     class_limit: str
     short_limit: str
     short_class_limit: str
-
-    @property
-    def is_share(self) -> bool:
-        """True if losses are 0 or 1: a right or a wrong class."""
-        return self.name == "share"
+    is_share: bool = False
 
     def show_risk(self, risk: float) -> str:
         """Text of a risk that was asked for, which is not rounded."""
@@ -187,6 +185,7 @@ UNITS = {
         class_limit="at most {} of the answered rows that are “{}” are wrong",
         short_limit="at most {} wrong",
         short_class_limit="at most {} of “{}” wrong",
+        is_share=True,
     ),
     "cost": LossUnit(
         name="cost",

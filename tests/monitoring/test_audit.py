@@ -246,6 +246,10 @@ def test_a_regressor_is_audited_by_its_share_of_large_errors(loss):
     sizes = np.sqrt(sure.held_out_.losses) if loss == "squared" else sure.held_out_.losses
     assert own.when_fitted == pytest.approx(np.mean(sizes > own.tolerance))
     assert 0.05 < own.when_fitted <= 0.1
+    with pytest.raises(ValueError, match="no numbers"):
+        drawn.result(["a", "b", "c"])
+    with pytest.raises(ValueError, match="tolerance == -1"):
+        audit(sure, X, 3, tolerance=-1)
 
 
 def test_one_sentence_for_each_bad_call():
@@ -272,16 +276,3 @@ def test_two_answers_to_one_row_are_refused():
     drawn = draw(np.full(2, 0.1), 20)
     with pytest.raises(ValueError, match="two different targets for row"):
         drawn.result(np.arange(20) % 2 if drawn.rows[0] == drawn.rows[2] else [0, 1] * 10)
-
-
-def test_a_regressor_needs_numbers():
-    X = np.arange(60.0)[:, None]
-    y = X[:, 0] + np.arange(60) % 3
-    sure = IndividualErrorRegressor(
-        LinearRegression(), indicators=NeighborDistance(), random_state=0
-    ).fit(X, y)
-    drawn = audit(sure, X, 3, random_state=0)
-    with pytest.raises(ValueError, match="no numbers"):
-        drawn.result(["a", "b", "c"])
-    with pytest.raises(ValueError, match="tolerance == -1"):
-        audit(sure, X, 3, tolerance=-1)

@@ -61,15 +61,6 @@ def test_counts_precision_and_recall_are_those_of_scikit_learn(rare):
     assert sorted(item["label"] for item in classes["items"]) == labels
 
 
-def test_intervals_are_wilsons(rare):
-    item = next(item for item in rare[0]["classes"]["items"] if item["label"] == "yes")
-    n, share, z = item["n_rows"], item["recall"]["value"], 1.959964
-    reach = z / (n + z**2) * np.sqrt(n * share * (1 - share) + z**2 / 4)
-    middle = (n * share + z**2 / 2) / (n + z**2)
-    assert item["recall"]["low"] == pytest.approx(middle - reach, abs=1e-6)
-    assert item["recall"]["high"] == pytest.approx(middle + reach, abs=1e-6)
-
-
 def test_ranking_is_that_of_scikit_learn_and_of_all_pairs(rare):
     summary, frame = rare
     is_rare, score = frame["truth"] == "yes", frame["probability_yes"]

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from surefoot._models import margin, top_class
 from surefoot._typing import Floats
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._statistics import finite, group_codes
+from surefoot.report._statistics import finite, unit_codes
 
 GRID = np.arange(1, 201) / 200
 
@@ -97,7 +96,9 @@ def own_doubt(held_out: HeldOut) -> Floats | None:
 
 def lead(held_out: HeldOut) -> Floats:
     """Lead of each predicted class over the runner-up, like log-odds."""
-    return margin(held_out.scores, top_class(held_out.scores))
+    if held_out.scores.shape[1] == 1:
+        return np.abs(held_out.scores[:, 0])
+    return np.diff(np.sort(held_out.scores, axis=1)[:, -2:])[:, 0]
 
 
 class Selection:
@@ -159,7 +160,7 @@ def _compare_areas(
             return 1.0
         return surefoot.area(weight) / (lost / 2 if own is None else own.area(weight))
 
-    draw, codes = check_random_state(random_state), group_codes(held_out)
+    draw, codes = check_random_state(random_state), unit_codes(held_out)
     n_units = int(codes.max()) + 1
     ratios = [
         ratio(np.bincount(draw.randint(n_units, size=n_units), minlength=n_units)[codes])
