@@ -80,6 +80,22 @@ def number(value: float | None) -> str:
     return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
 
 
+def change_words(
+    change: tuple[float, float, float], confidence: float, less: str, more: str
+) -> str:
+    """Size of a change and its interval; a positive change takes something away.
+
+    Examples
+    --------
+    >>> change_words((0.12, 0.03, 0.2), 0.9, "fewer mistakes", "more mistakes")
+    '12 % fewer mistakes (90 % interval: 3 % to 20 %)'
+    """
+    sign, word = (1, less) if change[0] >= 0 else (-1, more)
+    value, low, high = (sign * each for each in change)
+    ends = f"{percent(min(low, high))} to {percent(max(low, high))}"
+    return f"{percent(value)} {word} ({percent(confidence)} interval: {ends})"
+
+
 def p_value_words(p_value: float) -> str:
     """P-value for a sentence: "p = 0.0012"."""
     return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"

@@ -190,17 +190,6 @@ def test_pipeline_is_drawn_as_its_last_step_sees_it():
     assert by_row.xlabel is None
 
 
-def test_frames_name_the_axes():
-    frame = pd.DataFrame(CROSS, columns=["long", "short"])
-    indicator = LocalSensitivity(LogisticRegression()).fit(frame, [0, 1, 0, 1])
-
-    for display in (
-        VoronoiCellDisplay.from_estimator(indicator, [0.0, 0.0]),
-        VoronoiCellDisplay.from_points(frame, [0.0, 0.0]),
-    ):
-        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("long", "short")
-
-
 @pytest.mark.parametrize(
     ("X", "query", "options", "message"),
     [

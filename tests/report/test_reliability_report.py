@@ -186,13 +186,6 @@ def test_the_representation_names_model_and_table_and_computes_nothing(X, size):
     assert repr(report) == f"ReliabilityReport(Untouchable on t.csv: {size})\nnot computed yet"
 
 
-def test_the_representation_of_a_computed_report_has_its_headline(report):
-    headline = report.summarize()["verdict"]["headline"]
-    assert repr(report) == (
-        f"ReliabilityReport(GaussianNB on blobs.csv: 300 rows, 4 columns)\n{headline}"
-    )
-
-
 def test_the_numbers_of_a_classifier_are_those_of_its_rows(report):
     numbers, frame = report.summarize()["numbers"], report.to_frame()
     wrong = frame["prediction"] != frame["truth"]

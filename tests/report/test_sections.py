@@ -72,14 +72,6 @@ def again(report):
     return other
 
 
-def test_what_is_caught_by_hand():
-    # Four rows; the most doubtful one is wrong, and so is the least doubtful one.
-    chosen = Selection(np.array([1.0, 0, 0, 1]), np.array([0.1, 0.2, 0.3, 0.9]))
-    assert_allclose(chosen.risk([0.25, 0.5, 0.75, 1]), [1, 1 / 2, 1 / 3, 1 / 2])
-    assert_allclose(chosen.caught([0.25, 0.75, 1]), [0.5, 0.5, 0])
-    assert_allclose(chosen.limit([0.25, 0.5, 1]), [0.1, 0.2, 0.9])
-
-
 def test_equal_estimates_are_answered_in_random_order():
     chosen = Selection(np.array([1.0, 0, 1, 0]), np.full(4, 0.5))
     assert_allclose(chosen.risk([0.25, 0.6, 1]), 0.5)
@@ -166,24 +158,6 @@ def test_a_regressor_is_told_whether_estimates_beat_chance(regressed):
     assert any("than chance" in told for told in verdict["sentences"])
 
 
-def test_a_model_that_hardly_errs_may_answer_every_row():
-    X = np.linspace(-1, 1, 400)[:, None]
-    y = X[:, 0] > 0
-    y[300] = False
-    report = report_on(FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0)), X, y)
-    answer, sentences = report.summarize()["answer"], report.summarize()["verdict"]["sentences"]
-    promise = answer["promises"][answer["chosen"]]
-    # One wrong of 400: Clopper and Pearson's bound is 1.2 %.
-    assert (promise["max_risk"], promise["coverage"]) == (0.02, 1)
-    assert "It can answer every row: at most 2 % of its answers are wrong" in " ".join(sentences)
-
-
-def test_a_constant_guess_is_named_beside_the_model(classified):
-    [first, _, _] = classified.summarize()["verdict"]["figures"]
-    share = max((classified.y == label).mean() for label in ("yes", "no"))
-    assert f"{100 * share:.0f} %" in first["about"]
-
-
 def test_reliability_agrees_with_scikit_learn(fair):
     frame, found = fair.to_frame(), fair.summarize()["probabilities"]
     observed, predicted = calibration_curve(
@@ -236,12 +210,6 @@ def test_the_planted_region_is_found(regressed):
     assert found["items"][0]["error"] > 3 * found["items"][0]["other_error"]
     assert len(found["map"]["x"]) == 600
     assert found["map"]["wrong"] is None
-
-
-def test_few_rows_have_no_regions():
-    X, y = load_iris(return_X_y=True)
-    report = report_on(LogisticRegression(max_iter=500), X[::5], np.roll(y[::5], 1))
-    assert "too few" in report.summarize()["regions"]["sentence"]
 
 
 def test_rows_are_ordered_and_complete(classified):
@@ -381,15 +349,6 @@ def test_r2_rmse_and_mae_are_those_of_scikit_learn(regressed):
         ).confidence_interval
         width = ends.high - ends.low
         assert_allclose([figures[name]["low"], figures[name]["high"]], ends, atol=0.25 * width)
-
-
-def test_the_interval_of_r2_has_the_width_of_theory():
-    """For normal values and the best prediction, log(1 − R²) has the standard deviation 2R / √n."""
-    draw = np.random.default_rng(0)
-    prediction = draw.normal(size=5000)
-    r2 = predictions(prediction + draw.normal(size=5000), prediction)["r2"]
-    logs = np.log(1 - np.array([r2["low"], r2["high"]]))
-    assert -np.diff(logs)[0] == pytest.approx(2 * 1.96 * 2 * np.sqrt(0.5 / 5000), rel=0.1)
 
 
 def test_rows_of_a_group_count_as_one_in_the_intervals():

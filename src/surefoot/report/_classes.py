@@ -13,9 +13,10 @@ from sklearn.metrics import (
 )
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import number, percent
+from surefoot._words import change_words, number, percent
 from surefoot.error_estimation import HeldOut
 from surefoot.report._statistics import (
+    GAIN_CONFIDENCE,
     cost_by_class,
     relative_gain,
     share_interval,
@@ -255,6 +256,7 @@ def _measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
     other class.
     """
     classes, wrong, losses = np.asarray(held_out.classes), held_out.wrong, held_out.losses
+    unit = held_out.unit
     if len(classes) != 2 or wrong is None or losses.sum() == 0:
         return None
     costs = cost_by_class(held_out)
@@ -273,12 +275,12 @@ def _measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
         costs[truth, np.where(flipped, 1 - answer, answer)],
         units=unit_codes(held_out),
         fits=held_out.splits,
-        counts=held_out.unit.is_share,
+        counts=unit.is_share,
     )
     n_flipped, n_wrong = int(flipped.sum()), int((truth != answer)[flipped].sum())
     rows = "1 row" if n_flipped == 1 else f"{number(n_flipped)} rows"
     reason = "the other class is more likely than the model's answer"
-    if not held_out.unit.is_share:
+    if not unit.is_share:
         reason = "the other class is expected to cost less than the model's answer"
     conclusion = ""
     if gain.low <= 0:
@@ -293,5 +295,5 @@ def _measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
         "low": gain.low,
         "high": gain.high,
         "sentence": f"On {rows}, {reason}. Flipping {'this answer' if n_flipped == 1 else 'these answers'} would make "
-        f"{gain.in_words(held_out.unit.less, held_out.unit.more)}.{conclusion} This report does not flip them.",
+        f"{change_words(gain, GAIN_CONFIDENCE, unit.less, unit.more)}.{conclusion} This report does not flip them.",
     }

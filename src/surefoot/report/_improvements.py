@@ -17,11 +17,17 @@ from surefoot._models import fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask, Split
-from surefoot._words import enumerated, number
+from surefoot._words import change_words, enumerated, number
 from surefoot.active_learning import query
 from surefoot.error_estimation import HeldOut
 from surefoot.report._rows import row_labels
-from surefoot.report._statistics import WORTH_A_CHANGE, losses_of, relative_gain, unit_codes
+from surefoot.report._statistics import (
+    GAIN_CONFIDENCE,
+    WORTH_A_CHANGE,
+    losses_of,
+    relative_gain,
+    unit_codes,
+)
 from surefoot.resampling import HoldoutSplit
 
 Improvement = dict[str, Any]
@@ -166,7 +172,7 @@ def _measure(
         counts=unit.is_share and is_error,
     )
     words = (unit.less, unit.more) if is_error else ("lower", "higher")
-    sentence = sentence.format(gain.in_words(*words))
+    sentence = sentence.format(change_words(gain, GAIN_CONFIDENCE, *words))
     if gain.verdict == "cannot tell":
         sentence += " The rows are too few to tell."
     elif gain.verdict == "would not help" and gain.high <= 0:

@@ -22,7 +22,7 @@ from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._splits import resolve_cv
-from surefoot._tables import as_table, count_rows
+from surefoot._tables import as_table, count_rows, take_rows
 from surefoot._typing import Split
 from surefoot._validation import check_number, check_share
 from surefoot._words import listed, plural
@@ -328,7 +328,6 @@ class ReliabilityReport(WrittenPage):
             intervals = describe_intervals(error_estimator, confidence)
         step_done("section")
         shown, n_sampled = choose_rows(held_out, seed)
-        regions = describe_regions(error_estimator, X, labels, shown, n_sampled)
         rows = describe_rows(
             error_estimator,
             held_out,
@@ -338,6 +337,17 @@ class ReliabilityReport(WrittenPage):
             shown=shown,
             n_sampled=n_sampled,
             from_command=self.command is not None,
+        )
+        held_out_X = take_rows(X, held_out.rows)
+        regions = describe_regions(
+            held_out,
+            held_out_X,
+            error_estimator.coordinates(take_rows(held_out_X, shown)),
+            labels,
+            shown=shown,
+            n_sampled=n_sampled,
+            has_columns=bool(rows["columns"]),
+            random_state=seed,
         )
         step_done("section")
         improvements = []

@@ -9,7 +9,6 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import percent
 from surefoot.error_estimation import HeldOut
 
 # Fewest units, such as groups of rows, on either side of a difference: fewer do not show how much units differ.
@@ -189,13 +188,6 @@ class Gain(NamedTuple):
         if self.low > 0 and self.value >= LEAST_GAIN:
             return "helps"
         return "would not help" if self.high < WORTH_A_CHANGE else "cannot tell"
-
-    def in_words(self, less: str, more: str) -> str:
-        """Size and interval, such as "12 % fewer mistakes (90 % interval: 3 % to 20 %)"; `less` if it is a gain."""
-        sign, word = (1, less) if self.value >= 0 else (-1, more)
-        low, high = sorted((sign * self.low, sign * self.high))
-        interval = f"{percent(GAIN_CONFIDENCE)} interval: {percent(low)} to {percent(high)}"
-        return f"{percent(sign * self.value)} {word} ({interval})"
 
 
 def relative_gain(

@@ -8,15 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA, TruncatedSVD
 
-from surefoot._tables import (
-    as_values,
-    column_names,
-    count_rows,
-    is_frame,
-    missing_mask,
-    take_column,
-    take_rows,
-)
+from surefoot._tables import as_values, column_names, count_rows, missing_mask, take_column
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import LossUnit, listed, number, percent
 from surefoot.error_estimation import HeldOut, find_error_regions
@@ -35,25 +27,32 @@ LONGEST_NAME = 60
 
 
 def describe_regions(
-    error_estimator: Any, X: Any, labels: Ints, shown: Ints, n_sampled: int
+    held_out: HeldOut,
+    X: Any,
+    coordinates: Any,
+    labels: Ints,
+    *,
+    shown: Ints,
+    n_sampled: int,
+    has_columns: bool,
+    random_state: int,
 ) -> dict[str, Any]:
-    """Regions of high error, and a map of the rows at the positions `shown` among the held-out rows."""
-    held_out: HeldOut = error_estimator.held_out_
+    """Regions of high error, and a map of the rows at the positions `shown`.
+
+    `X` has the held-out rows, `coordinates` those of the rows shown, in the neighbour space.
+    """
     unit, n_rows, regions = held_out.unit, len(held_out.rows), []
     if held_out.losses.sum() == 0:
         sentence = f"{unit.nothing.format(number(n_rows))}."
     elif n_rows < LEAST_ROWS:
         sentence = f"{n_rows} rows are too few to search for rules."
-    elif not is_frame(X) and (issparse(X) or X.ndim != 2):
+    elif not has_columns:
         sentence = (
             "Rules are searched in columns that a person can read, not in texts or sparse rows."
         )
     else:
         regions = find_error_regions(
-            take_rows(X, held_out.rows),
-            held_out.losses,
-            groups=held_out.groups,
-            random_state=error_estimator.random_state,
+            X, held_out.losses, groups=held_out.groups, random_state=random_state
         )
         sentence = "No short rule about its errors was confirmed on rows that were not used to find the rule."
     if regions:
@@ -76,23 +75,26 @@ def describe_regions(
             }
             for region in regions
         ],
-        "map": _draw_map(error_estimator, X, labels, shown, n_sampled),
+        "map": _draw_map(held_out, coordinates, labels, shown, n_sampled, random_state),
     }
 
 
 def _draw_map(
-    error_estimator: Any, X: Any, labels: Ints, shown: Ints, n_sampled: int
+    held_out: HeldOut,
+    coordinates: Any,
+    labels: Ints,
+    shown: Ints,
+    n_sampled: int,
+    random_state: int,
 ) -> dict[str, Any]:
     """Map of the rows shown: their first two principal components."""
-    held_out: HeldOut = error_estimator.held_out_
-    rows, n_total = held_out.rows[shown], len(held_out.rows)
-    coordinates = error_estimator.coordinates(take_rows(X, rows))
+    n_total = len(held_out.rows)
     is_sparse = issparse(coordinates)
     dense = coordinates.toarray() if is_sparse else coordinates
     flat, explained = np.zeros((len(shown), 2)), np.zeros(2)
     if np.ptp(dense, axis=0).any():  # otherwise all rows are equal, and have no direction
         n_axes, kind = min(2, *coordinates.shape), TruncatedSVD if is_sparse else PCA
-        axes = kind(n_axes, random_state=error_estimator.random_state)
+        axes = kind(n_axes, random_state=random_state)
         flat[:, :n_axes] = axes.fit_transform(coordinates)
         # 1 of two columns is 1, not nearly
         explained[:n_axes] = axes.explained_variance_ratio_.round(9)
@@ -109,7 +111,7 @@ def _draw_map(
         "x": flat[:, 0].round(4).tolist(),
         "y": flat[:, 1].round(4).tolist(),
         "error": held_out.error[shown].tolist(),
-        "row": labels[rows].tolist(),
+        "row": labels[held_out.rows[shown]].tolist(),
         "wrong": None if held_out.classes is None else wrong.tolist(),
         "explained": explained.tolist(),
         "n_total": n_total,
