@@ -1,13 +1,5 @@
 """Cross-fitting: outputs and columns of a row from models and neighbours that never saw it (out of fold)."""
 
-from surefoot._crossfit._checks import (
-    ask_chosen,
-    check_rows,
-    check_same_rows,
-    check_training_rows,
-    common_classes,
-    known_classes,
-)
 from surefoot._crossfit._fitter import (
     MOST_LEARNED_ROWS,
     CrossFit,
@@ -38,14 +30,8 @@ __all__ = [
     "ModelRows",
     "Panel",
     "PanelOutput",
-    "ask_chosen",
     "build_panels",
-    "check_rows",
-    "check_same_rows",
-    "check_training_rows",
-    "common_classes",
     "join",
-    "known_classes",
     "named",
     "sample_inputs",
     "single_precision",

@@ -16,8 +16,6 @@ from surefoot._crossfit import (
     HeldOutOutputs,
     InputSample,
     PanelOutput,
-    check_rows,
-    check_training_rows,
     named,
     sample_inputs,
     with_fixed_seed,
@@ -25,7 +23,7 @@ from surefoot._crossfit import (
 from surefoot._models import check_model, predict_labels, series_model
 from surefoot._tables import input_form
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_share
+from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot.error_estimation._indicators import Row
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance

@@ -8,10 +8,10 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, PanelOutput, check_rows, known_classes
+from surefoot._crossfit import CrossFit, PanelOutput
 from surefoot._models import series_model
 from surefoot._typing import Floats, Mask
-from surefoot._validation import check_share
+from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
 from surefoot.error_estimation._conformal import check_supported, cv_plus_sets, nonconformity
 from surefoot.error_estimation._error_probability import (
