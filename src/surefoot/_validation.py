@@ -3,9 +3,9 @@
 The values of a row are checked by the model itself.
 """
 
-from collections.abc import Sequence
-from math import isnan
-from numbers import Real
+from collections.abc import Callable, Sequence
+from math import ceil, floor, isnan, log2
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,20 @@ from surefoot._typing import Floats, Ints
 
 # Up to so many different numbers may be classes, however few rows there are.
 MANY_VALUES = 20
+
+# Radius of a window that is none: larger than any series, and still a number that a kernel can add to.
+UNBOUNDED = 1 << 40
+
+# Name of a metric, function of two rows, or a neighbour search of the user's own, not yet fitted.
+Metric = str | Callable[[Any, Any], float] | Any
+
+# Metrics that allow points between two rows, by all their names; p of "minkowski" is 2.
+METRICS = {
+    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
+    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
+    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
+    "sqeuclidean": "sqeuclidean",
+}
 
 
 def check_number(value: Any, name: str, **bounds: Any) -> float:
@@ -168,3 +182,65 @@ def common_classes(models: list[Any]) -> NDArray[Any]:
                 "they must know the same."
             )
     return classes
+
+
+def log_n_neighbors(n: int) -> int:
+    """Number of neighbours for `n` training rows, 2⌈log2 n⌉ + 1 (Bennett 2007, section 4.1).
+
+    Examples
+    --------
+    >>> log_n_neighbors(200)
+    17
+    """
+    return 2 * ceil(log2(n)) + 1
+
+
+def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
+    """Number of neighbours that `n_neighbors`, an int or "log", means for `n_rows` training rows."""
+    if isinstance(n_neighbors, str):
+        check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
+        return log_n_neighbors(n_rows)
+    return int(check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1))
+
+
+def canonical_metric(metric: Metric) -> Metric:
+    """Canonical name of a metric; raises if it is unknown. Functions and searches are returned as they are."""
+    if callable(metric) or hasattr(metric, "kneighbors"):
+        return metric
+    if metric not in METRICS:
+        names = ", ".join(sorted(METRICS))
+        raise ValueError(
+            f"metric={metric!r} is not known: it may be a function of two rows, a neighbour search with fit and "
+            f"kneighbors, or one of {names}."
+        )
+    return METRICS[metric]
+
+
+def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
+    if window is not None:
+        window_radius(window, 1)
+        if not (isinstance(metric, str) and metric == "dtw"):
+            raise ValueError(
+                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
+            )
+    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+        canonical_metric(metric)
+
+
+def window_radius(window: Any, longest: int) -> int | None:
+    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded.
+
+    A window beyond every length, however large, is `UNBOUNDED`, which a kernel can add to.
+    """
+    if window is None:
+        return None
+    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
+        return min(int(window), UNBOUNDED)
+    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
+        # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
+        return floor(float(window) * longest + 1e-9)
+    raise ValueError(
+        f"window={window!r} is not known: it may be None, a fraction (float) from 0 to 1 of the "
+        "longest length, or a number of steps (int) of at least 0."
+    )

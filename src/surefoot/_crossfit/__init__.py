@@ -8,7 +8,6 @@ from surefoot._crossfit._fitter import (
     HeldOutOutputs,
     units_of,
 )
-from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
 from surefoot._crossfit._panel import (
     ModelRows,
     Panel,
@@ -16,9 +15,8 @@ from surefoot._crossfit._panel import (
     build_panels,
     join,
     named,
-    with_fixed_seed,
 )
-from surefoot._homes import settle
+from surefoot._typing import settle
 
 __all__ = [
     "MOST_LEARNED_ROWS",
@@ -26,17 +24,13 @@ __all__ = [
     "CrossFitter",
     "Fold",
     "HeldOutOutputs",
-    "InputSample",
     "ModelRows",
     "Panel",
     "PanelOutput",
     "build_panels",
     "join",
     "named",
-    "sample_inputs",
-    "single_precision",
     "units_of",
-    "with_fixed_seed",
 ]
 
 settle(__name__)

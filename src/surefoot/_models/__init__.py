@@ -1,6 +1,5 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
-from surefoot._homes import settle
 from surefoot._models._inputs import (
     SAVED_FUNCTIONS,
     GivenOutputs,
@@ -23,11 +22,11 @@ from surefoot._models._model import (
     series_model,
     series_window,
     share_of_columns,
-    smoothed_targets,
     split_model,
     takes_rows_as_they_are,
     top_class,
 )
+from surefoot._typing import settle
 
 __all__ = [
     "GivenOutputs",
@@ -48,7 +47,6 @@ __all__ = [
     "series_model",
     "series_window",
     "share_of_columns",
-    "smoothed_targets",
     "split_model",
     "takes_rows_as_they_are",
     "top_class",

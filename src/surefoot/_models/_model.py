@@ -139,12 +139,6 @@ def weight_parameter(model: Any) -> str:
     return "sample_weight"
 
 
-def smoothed_targets(y: Any, weight: Floats) -> Floats:
-    """Targets of Platt (1999): of n ones each is (n + 1)/(n + 2), of n zeros 1/(n + 2), so never exactly 0 or 1."""
-    n_ones, n_zeros = weight[y == 1].sum(), weight[y == 0].sum()
-    return np.where(y == 1, (n_ones + 1) / (n_ones + 2), 1 / (n_zeros + 2))
-
-
 def share_of_columns(n_columns: int) -> float:
     """Share of the columns that regression trees try at each split: all of a few, a third of many (Breiman 2001)."""
     return max(1 / 3, min(1.0, FEW_COLUMNS / n_columns))

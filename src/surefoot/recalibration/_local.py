@@ -8,12 +8,10 @@ from scipy.special import expit
 from sklearn.preprocessing import StandardScaler
 
 from surefoot._crossfit import CrossFit
-from surefoot._models import smoothed_targets
-from surefoot._search import canonical_metric, resolve_n_neighbors
-from surefoot._shrunk import best_departure
+from surefoot._shrunk import best_departure, smoothed_targets
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
-from surefoot._validation import check_number, check_rows
+from surefoot._validation import canonical_metric, check_number, check_rows, resolve_n_neighbors
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 from surefoot.recalibration._recalibrated import (
