@@ -12,11 +12,17 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFitter, check_rows, check_training_rows
+from surefoot._crossfit import CrossFitter
 from surefoot._models import check_model, clone_with_seed, fit_model, predict_labels
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_class_labels, check_number, check_share
+from surefoot._validation import (
+    check_class_labels,
+    check_number,
+    check_rows,
+    check_share,
+    check_training_rows,
+)
 from surefoot.abstention._risk_control import (
     NOTHING,
     Threshold,

@@ -17,11 +17,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.utils import check_random_state, check_scalar, get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_option
+from surefoot._validation import check_class_labels, check_option, check_rows, check_training_rows
 from surefoot.ensemble._weak_learners import (
     LearnerFactory,
     ModelFactory,

@@ -5,13 +5,8 @@ from typing import Any
 import numpy as np
 
 from surefoot._kernels import search, store_series
-from surefoot._search import (
-    UNBOUNDED,
-    check_path_exists,
-    check_same_channels,
-    check_series,
-    window_radius,
-)
+from surefoot._series import check_path_exists, check_same_channels, check_series
+from surefoot._validation import UNBOUNDED, window_radius
 
 
 def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
