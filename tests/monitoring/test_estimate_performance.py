@@ -153,7 +153,7 @@ def test_many_rows_are_sampled_uniformly(sure, shifted):
 
 def test_rows_outside_of_what_was_seen_get_a_reason(sure, shifted):
     result = estimate_performance(sure, shifted[0] + 3)
-    assert "outside of what was seen" in result.reason
+    assert "outside of the training data" in result.reason
     assert np.isnan([result.estimate, *result.interval]).all()
     assert result.confusion is None
 

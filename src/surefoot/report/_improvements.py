@@ -372,8 +372,9 @@ class Refits:
         if self.held_out.losses.sum() == 0:
             raise NotMeasurableError("It made no mistake, so that there is nothing to gain.")
         if min(len(train) for _, train in self.folds) < 2 * LEAST_ROWS:
-            n_rows = number(len(self.y))
-            raise NotMeasurableError(f"{n_rows} rows are too few to fit on parts of them.")
+            raise NotMeasurableError(
+                f"{number(len(self.y))} rows are too few to fit on parts of them."
+            )
         splits = self.held_out.splits
         places = [np.flatnonzero(splits == fold) for fold, _ in self.folds]
         try:

@@ -97,9 +97,8 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     if "order" in items and not items["order"]["facts"]["sorted_by_target"]:
         sentences.append(f"{items['order']['sentence']} {items['order']['advice']}")
     if "leak" in items:
-        names = quoted(items["leak"]["columns"])
         sentences.append(
-            f"{names} may give the target away, and then every figure here is too good."
+            f"{quoted(items['leak']['columns'])} may give the target away, and then every figure here is too good."
         )
     if "entity" in items:
         column = items["entity"]["facts"]["column"]
@@ -207,7 +206,7 @@ def _about_answering(
             f"A risk of {show(asked.max_risk)} cannot be promised; a risk of {show(other['max_risk'])} can, for "
             f"{percent(other['coverage'])} of the rows, {confidence}."
         )
-    n_rows = number(len(held_out.rows))
+    n_rows = number(answer["n_rows"])
     return f"No risk can be promised {confidence}: {n_rows} rows with so many errors are too few."
 
 

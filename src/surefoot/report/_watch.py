@@ -417,18 +417,21 @@ def describe_moved(
     `comparison` is that of all rows, `latest` that of the latest of several periods; None if there are too few rows.
     """
     if comparison is None:
-        sentence = (
-            f"There are too few new rows to tell whether inputs have moved: {number(n_rows)}."
-        )
-        nothing = dict.fromkeys(("auc", "p_value", "same", "by_period"))
-        return {"columns": [], "n_moved": 0, "sentence": sentence, **nothing}
+        return {
+            "columns": [],
+            "n_moved": 0,
+            "sentence": f"There are too few new rows to tell whether inputs have moved: {number(n_rows)}.",
+            **dict.fromkeys(("auc", "p_value", "same", "by_period")),
+        }
     n_moved, n_columns = len(comparison.moved), len(comparison.columns)
-    sentence = "The new rows differ from those that the model was fitted on"
+    differ = "The new rows differ"
     if comparison.same:
-        sentence = f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole from those that the model was "
-        sentence += "fitted on"
+        differ = f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole"
     auc = finite(comparison.auc)
-    sentence += f": a classifier tells them apart with an AUC of {number(auc)} (0.5 is chance)."
+    sentence = (
+        f"{differ} from those that the model was fitted on: a classifier tells them apart with an AUC of "
+        f"{number(auc)} (0.5 is chance)."
+    )
     if n_moved:
         moved = "1 column has" if n_moved == 1 else f"{n_moved:,} columns have"
         sentence += f" {moved} moved, of {n_columns:,}."

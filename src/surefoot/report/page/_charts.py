@@ -427,8 +427,7 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
     """Draw the residual of each point, and the mean residual of parts of the rows, against the prediction."""
     points, parts = predictions["points"], predictions["parts"]
     confidence = percent(predictions["confidence"])
-    pairs = zip(points["truth"], points["prediction"], strict=True)
-    residuals = [truth - predicted for truth, predicted in pairs]
+    residuals = (np.asarray(points["truth"]) - points["prediction"]).tolist()
     x = axis("x", "prediction", number, zero=False)
     y = axis("y", "residual: truth minus prediction", number)
     rows, means = _part_means(parts, "residual", number)
@@ -569,15 +568,19 @@ def figure(
     """Chart with its title, description, table and legend."""
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     spec = spec.properties(width="container", height=height, autosize=fit)
-    words = {"title": title, "description": description}
-    return {**words, "spec": spec.to_dict(validate=False), "table": table, "legend": list(legend)}
+    return {
+        "title": title,
+        "description": description,
+        "spec": spec.to_dict(validate=False),
+        "table": table,
+        "legend": list(legend),
+    }
 
 
 def data(**columns: Iterable[Any]) -> alt.InlineData:
     """Records for Vega, from columns."""
-    names = list(columns)
-    records = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return alt.InlineData(values=records)
+    rows = zip(*columns.values(), strict=True)
+    return alt.InlineData(values=[dict(zip(columns, row, strict=True)) for row in rows])
 
 
 def rounded(values: Iterable[Any], digits: int = 5) -> list[Any]:
@@ -587,15 +590,15 @@ def rounded(values: Iterable[Any], digits: int = 5) -> list[Any]:
 
 def axis(field: str, title: str, show: Show = percent, **scale: Any) -> dict[str, Any]:
     """Settings of a numeric axis whose labels are formatted as in the text."""
-    labels = "format(datum.value * 100, '~g') + '\u00a0%'" if show is percent else alt.Undefined
-    form = alt.Undefined if show is percent else ",f"
-    options = {"scale": alt.Scale(**scale)} if scale else {}
+    labels = {"format": ",f"}
+    if show is percent:
+        labels = {"labelExpr": "format(datum.value * 100, '~g') + '\u00a0%'"}
     return {
         "field": field,
         "type": "quantitative",
         "title": title,
-        "axis": alt.Axis(labelExpr=labels, format=form),
-        **options,
+        "axis": alt.Axis(**labels),
+        **({"scale": alt.Scale(**scale)} if scale else {}),
     }
 
 
@@ -624,8 +627,8 @@ def level_at(y: float, scale: alt.Scale | None = None) -> alt.Chart:
 def diagonal(low: float = 0.0, high: float = 1.0) -> alt.Chart:
     """Draw the line y = x."""
     scale = alt.Scale(domain=[low, high])
-    line = alt.Chart(data(x=[low, high], y=[low, high])).mark_line(**GUIDE)
-    return line.encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))
+    ends = alt.Chart(data(x=[low, high], y=[low, high]))
+    return ends.mark_line(**GUIDE).encode(alt.X("x:Q", scale=scale), alt.Y("y:Q", scale=scale))
 
 
 def dots(
