@@ -104,7 +104,7 @@ def test_true_probabilities_gain_nothing_by_recalibration():
 
 def test_noise_copied_by_a_neighbor_is_averaged_away():
     draw = np.random.default_rng(0)
-    X, y = draw.uniform(size=(300, 2)), draw.normal(size=300)
+    X, y = draw.uniform(size=(500, 2)), draw.normal(size=500)
     by_name, _ = cards(KNeighborsRegressor(1), X, y)
     # Of 2σ², the copied σ² remains for 1/2 + 1/18: the model of all rows and one half agree, the other half does not.
     assert by_name[AVERAGING]["verdict"] == "helps"

@@ -421,14 +421,16 @@ def test_one_group_gives_no_interval():
     ],
 )
 def test_the_map_says_how_much_of_the_spread_it_shows(X, words):
-    model = FrozenEstimator(LinearRegression().fit(X + np.eye(60, 2), np.arange(60.0)))
-    assert words in report_on(model, X, np.arange(60.0)).summarize()["regions"]["map"]["about"]
+    y = np.arange(60) % 2
+    model = FrozenEstimator(LogisticRegression().fit(X + np.eye(60, 2), y))
+    assert words in report_on(model, X, y).summarize()["regions"]["map"]["about"]
 
 
 def test_the_map_of_equal_variances_in_four_directions_shows_half_of_the_spread():
     X = np.repeat(np.array(np.meshgrid(*[[-1.0, 1.0]] * 4)).reshape(4, -1).T, 5, axis=0)
-    model = FrozenEstimator(LinearRegression().fit(X, np.arange(80.0)))
-    about = report_on(model, X, np.arange(80.0)).summarize()["regions"]["map"]["about"]
+    y = np.arange(80) % 2
+    model = FrozenEstimator(LogisticRegression().fit(X, y))
+    about = report_on(model, X, y).summarize()["regions"]["map"]["about"]
     assert "They show 50 % of the spread" in about
     assert "may differ in what it does not show" in about
 

@@ -84,9 +84,9 @@ def test_columns_are_cut_into_values_bins_others_and_missing():
         "one rare": np.where(texts == "d", "a", texts),
         "nothing": np.full(100, np.nan),
     }
-    X = np.arange(100.0)[:, None]
-    model = FrozenEstimator(LinearRegression().fit(X, X[:, 0]))
-    summary = ReliabilityReport(model, X, X[:, 0] + 1, by=columns, quick=True).summarize()
+    X, y = np.arange(100.0)[:, None], np.arange(100) % 2
+    model = FrozenEstimator(LogisticRegression().fit(X, y))
+    summary = ReliabilityReport(model, X, y, by=columns, quick=True).summarize()
     groups = {
         each["column"]: {group["label"]: group["n_rows"] for group in each["groups"]}
         for each in summary["slices"]
