@@ -44,7 +44,7 @@ def estimate_performance(
     Returns
     -------
     performance : PerformanceEstimate
-        The estimate with its interval, the figure of `fit` beside it, and the shift that was found.
+        The estimate with its interval, the same number when the model was fitted, and the shift of the inputs.
 
     See Also
     --------

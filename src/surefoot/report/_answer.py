@@ -29,7 +29,7 @@ def describe_answering(
     is_offered = is_plain and (promise.kept or is_asked)
     also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
     promises = Promise.offer(held_out, confidence, also) + ([] if is_plain else [promise])
-    # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
+    # Coverages of promises are points of the curves; else rounding would show two numbers for one promise.
     grid = np.union1d(GRID, [each.coverage for each in promises if each.kept])
     bounds = np.full(len(grid), np.inf)
     if held_out.classes is not None or not np.isin(losses, (0, 1)).all():
@@ -104,7 +104,7 @@ def lead(held_out: HeldOut) -> Floats:
 class Selection:
     """Risk, caught errors and limit at each coverage, if rows with the lowest doubt are answered first.
 
-    Rows with equal doubt are answered in random order; figures are expected values over that order.
+    Rows with equal doubt are answered in random order; numbers are expected values over that order.
     """
 
     def __init__(self, losses: Floats, doubt: Floats) -> None:

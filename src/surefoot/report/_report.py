@@ -129,14 +129,14 @@ class ReliabilityReport(WrittenPage):
         and for costs.
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order of the sorted
-        classes. All figures are then costs.
+        classes. All errors are then costs.
     by : column name, list of them, or dict of name to array-like of shape (n_rows,), default=None
         Columns of X, or other columns, whose groups are compared with each other.
     ignore : iterable of str, default=()
         Checks of the table to leave out: those of :func:`surefoot.checks.check_table` ("leak", "duplicate", "entity",
         "order", "identifier", "equal"), and "labels", the labels that may be wrong.
     confidence : float, default=0.95
-        Confidence of promises, and of the intervals around figures.
+        Confidence of promises, and of the intervals around numbers.
     max_reference_rows : int, default=5_000
         Most rows among which neighbours are searched.
     random_state : int, default=0

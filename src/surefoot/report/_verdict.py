@@ -217,7 +217,7 @@ def give_numbers(
     probabilities: dict[str, Any] | None,
     intervals: dict[str, Any] | None,
 ) -> dict[str, float | int | None]:
-    """Figures of the verdict under names that stay the same; None where there is no such figure."""
+    """Numbers of the verdict, under names that stay the same; None for one that is not available."""
     low, high = loss_interval(held_out, answer["confidence"])
     right = held_out.prediction == held_out.truth
     chosen = {} if answer["chosen"] is None else answer["promises"][answer["chosen"]]

@@ -181,7 +181,7 @@ class MonitoringReport(WrittenPage):
         -------
         summary : dict
             `verdict`, with `alarms`, the names of the periods above the limit; `periods` and `overall`, each with
-            estimate, low, high and reason; `reference`, the figures when the model was fitted; `moved`; `audit`; `how`.
+            estimate, low, high and reason; `reference`, the numbers when the model was fitted; `moved`; `audit`; `how`.
         """
         if self._all.n_rows == 0:
             raise ValueError("There are no new rows yet: add some.")

@@ -46,7 +46,7 @@ CELLS = ((6, 200), (6, 60), (4, 60), (4, 20), (3, 20))
 # Values of a row besides those of the CSV, whose names the summary lists.
 KEPT = ("wrong", "own_error", "rank")
 
-# Digits of the figures that only the CSV has.
+# Digits of the numbers that only the CSV has.
 DIGITS_OF_OTHERS = 4
 EXACT = {"row", "truth", "prediction", "estimated_error", "own_error", "low", "high", "novel"}
 
