@@ -2,7 +2,9 @@
 
 from surefoot._homes import settle
 from surefoot._models._fitting import (
+    TagsOfModel,
     check_model,
+    class_votes,
     clone_model,
     clone_with_seed,
     fit_model,
@@ -32,8 +34,10 @@ __all__ = [
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "TagsOfModel",
     "axis_samples",
     "check_model",
+    "class_votes",
     "clone_model",
     "clone_with_seed",
     "default_vectorizer",
