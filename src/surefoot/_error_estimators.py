@@ -10,12 +10,16 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import check_same_rows, check_training_rows, common_classes
 from surefoot._models import clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels
+from surefoot._validation import (
+    check_class_labels,
+    check_same_rows,
+    check_training_rows,
+    common_classes,
+)
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 
 ErrorEstimator = IndividualErrorClassifier | IndividualErrorRegressor

@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFitter, check_rows, check_training_rows
+from surefoot._crossfit import CrossFitter
 from surefoot._models import (
     TagsOfModel,
     check_model,
@@ -22,7 +22,13 @@ from surefoot._models import (
 )
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_class_labels, check_number, check_share
+from surefoot._validation import (
+    check_class_labels,
+    check_number,
+    check_rows,
+    check_share,
+    check_training_rows,
+)
 from surefoot.abstention._promise import (
     NOTHING,
     Threshold,

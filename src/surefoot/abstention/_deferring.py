@@ -12,19 +12,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import (
-    CrossFitter,
-    ask_chosen,
+from surefoot._crossfit import CrossFitter, units_of
+from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
+from surefoot._models import ask_chosen
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import (
+    check_number,
     check_rows,
     check_same_rows,
     check_training_rows,
     common_classes,
-    units_of,
 )
-from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
-from surefoot._splits import learner_folds
-from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number
 
 DEFAULT_BUDGET = 0.2
 

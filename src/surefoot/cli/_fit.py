@@ -43,7 +43,7 @@ def fit(
     """Fit a model that also estimates its error on each row, and save it."""
     with working("Starting"):
         from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-        from surefoot._crossfit import known_classes
+        from surefoot._validation import known_classes
         from surefoot.cli._model import given_model, is_fitted, model_file, model_for, threads_for
         from surefoot.cli._rows import read_whole, take_apart, with_labels
         from surefoot.model_files import model_content

@@ -98,7 +98,7 @@ def report(
     trained on rows of this table.
     """
     with working("Starting"):
-        from surefoot._crossfit import known_classes
+        from surefoot._validation import known_classes
         from surefoot.cli._model import given_model, is_fitted, model_file, model_for, threads_for
         from surefoot.cli._rows import take_apart
         from surefoot.report import ReliabilityReport

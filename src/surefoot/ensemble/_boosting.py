@@ -23,7 +23,6 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._kernels import (
     many_class_split,
     presort_columns,
@@ -35,7 +34,7 @@ from surefoot._models import TagsOfModel, fit_model
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_option
+from surefoot._validation import check_class_labels, check_option, check_rows, check_training_rows
 
 VARIANTS = ("discrete", "real", "gentle", "modest")
 

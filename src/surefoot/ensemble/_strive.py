@@ -22,12 +22,12 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot._crossfit import HeldOutOutputs, PanelOutput, check_rows, with_fixed_seed
+from surefoot._crossfit import HeldOutOutputs, PanelOutput
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints, Split
-from surefoot._validation import check_class_labels, check_number, check_option
+from surefoot._validation import check_class_labels, check_number, check_option, check_rows
 from surefoot.ensemble._combination import Combination, beside, combine, combine_all
 from surefoot.ensemble._topics import TopicCrossFitter, TopicPanel
 from surefoot.indicators import Indicator
@@ -425,8 +425,7 @@ def _checked_indicators(indicators: Any, random_state: Any) -> list[Indicator]:
                 f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, several, "
                 "or a dict of them by the names of the estimators."
             )
-        indicator.check_parameters()
-    return [with_fixed_seed(indicator, random_state) for indicator in given]
+    return [indicator.prepared(random_state) for indicator in given]
 
 
 class Topics(NamedTuple):

@@ -23,9 +23,9 @@ from surefoot._models import (
     takes_rows_as_they_are,
 )
 from surefoot._parallel import counted
-from surefoot._search import canonical_metric
 from surefoot._tables import as_numbers, is_frame
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import canonical_metric
 from surefoot.indicators import Indicator, Part
 from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
 

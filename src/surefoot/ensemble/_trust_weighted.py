@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
-from surefoot._crossfit import check_rows
 from surefoot._error_estimators import ErrorEstimatorEnsemble
 from surefoot._models import class_votes
 from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
-from surefoot._validation import check_number, check_option
+from surefoot._validation import check_number, check_option, check_rows
 
 # Shares of the vote that are tried, from the best model alone to the vote alone.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from surefoot._crossfit import single_precision
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Mask
@@ -220,8 +219,9 @@ class NewRows:
 
     def read_inputs(self, X: Any) -> dict[str, Any]:
         """Arrays with an entry per row: coordinates in the neighbour space, and the columns of the table."""
-        columns = self.error_estimator.input_sample_.read(X)
-        coordinates = single_precision(self.error_estimator.coordinates(X))
+        sample = self.error_estimator.input_sample_
+        columns = sample.read(X)
+        coordinates = sample.rounded(self.error_estimator.coordinates(X))
         return {
             "coordinates": coordinates,
             **{f"column {i}": column.values for i, column in enumerate(columns)},

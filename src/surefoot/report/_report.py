@@ -16,14 +16,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
-from surefoot._crossfit import known_classes
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, count_rows
 from surefoot._typing import Split
-from surefoot._validation import check_number, check_share
+from surefoot._validation import check_number, check_share, known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor

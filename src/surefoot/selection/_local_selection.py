@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import ask_chosen, check_rows
 from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
+from surefoot._models import ask_chosen
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_rows
 
 
 class Switch(NamedTuple):

@@ -13,15 +13,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
-from surefoot._search import (
-    UNBOUNDED,
-    check_path_exists,
-    check_same_channels,
-    check_series,
-    window_radius,
-)
+from surefoot._series import check_path_exists, check_same_channels, check_series
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_option
+from surefoot._validation import UNBOUNDED, check_class_labels, check_option, window_radius
 from surefoot.neighborhoods import DTWNeighbors
 
 Weights = str | Callable[[Floats], Floats]
