@@ -156,34 +156,6 @@ def test_the_export_has_one_line_a_labelled_row(serve_pool, does_not_learn, tmp_
     assert set(written["kind"]) == {"label", "unsure"}
 
 
-def test_seconds_are_those_since_the_row_was_dealt_or_the_last_answer(served):
-    now = [1000.0]
-    served.session.store.clock = lambda: now[0]
-    one, two = served.items("ann", 2)
-    now[0] = 1004.0
-    served.answer(one, "a")
-    now[0] = 1005.5
-    served.answer(two, "a")
-    seconds = served.page.labels().set_index("row")["seconds"]
-    assert seconds[one["row"]] == 4.0
-    assert seconds[two["row"]] == 1.5
-
-
-def test_answered_rows_are_listed_newest_first(served):
-    one, two = served.items("ann", 2)
-    served.answer(one, "a")
-    served.answer(two, kind="skip")
-    items = served.client.get("/api/answered", params={"person": "ann"}).json()["items"]
-    assert [(item["row"], item["kind"], item["label"]) for item in items] == [
-        (two["row"], "skip", None),
-        (one["row"], "label", "a"),
-    ]
-    assert items[1]["cells"] == {"x": one["row"]}
-    served.undo(one["row"])
-    items = served.client.get("/api/answered", params={"person": "ann"}).json()["items"]
-    assert [item["row"] for item in items] == [two["row"]]
-
-
 BAD_VALUES = {
     "key": [
         None,

@@ -14,7 +14,6 @@ from reproduction.data import (
     TABLES,
     fetch_table,
     fetch_ucr,
-    list_ucr,
     locate,
 )
 
@@ -60,21 +59,6 @@ def test_a_missing_cell_is_nan_and_a_second_target_is_a_feature(tmp_path):
 
 
 SERIES = {"TRAIN": b"1\t0.5\t1.5\n2\t1\t2\n", "TEST": b"2\t3\t4\n"}
-
-
-def test_series(tmp_path, monkeypatch):
-    for part, text in SERIES.items():
-        assert list_ucr(tmp_path) == []
-        put(tmp_path, f"ucr/Tiny/Tiny_{part}.tsv.gz", text)
-    monkeypatch.setenv("SUREFOOT_DATA", str(tmp_path))
-
-    tiny = fetch_ucr("Tiny")
-
-    np.testing.assert_array_equal(tiny.X_train, [[0.5, 1.5], [1, 2]])
-    np.testing.assert_array_equal(tiny.y_train, [1, 2])
-    np.testing.assert_array_equal(tiny.X_test, [[3, 4]])
-    assert list_ucr() == ["Tiny"]
-    assert {"CBF", "Wafer"} < set(list_ucr(on_disk=False))
 
 
 def test_series_are_taken_out_of_the_archive_once(tmp_path, published, expect):
