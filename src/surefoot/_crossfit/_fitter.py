@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
+from surefoot._copies import group_copies
 from surefoot._crossfit._panel import ModelRows, Panel, build_panels, join, named
 from surefoot._models import fit_model, predict_labels
 from surefoot._parallel import counted
@@ -63,7 +64,9 @@ class CrossFit:
     Attributes
     ----------
     y, groups, sample_weight : ndarrays
-        Targets, groups and weights of the training rows; the last two may be None.
+        Targets, groups and weights of the training rows; the last two may be None. Copies of a row are in one group.
+    distinct : ndarray of bool
+        True for one row of each set of copies.
     seed : int
         Seed of whatever is drawn afterwards.
     model, panel : fitted estimator and Panel
@@ -83,6 +86,7 @@ class CrossFit:
 
     y: NDArray[Any]
     groups: NDArray[Any] | None
+    distinct: Mask
     sample_weight: Floats | None
     seed: int
     model: Any
@@ -176,8 +180,8 @@ class CrossFitter:
         deploy_all : bool, default=False
             Whether the deployed model learns from all rows with a single split, too.
         """
-        groups = None if groups is None else np.asarray(groups)
-        run = _CrossFitRun(self, X, y, groups, sample_weight, deploy_all)
+        copies = group_copies(X, groups)
+        run = _CrossFitRun(self, X, y, copies.groups, sample_weight, deploy_all)
         panels = run.build([train for train, _ in run.splits])
         held_out = run.describe(run.splits, methods=methods, opinions=opinions)
         folds = []
@@ -189,7 +193,8 @@ class CrossFitter:
         rows, deployed = held_out.rows, run.deployed
         return CrossFit(
             y=y,
-            groups=groups,
+            groups=copies.groups,
+            distinct=copies.distinct,
             sample_weight=sample_weight,
             seed=run.seed,
             model=run.models[deployed.tobytes()],
@@ -199,7 +204,7 @@ class CrossFitter:
             held_out=held_out,
             truth=y[rows],
             weight=None if sample_weight is None else sample_weight[rows],
-            units=units_of(rows, groups),
+            units=units_of(rows, copies.groups),
             too_rare=run.too_rare,
         )
 
@@ -207,8 +212,7 @@ class CrossFitter:
         self, X: Any, y: NDArray[Any], *, groups: Any = None, sample_weight: Floats | None = None
     ) -> tuple[Any, Ints, NDArray[Any]]:
         """Deployed model, positions of the held-out rows, and out-of-fold predictions; the model needs no scores."""
-        groups = None if groups is None else np.asarray(groups)
-        run = _CrossFitRun(self, X, y, groups, sample_weight)
+        run = _CrossFitRun(self, X, y, group_copies(X, groups).groups, sample_weight)
         run.fit_models([run.deployed, *(train for train, _ in run.splits)])
         rows = np.concatenate([test for _, test in run.splits])
         predictions = [

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import check_consistent_length, check_scalar, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._copies import errors_of_known, known_rows
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
@@ -22,7 +23,7 @@ from surefoot._crossfit import (
     named,
 )
 from surefoot._models import check_model, predict_labels, series_model
-from surefoot._tables import PlainColumn, input_form, plain_columns, take_rows
+from surefoot._tables import PlainColumn, as_table, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot.error_estimation._judgement import HeldOut, Judgement
@@ -221,9 +222,11 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "splits": held_out.splits,
             "opinions": held_out.opinions,
             "groups": None if cross.groups is None else cross.groups[rows],
+            "distinct": cross.distinct[rows],
             "truth": cross.truth,
         }
         self.held_out_ = self._learn(cross, known)
+        self._known = known_rows(X, self.held_out_.rows, self.held_out_.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -286,7 +289,9 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         output = self._panel(X, methods=self._methods)
-        return Judgement(**self._shared_fields(output), **self._fields(output, confidence))
+        fields = self._fields(output, confidence)
+        known, fields["error"] = self._at_least_held_out(X, fields["error"])
+        return Judgement(**self._shared_fields(output), **fields, known=known)
 
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
@@ -299,6 +304,11 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
             "columns": {name: output.columns[name] for name in self._learned},
         }
+
+    def _at_least_held_out(self, X: Any, errors: Floats) -> tuple[Mask, Floats]:
+        """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
+        held_out = errors_of_known(X, *self._known)
+        return held_out > -np.inf, np.maximum(errors, held_out)
 
     def _describe(self, X: Any) -> tuple[dict[str, Floats], Floats, Any]:
         """Columns of new rows, and scores and predictions of the model, as `_estimate` takes them."""
@@ -324,7 +334,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
             For a classifier the probability that the prediction is wrong, or its expected cost in the unit of `loss`;
             for a regressor the expected absolute error in the unit of the target, or the squared error in its square.
         """
-        return self._estimate(*self._describe(X))
+        return self._at_least_held_out(as_table(X), self._estimate(*self._describe(X)))[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""

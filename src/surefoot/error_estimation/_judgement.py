@@ -45,7 +45,11 @@ class Judgement:
     wrong : ndarray of shape (n_rows,), or None
         Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
     accepted : ndarray of bool of shape (n_rows,), or None
-        Whether the row is answered under a promise (selective prediction); None without a promise.
+        Whether the row is answered under a promise (selective prediction); None without a promise. Novel rows and
+        training rows never are.
+    known : ndarray of bool of shape (n_rows,), or None
+        Whether the row has the inputs of a training row, which the model has learned from. Its `error` is then at least
+        the held-out estimate of that row. None for held-out rows.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class Judgement:
     residual: Floats | None = None
     wrong: Floats | None = None
     accepted: Mask | None = None
+    known: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.error)
@@ -104,7 +109,7 @@ class Judgement:
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "accepted"):
+        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "known", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
@@ -116,7 +121,7 @@ class Judgement:
         -------
         frame : pandas.DataFrame
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel and accepted, in this order, without those
+            interval), residual, shift, spread, worst, flips, novel, known and accepted, in this order, without those
             that are None.
         """
         with needed_for("to_frame", "report"):
@@ -142,7 +147,9 @@ class HeldOut(Judgement):
     opinions : dict of str to ndarray of shape (n_held_out,)
         Out-of-fold predictions of the other models that `SecondOpinion` fitted, by name; empty without it.
     groups : ndarray of shape (n_held_out,), or None
-        Group of each row, as given to `fit`.
+        Group of each row, as given to `fit`; copies of a row (equal inputs that are no coincidence) are in one group.
+    distinct : ndarray of bool of shape (n_held_out,)
+        True for one row of each set of copies, which counts in promises and intervals.
     truth : ndarray of shape (n_held_out,)
         Target of each row.
     costs : ndarray of shape (n_classes, n_classes), or None
@@ -155,6 +162,7 @@ class HeldOut(Judgement):
     splits: Ints
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None
+    distinct: Mask
     truth: NDArray[Any]
     costs: Floats | None = None
 
