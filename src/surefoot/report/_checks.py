@@ -125,14 +125,14 @@ def _as_item(finding: Finding, labels: Ints) -> dict[str, Any]:
         if any(evidence["follows_rows"]):
             advice += f" If the order is that of time, give the column to {TIME} instead."
     elif code == "equal":
-        pairs = zip(columns, evidence["same_as"], evidence["identical"], strict=True)
+        same = zip(columns, evidence["same_as"], evidence["identical"], strict=True)
         rows = [
             {
                 "column": column,
                 "same as": same_as,
                 "values": "equal" if identical else "renamed, or in another unit",
             }
-            for column, same_as, identical in pairs
+            for column, same_as, identical in same
         ]
     return {
         "code": code,

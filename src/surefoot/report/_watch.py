@@ -257,7 +257,7 @@ class PeriodRows(NewRows):
         self, X: Any, judgement: Judgement | None = None, inputs: dict[str, Any] | None = None
     ) -> Self:
         """Add judged rows, and their inputs if these were read already."""
-        if judgement is not None:
+        if judgement is not None and judgement.accepted is not None:
             self.n_answered += int(np.count_nonzero(judgement.accepted))
             self.n_novel += int(np.count_nonzero(judgement.novel))
         return super().add(X, judgement, inputs)

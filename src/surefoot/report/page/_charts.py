@@ -590,7 +590,7 @@ def rounded(values: Iterable[Any], digits: int = 5) -> list[Any]:
 
 def axis(field: str, title: str, show: Show = percent, **scale: Any) -> dict[str, Any]:
     """Settings of a numeric axis whose labels are formatted as in the text."""
-    labels = {"format": ",f"}
+    labels: dict[str, Any] = {"format": ",f"}
     if show is percent:
         labels = {"labelExpr": "format(datum.value * 100, '~g') + '\u00a0%'"}
     return {
