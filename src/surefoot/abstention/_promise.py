@@ -65,8 +65,9 @@ def threshold_for_risk(
 
     Rows of one group are not independent, but groups are. With `groups` the test is by betting (Waudby-Smith and
     Ramdas). It is valid for any number of groups, however much the rows of a group depend on each other, even if
-    whole groups are wrong. It assumes that no future group is larger than the largest of these groups. Many rows in few groups are little evidence: with N groups of equal size, all
-    answered and without an error, the promise is about 3 / N at best, as for N rows.
+    whole groups are wrong. It assumes that no future group is larger than the largest of these groups.
+    Many rows in few groups are little evidence: with N groups of equal size, all answered and without an error, the
+    promise is about 3 / N at best, as for N rows.
 
     Several risks, such as one for each class, are tested each on its own rows, and 1 − confidence is divided equally
     among them (Bonferroni). Of the thresholds whose tests reject for all of them, the one that answers most rows is
@@ -728,9 +729,9 @@ class Promise:
 
         The rows with the lowest estimated errors are answered. Each bound holds for a coverage that was chosen before
         its bound was seen, not for all of them together: to choose a coverage, make a promise. The bounds are those of
-        the tests of `threshold_for_risk`: exact for losses of 0 and 1 (Clopper and Pearson), by betting for others, which
-        are capped, and for groups. Between two thresholds, where some of the rows with equal estimates are answered, the
-        bound is the higher one of both.
+        the tests of `threshold_for_risk`: exact for losses of 0 and 1 (Clopper and Pearson), by betting for groups and
+        for others, which are capped. Between two thresholds, where some of the rows with equal estimates are answered,
+        the bound is the higher one of both.
 
         Parameters
         ----------
