@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from skops.io import dump
 
+from surefoot import IndividualErrorRegressor
 from surefoot._tables import table_bytes
 from surefoot.abstention import Promise, threshold_for_risk
-from surefoot.cli._app import run as run_command
-from surefoot.model_files import load_model
+from surefoot.model_files import load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -25,20 +25,19 @@ def folder(tmp_path_factory, customers):
 
 
 @pytest.fixture(scope="module")
-def classifier(folder):
-    return fit(folder, "leaves")
+def classifier(folder, command):
+    path = folder / "leaves.skops"
+    options = ["--target", "leaves", "--estimator", "logistic", "--out", path]
+    command("fit", folder / "table.csv", *options)
+    return path
 
 
 @pytest.fixture(scope="module")
-def regressor(folder):
-    return fit(folder, "spent")
-
-
-def fit(folder, target):
-    path = folder / f"{target}.skops"
-    arguments = ["--target", target, "--estimator", "logistic", "--out", str(path)]
-    assert not run_command(["fit", str(folder / "table.csv"), *arguments])
-    return path
+def regressor(folder, customers):
+    X = customers[["age"]].fillna(40)
+    model = IndividualErrorRegressor(LinearRegression(), cv=2, random_state=0)
+    save_model(model.fit(X, customers["spent"]), folder / "spent.skops")
+    return folder / "spent.skops"
 
 
 def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path, customers):
@@ -85,7 +84,9 @@ def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifi
 
 def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp_path, customers):
     out = tmp_path / "s.csv"
-    run("score", regressor, folder / "table.csv", "--out", out)
+    data = folder / "complete.csv"
+    customers.fillna({"age": 40}).to_csv(data, index=False)
+    run("score", regressor, data, "--out", out)
     scores = pd.read_csv(out)
     names = "row prediction estimated_error low high residual shift spread worst novel accepted"
     assert list(scores.columns) == names.split()

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot._tables import read_sample
-from surefoot.cli._app import run as run_command
+from surefoot._tables import read_table
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +22,10 @@ def folder(tmp_path_factory, customers):
 
 
 @pytest.fixture(scope="module")
-def model(folder):
+def model(folder, command):
     path = folder / "leaves.skops"
-    options = ["--target", "leaves", "--estimator", "logistic", "--out", str(path)]
-    assert not run_command(["fit", str(folder / "table.csv"), *options])
+    options = ["--target", "leaves", "--estimator", "logistic", "--out", path]
+    command("fit", folder / "table.csv", *options)
     return path
 
 
@@ -113,25 +112,25 @@ def test_a_sample_has_rows_of_the_table_in_their_order(folder, capsys):
     table = pd.read_csv(folder / "table.csv")
     key = list(zip(table["age"].fillna(-1), table["spent"], strict=True))
     for name in ("table.csv", "big"):
-        sample = read_sample(folder / name, 30, random_state=0, remark=print)
+        sample = read_table(folder / name, print, n_rows=30, random_state=0)
         rows = [
             key.index(pair) for pair in zip(sample["age"].fillna(-1), sample["spent"], strict=True)
         ]
         assert len(set(rows)) == 30
         assert rows == sorted(rows)
         assert max(np.diff(rows)) < 30  # from all parts of the table
-        other = read_sample(folder / name, 30, random_state=1, remark=print)
+        other = read_table(folder / name, print, n_rows=30, random_state=1)
         assert not sample.equals(other)
-        assert sample.equals(read_sample(folder / name, 30, random_state=0, remark=print))
+        assert sample.equals(read_table(folder / name, print, n_rows=30, random_state=0))
         capsys.readouterr()
-        assert len(read_sample(folder / name, 120, random_state=0, remark=print)) == 120
+        assert len(read_table(folder / name, print, n_rows=120, random_state=0)) == 120
         assert capsys.readouterr().out == ""
 
 
 def test_tables_beyond_the_memory_are_noticed_before_they_are_read(
     run, folder, model, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("surefoot._parallel.free_memory", lambda: 5000.0)
+    monkeypatch.setattr("surefoot._tables._files.free_memory", lambda: 5000.0)
     out = tmp_path / "m.skops"
     result = run("fit", folder / "big", "--target", "leaves", "--out", out)
     assert result.sentence.startswith("big has about 120 rows, which need about ")

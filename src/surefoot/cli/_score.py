@@ -9,11 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot import _tables as tables
 from surefoot._optional import needed_for
-from surefoot._tables import STDIN, check_fits, is_score_column, table_name
 from surefoot._words import LossUnit, plural, reason
 from surefoot.cli._console import (
+    Confidence,
+    Jobs,
+    Json,
+    MaxRisk,
     Mistake,
+    ModelFile,
+    Table,
     check_no_device,
     check_output,
     check_outputs,
@@ -22,7 +28,6 @@ from surefoot.cli._console import (
     remark,
     working,
 )
-from surefoot.cli._options import Jobs, Json, MaxRisk, ModelFile, Table, check_confidence
 
 AGAIN = "Finished parts stay, and the same command resumes after them."
 
@@ -39,14 +44,7 @@ def score(
         ),
     ],
     max_risk: MaxRisk = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            help="Probability that the risk stays within --max-risk.",
-            callback=check_confidence,
-        ),
-    ] = 0.95,
+    confidence: Confidence = 0.95,
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
@@ -62,7 +60,6 @@ def score(
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
-        from surefoot._tables import infinities_in_words
         from surefoot.cli._model import load_with_promise
         from surefoot.scoring import score_table
 
@@ -72,7 +69,7 @@ def score(
     began = perf_counter()
     with (
         cluster(dask) as client,
-        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
+        one_sentence_of(f"{model} cannot judge the rows of {tables.table_name(data)}"),
         mistakes_of_parts() if is_folder else mistakes_of_writing(out),
         mistakes_of_cluster(dask),
     ):
@@ -87,7 +84,7 @@ def score(
             progress=not as_json,
         )
     if scored["n_infinite"]:
-        remark(infinities_in_words(scored["n_infinite"]))
+        remark(tables.infinities_in_words(scored["n_infinite"]))
     summary = {
         "scores": str(out),
         "max_risk": promise.max_risk,
@@ -98,7 +95,9 @@ def score(
     }
     if is_folder:
         summary["seconds"] = perf_counter() - began
-    print(json.dumps(summary) if as_json else in_words(summary, error_estimator.held_out_.unit))
+    print(
+        json.dumps(summary) if as_json else score_in_words(summary, error_estimator.held_out_.unit)
+    )
 
 
 def is_for_parts(out: Path) -> bool:
@@ -113,7 +112,7 @@ def check_paths(
     model: Path, data: Path, out: Path, keep: Sequence[str], *, is_folder: bool, on_cluster: bool
 ) -> None:
     """Raise one sentence for an output that cannot be written, a table that cannot be scored into it, or a column."""
-    if is_folder and data == STDIN:
+    if is_folder and data == tables.STDIN:
         raise Mistake(
             "Standard input is read once, and a run that writes a folder can resume after a stop: name a table."
         )
@@ -125,11 +124,11 @@ def check_paths(
         check_output(out, ".csv", ".parquet")
     check_outputs([out], [model, data])
     for column in keep:
-        if is_score_column(column):
+        if tables.is_score_column(column):
             raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
     if not is_folder:
         instead = f"name a folder instead of {out}, and the rows are scored part by part"
-        check_fits(data, instead)
+        tables.check_fits(data, instead)
 
 
 @contextmanager
@@ -195,7 +194,7 @@ def mistakes_of_cluster(address: str | None) -> Iterator[None]:
         ) from error
 
 
-def in_words(summary: dict[str, Any], unit: LossUnit) -> str:
+def score_in_words(summary: dict[str, Any], unit: LossUnit) -> str:
     """How many rows can be trusted, and where all of them are; for a folder also the speed."""
     n_rows = summary["n_rows"]
     limits = unit.describe_limits(summary["max_risk"], summary["class_risks"])["short"]
