@@ -61,9 +61,17 @@ def test_score_says_which_class_has_too_few_rows(run, table, model, tmp_path):
     assert result.out.startswith("0 of 240 rows can be trusted: mean cost of “yes” at most")
 
 
-def test_a_report_takes_classes_costs_and_columns(run, table, monkeypatch):
-    monkeypatch.setattr("surefoot.report._report.find_improvements", lambda *_, **__: [])
-    options = ["--target", "y", "--estimator", "logistic", "--task", "classification", "--json"]
+def test_a_report_takes_classes_costs_and_columns(run, table):
+    options = [
+        "--target",
+        "y",
+        "--estimator",
+        "logistic",
+        "--task",
+        "classification",
+        "--json",
+        "--quick",
+    ]
     given = ["--cost", "yes->no=4", "--max-risk", "yes=3", "--by", "city", "--by", "a"]
     summary = json.loads(run("report", table, *options, *given).out)
     assert summary["unit"] == "cost"
@@ -73,14 +81,22 @@ def test_a_report_takes_classes_costs_and_columns(run, table, monkeypatch):
     assert "--max-risk yes=3 --cost 'yes->no=4' --by city --by a" in command
 
 
-def test_a_column_that_is_no_input_may_be_compared(run, write, monkeypatch):
-    monkeypatch.setattr("surefoot.report._report.find_improvements", lambda *_, **__: [])
+def test_a_column_that_is_no_input_may_be_compared(run, write):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=80), "clinic": np.arange(80) // 8})
     frame["y"] = np.where(frame["x"] > 0, "b", "a")
     frame.loc[3, "y"] = None  # a row without a target is in no group
     path = write(frame.to_csv(index=False))
-    options = ["--target", "y", "--estimator", "logistic", "--groups", "clinic", "--json"]
+    options = [
+        "--target",
+        "y",
+        "--estimator",
+        "logistic",
+        "--groups",
+        "clinic",
+        "--json",
+        "--quick",
+    ]
     summary = json.loads(run("report", path, *options, "--by", "clinic").out)
     assert sum(group["n_rows"] for group in summary["slices"][0]["groups"]) == 79
 

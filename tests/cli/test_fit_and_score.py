@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from skops.io import dump
+from sklearn.linear_model import LinearRegression
 
 from surefoot import IndividualErrorRegressor
 from surefoot._tables import table_bytes
@@ -72,16 +71,6 @@ def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, class
     assert found["n_accepted"] == scores["accepted"].sum() > 0
 
 
-def test_a_risk_that_cannot_be_kept_leaves_no_row_to_trust(run, folder, classifier, tmp_path):
-    out = tmp_path / "s.csv"
-    result = run(
-        "score", classifier, folder / "table.csv", "--out", out, "--max-risk", "0.0001", "--json"
-    )
-    assert "No row is trusted: 120 held-out rows cannot promise" in result.err
-    assert json.loads(result.out)["limit"] is None
-    assert not pd.read_csv(out)["accepted"].any()
-
-
 def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp_path, customers):
     out = tmp_path / "s.csv"
     data = folder / "complete.csv"
@@ -94,15 +83,6 @@ def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp
     assert inside.mean() > 0.85
 
 
-def test_columns_are_carried_over(run, folder, classifier, tmp_path, customers):
-    out = tmp_path / "s.csv"
-    options = ["--keep", "leaves", "--keep", "age"]
-    run("score", classifier, folder / "table.csv", "--out", out, *options)
-    scores = pd.read_csv(out)
-    assert list(scores.columns[:3]) == ["row", "leaves", "age"]
-    assert scores["leaves"].tolist() == customers["leaves"].tolist()
-
-
 def test_the_error_that_fit_tells_is_that_of_rows_held_out(run, folder, tmp_path):
     out = tmp_path / "m.skops"
     options = ["--target", "leaves", "--estimator", "knn", "--json", "--task", "classification"]
@@ -111,13 +91,6 @@ def test_the_error_that_fit_tells_is_that_of_rows_held_out(run, folder, tmp_path
     truth = pd.read_csv(folder / "table.csv")["leaves"].to_numpy()[told.rows]
     assert found["error"] == pytest.approx((told.prediction != truth).mean())
     assert (found["n_rows"], result.err) == (120, "")
-
-
-def test_a_model_of_another_kind_cannot_score(run, folder, tmp_path):
-    path = tmp_path / "m.skops"
-    dump(LogisticRegression(), path)
-    result = run("score", path, folder / "table.csv", "--out", tmp_path / "s.csv")
-    assert result.sentence == f"{path} holds a LogisticRegression, not what `surefoot fit` saves."
 
 
 def test_rows_of_one_group_are_promised_as_groups(run, write, tmp_path):

@@ -290,11 +290,19 @@ def without_names(summary):
     return {**{name: value for name, value in summary.items() if name != "how"}, "data": data}
 
 
+@cache
+def judged(model, *, is_complete):
+    """Estimated errors of the rows in memory, and the summary of `surefoot watch` for them."""
+    error_estimator, table = load_once(model), ROWS if is_complete else MISSING
+    X = table[list(error_estimator.feature_names_in_)].astype({"age": float})
+    promise = Promise.from_held_out(error_estimator.held_out_, 0.5)
+    watched = MonitoringReport(error_estimator, promise=promise).add(X).summarize()
+    return error_estimator.predict_error(X), without_names(json.loads(json.dumps(watched)))
+
+
 def check_read_as(table, path, remark, every_command, model, tmp_path):
     """Check that every command reads a file as this table, and makes the same remark."""
-    error_estimator = load_once(model)
-    X = table[list(error_estimator.feature_names_in_)].astype({"age": float})
-    errors = error_estimator.predict_error(X)
+    errors, watched = judged(model, is_complete=table is ROWS)
     results, read = every_command(path)
     for name, result in results.items():
         assert result.code == 0, (name, result.err)
@@ -303,11 +311,8 @@ def check_read_as(table, path, remark, every_command, model, tmp_path):
     one, parts = pd.read_parquet(tmp_path / "s.parquet"), pd.read_parquet(tmp_path / "scores")
     np.testing.assert_allclose(one["estimated_error"], errors)
     pd.testing.assert_frame_equal(one, parts, check_dtype=False)
-    np.testing.assert_allclose(error_estimator.predict_error(read[0]), errors)
-    promise = Promise.from_held_out(error_estimator.held_out_, 0.5)
-    watched = MonitoringReport(error_estimator, promise=promise).add(X).summarize()
-    shown = without_names(json.loads(results["watch"].out))
-    assert shown == without_names(json.loads(json.dumps(watched)))
+    np.testing.assert_allclose(load_once(model).predict_error(read[0]), errors)
+    assert without_names(json.loads(results["watch"].out)) == watched
 
 
 @pytest.mark.parametrize("name", SAME)

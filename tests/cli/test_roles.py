@@ -119,23 +119,6 @@ def test_classes_of_every_type_are_read(target, labels):
     assert (len(found.y), np.unique(found.y).tolist()) == (40, labels)
 
 
-def test_groups_are_no_column_to_predict_from():
-    found = rows([0, 1] * 20, groups="who", who=list("abcdefgh") * 5)
-    assert list(found.X.columns) == ["x"]
-    assert found.groups.tolist() == list(range(8)) * 5
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [("Y", "is it 'y'?"), ("churn", "is it 'Churned'?"), ("price", "there are 'y' and 'Churned'.")],
-)
-def test_an_unknown_target(name, hint):
-    table = pd.DataFrame({"y": [1], "Churned": [2]})
-    with pytest.raises(typer.TyperException) as caught:
-        take_apart(table, name, "auto", None, "t.csv")
-    assert str(caught.value) == f"t.csv has no column {name!r}: {hint}"
-
-
 # tests/bad_inputs has more.
 REFUSED = [
     ([None] * 30, "auto", "Column 'y' is empty: there is nothing to learn from."),
@@ -153,14 +136,6 @@ REFUSED = [
 @pytest.mark.parametrize(("target", "task", "sentence"), REFUSED)
 def test_what_cannot_be_learned_is_told_in_one_sentence(target, task, sentence):
     assert mistake(target, task) == sentence
-
-
-def test_rows_of_a_class_with_a_handful_of_them_are_named(capsys):
-    found = rows(["a"] * 20 + ["b"] * 20 + ["c"] * 2 + ["d"])
-    assert found.y.tolist() == ["a"] * 20 + ["b"] * 20 + ["c"] * 2 + ["d"]
-    assert capsys.readouterr().err.splitlines()[1:] == [
-        "3 rows are learned from but never held out: too few rows have 'c' and 'd'."
-    ]
 
 
 def test_a_group_that_alone_has_a_class_is_named(capsys):
@@ -188,16 +163,6 @@ def test_nothing_to_predict_from():
 def test_too_many_columns():
     wide = {f"c{i}": np.zeros(40) for i in range(10_000)}
     assert mistake([0, 1] * 20, **wide).startswith("t.csv has 10,001 input columns")
-
-
-def test_groups_that_leave_nothing_to_hold_out():
-    assert mistake([0, 1] * 20, groups="who", who=["a", "b"] * 20) == (
-        "Column 'who' of --groups has 2 groups: at least 5 are needed."
-    )
-    assert mistake([0, 1] * 20, groups="who", who=[*range(39), None]) == (
-        "Column 'who' of --groups has missing values: every row needs a group."
-    )
-    assert mistake([0, 1] * 20, groups="y") == "Column 'y' cannot be both --target and --groups."
 
 
 def test_columns_without_information_are_left_out_and_named(capsys):

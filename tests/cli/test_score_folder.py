@@ -3,11 +3,8 @@
 import json
 import resource
 
-import numpy as np
 import pandas as pd
 import pytest
-
-from surefoot._tables import read_table
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +58,6 @@ def test_the_same_command_again_has_nothing_to_do(run, folder, model, tmp_path):
     assert "per second" not in words
 
 
-def test_other_options_in_the_folder_are_refused(run, folder, model, tmp_path):
-    out = tmp_path / "scores"
-    assert run("score", model, folder / "big", "--out", out).code == 0
-    result = run("score", model, folder / "big", "--out", out, "--keep", "age")
-    assert result.sentence == (
-        f"{out} has scores with other options: name another folder, or remove this one to begin again."
-    )
-
-
 def test_mistakes_are_one_sentence(run, folder, model, tmp_path):
     out = tmp_path / "scores"
     inside = folder / "big" / "scores"
@@ -106,25 +94,6 @@ def test_a_sample_is_drawn_at_random_and_named(run, folder, tmp_path):
     result = run("fit", folder / "table.csv", *options, "--sample", "80")
     assert result.err.startswith("80 of the 120 rows of table.csv are used, drawn at random.\n")
     assert json.loads(result.out)["n_rows"] == 80
-
-
-def test_a_sample_has_rows_of_the_table_in_their_order(folder, capsys):
-    table = pd.read_csv(folder / "table.csv")
-    key = list(zip(table["age"].fillna(-1), table["spent"], strict=True))
-    for name in ("table.csv", "big"):
-        sample = read_table(folder / name, print, n_rows=30, random_state=0)
-        rows = [
-            key.index(pair) for pair in zip(sample["age"].fillna(-1), sample["spent"], strict=True)
-        ]
-        assert len(set(rows)) == 30
-        assert rows == sorted(rows)
-        assert max(np.diff(rows)) < 30  # from all parts of the table
-        other = read_table(folder / name, print, n_rows=30, random_state=1)
-        assert not sample.equals(other)
-        assert sample.equals(read_table(folder / name, print, n_rows=30, random_state=0))
-        capsys.readouterr()
-        assert len(read_table(folder / name, print, n_rows=120, random_state=0)) == 120
-        assert capsys.readouterr().out == ""
 
 
 def test_tables_beyond_the_memory_are_noticed_before_they_are_read(

@@ -24,7 +24,6 @@ from surefoot._tables import (
     as_values,
     column_names,
     count_rows,
-    frame_like,
     input_form,
     is_frame,
     is_missing,
@@ -69,32 +68,6 @@ def test_arrays_and_csr_stay_as_they_are_and_others_become_such():
     assert as_table(["a text", "nan"]).tolist() == ["a text", "nan"]
 
 
-def test_a_gap_beside_texts_stays_a_gap():
-    table = as_table([["nan", 1.5], ["b", float("nan")]])
-    assert as_objects(table).tolist() == [["nan", 1.5], ["b", None]]
-
-
-@pytest.mark.parametrize("values", [5, [1, 2], np.zeros((2, 2, 2))])
-def test_only_texts_may_have_another_dimension(values):
-    with pytest.raises(ValueError, match=f"Expected 2D array, got {np.ndim(values)}D"):
-        as_table(values)
-
-
-class OnlyAnArray:
-    """What can be made an array, and nothing else."""
-
-    def __array__(self, dtype=None, copy=None):
-        return np.zeros((3, 1))
-
-
-def test_count_rows():
-    for table in (np.zeros((3, 2)), csr_array(np.zeros((3, 2))), [[1], [2, 3], []], OnlyAnArray()):
-        assert count_rows(table) == 3
-    for single in (5, np.float64(5), np.array(5)):
-        with pytest.raises(TypeError):
-            count_rows(single)
-
-
 def test_columns_of_arrays():
     table = np.array([[0, 5], [6, 0]])
     for kind in (np.asarray, csr_array, csr_matrix):
@@ -111,15 +84,6 @@ def test_names_that_stand_twice():
     assert take_column(frame, "b").tolist() == ["x"]
     with pytest.raises(ValueError, match="more than one column with the name 'a'"):
         take_column(frame, "a")
-
-
-def test_names_that_are_no_texts():
-    frame = pd.DataFrame([[1, 2, 3]], columns=[0, ("a", "b"), None])
-    assert column_names(frame)[:2] == [0, ("a", "b")]
-    assert take_column(frame, 0).tolist() == [1]
-    levels = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)]))
-    assert column_names(levels) == [("a", 1), ("a", 2)]
-    assert take_column(levels, ("a", 2)).tolist() == [2]
 
 
 WHOLE = [
@@ -249,16 +213,6 @@ def test_a_sparse_format_without_rows_becomes_csr():
     assert_array_equal(taken.toarray(), [[30, 0], [20, 2]])
 
 
-@pytest.mark.parametrize(
-    "table",
-    [NUMBERS, csr_array(NUMBERS), pd.DataFrame(NUMBERS), pl.DataFrame(NUMBERS), [1, 2, 3, 4]],
-    ids=["array", "csr", "pandas", "polars", "list"],
-)
-def test_a_mask_of_another_length_is_refused(table):
-    with pytest.raises(IndexError):
-        take_rows(table, np.array([True, False]))
-
-
 # Values
 
 # Texts that look like gaps.
@@ -370,26 +324,6 @@ def test_dates(column):
     assert (first.year, first.month, first.day, gap) == (1970, 1, 2, None)
 
 
-@pytest.mark.parametrize(
-    ("column", "expected"),
-    [
-        (np.array([True, False]), [True, False]),
-        (pd.Series([True, None], dtype="boolean"), [True, None]),
-        (pl.Series([True, None]), [True, None]),
-        (np.array(["a", "nan"]), ["a", "nan"]),
-        (pd.Series([1, "a"]), [1, "a"]),
-        (pd.Series([1, 2], dtype=object), [1, 2]),
-        (pd.Series([1, None], dtype="category"), [1, None]),
-        (pa.chunked_array([["a", None]]), ["a", None]),
-        (pl.Series([None, None]), [None, None]),
-    ],
-)
-def test_values_that_are_neither_numbers_nor_dates(column, expected):
-    values = as_values(column)
-    assert values.dtype == object
-    assert values.tolist() == expected
-
-
 OF_NUMBERS = {
     "array": np.array([[1, 0.5], [2, np.nan]]),
     "objects": np.array([[1, 0.5], [2, None]], dtype=object),
@@ -428,20 +362,6 @@ def test_tables_of_numbers(column):
 )
 def test_tables_that_are_no_numbers(table):
     assert as_numbers(table, complete=False) is None
-
-
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_tables_without_rows_or_columns(kind):
-    empty = take_rows(kind({"a": [1], "t": ["x"]}), [])
-    assert as_objects(empty).shape == missing_mask(empty).shape == (0, 2)
-    assert as_floats(take_rows(kind({"a": [1]}), slice(0, 0))).shape == (0, 1)
-    assert as_numbers(kind({})).shape == (0, 0)
-
-
-def test_numbers_are_not_copied_without_need():
-    array, sparse = np.ones((2, 2)), csr_array(np.eye(2))
-    assert as_numbers(array) is array
-    assert np.shares_memory(as_numbers(sparse).data, sparse.data)
 
 
 @settings(max_examples=25)
@@ -492,18 +412,6 @@ KINDS = [pd.DataFrame, pl.DataFrame, pa.table]
 each_kind = pytest.mark.parametrize("kind", KINDS, ids=["pandas", "polars", "Arrow"])
 
 
-def test_stacked_pandas_frames_keep_index_and_dtypes():
-    frame = pd.DataFrame(
-        {
-            "Int64": pd.array([1, None, 3], dtype="Int64"),
-            "category": pd.Categorical(["b", None, "a"], categories=["c", "b", "a"], ordered=True),
-            "string": pd.array(["nan", None, "x"], dtype="string"),
-        },
-        index=[5, 5, 2],
-    )
-    assert_frame_equal(stack_rows([frame[:1], frame[1:2], frame[2:]]), frame)
-
-
 def test_stacked_categories_are_joined():
     parts = [pd.DataFrame([[text, 1]], columns=["a", "a"], index=[8]) for text in "xyx"]
     for part in parts:
@@ -513,11 +421,6 @@ def test_stacked_categories_are_joined():
     assert stacked.iloc[:, 0].cat.categories.tolist() == ["x", "y"]
     assert stacked.iloc[:, 1].tolist() == [1, 1, 1]
     assert stacked.index.tolist() == [8, 8, 8]
-
-
-def test_stacked_categories_without_a_union_are_objects():
-    parts = [pd.DataFrame({"a": pd.Categorical([value])}) for value in ("x", 1)]
-    assert stack_rows(parts)["a"].tolist() == ["x", 1]
 
 
 @settings(max_examples=15)
@@ -544,30 +447,6 @@ def test_replaced_columns_of_frames(kind):
     assert isinstance(replaced, type(frame))
     assert as_objects(replaced).tolist() == [[0.5, 0.25, "nan"], [None, 1, "x"]]
     assert as_objects(frame).tolist() == [[1, True, "nan"], [2, False, "x"]]
-
-
-def test_replaced_columns_of_pandas_keep_the_rest():
-    frame = pd.DataFrame({0: [1, 2], "c": pd.Categorical(["a", "b"])}, index=[4, 4])
-    part = take_rows(
-        frame, slice(0, 1)
-    )  # no warning, and no change to the frame that it is part of
-    expected = pd.DataFrame(
-        {0: [0.5], "c": pd.Categorical(["a"], categories=["a", "b"])}, index=[4]
-    )
-    assert_frame_equal(with_columns(part, {0: np.array([0.5])}), expected)
-    assert frame[0].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.Table])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_frames_of_arrays(kind, order):
-    for values in ([[1, 2], [3, 4]], [[1, 2]], [[1], [2], [3]]):
-        frame = frame_like(
-            kind, np.array(values, dtype=np.float64, order=order), ["a", "b"][: len(values[0])]
-        )
-        assert isinstance(frame, kind)
-        assert column_names(frame) == ["a", "b"][: len(values[0])]
-        assert as_objects(frame).tolist() == values
 
 
 def test_importing_the_adapter_imports_no_frame_library():

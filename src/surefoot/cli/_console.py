@@ -227,13 +227,15 @@ def write_output(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def mistakes_of_writing(path: Path) -> Iterator[None]:
-    """Turn the reason why a file could not be written into a `Mistake`."""
+def mistakes_of_writing(path: Path, remedy: str | None = None) -> Iterator[None]:
+    """Turn the reason why a file, or one in a folder, could not be written into a `Mistake`."""
     try:
         yield
     except OSError as error:
-        kept = " The old file is kept." if path.exists() else ""
-        raise Mistake(f"{path} could not be written: {reason(error)}.{kept}") from error
+        place = path if remedy is None else error.filename
+        kept = "The old file is kept." if path.exists() else ""
+        sentence = f"{place} could not be written: {reason(error)}."
+        raise Mistake(f"{sentence} {kept if remedy is None else remedy}".rstrip()) from error
 
 
 # Options that several commands share

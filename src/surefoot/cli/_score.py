@@ -11,7 +11,7 @@ import typer
 
 from surefoot import _tables as tables
 from surefoot._optional import needed_for
-from surefoot._words import LossUnit, plural, reason
+from surefoot._words import LossUnit, plural
 from surefoot.cli._console import (
     Confidence,
     Jobs,
@@ -68,10 +68,9 @@ def score(
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
     began = perf_counter()
     with (
-        cluster(dask) as client,
         one_sentence_of(f"{model} cannot judge the rows of {tables.table_name(data)}"),
-        mistakes_of_parts() if is_folder else mistakes_of_writing(out),
-        mistakes_of_cluster(dask),
+        mistakes_of_writing(out, AGAIN if is_folder else None),
+        cluster(dask) as client,
     ):
         scored = score_table(
             error_estimator,
@@ -132,19 +131,11 @@ def check_paths(
 
 
 @contextmanager
-def mistakes_of_parts() -> Iterator[None]:
-    """Turn the reason why a part could not be written into a `Mistake`."""
-    try:
-        yield
-    except OSError as error:
-        raise Mistake(f"{error.filename} could not be written: {reason(error)}. {AGAIN}") from error
-
-
-@contextmanager
 def cluster(address: str | None) -> Iterator[Any]:
     """Client of the Dask scheduler at an address, which has a worker; None without an address.
 
-    It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default.
+    It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default. A cluster that
+    is missing, or is lost during the work, is a `Mistake`.
     """
     if address is None:
         yield None
@@ -152,7 +143,8 @@ def cluster(address: str | None) -> Iterator[Any]:
     with needed_for("--dask", "dask"):
         from dask import config  # takes seconds
         from dask.utils import parse_timedelta
-        from distributed import Client
+        from distributed import CancelledError, Client, KilledWorker
+        from distributed.comm import CommClosedError
     seconds = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
     with working(f"Connecting to {address}"):
         try:
@@ -172,26 +164,14 @@ def cluster(address: str | None) -> Iterator[Any]:
             raise Mistake(
                 f"The scheduler of Dask at {address} has no worker: start one with dask worker {address}."
             ) from error
-        yield client
-
-
-@contextmanager
-def mistakes_of_cluster(address: str | None) -> Iterator[None]:
-    """Turn the errors of a cluster that is lost during the work into a `Mistake`."""
-    if address is None:
-        yield
-        return
-    with needed_for("--dask", "dask"):
-        from distributed import CancelledError, KilledWorker
-        from distributed.comm import CommClosedError
-    try:
-        yield
-    except (CancelledError, CommClosedError) as error:
-        raise Mistake(f"The scheduler of Dask at {address} was lost. {AGAIN}") from error
-    except KilledWorker as error:
-        raise Mistake(
-            f"A part ended several workers of {address}, perhaps for want of memory. {AGAIN}"
-        ) from error
+        try:
+            yield client
+        except (CancelledError, CommClosedError) as error:
+            raise Mistake(f"The scheduler of Dask at {address} was lost. {AGAIN}") from error
+        except KilledWorker as error:
+            raise Mistake(
+                f"A part ended several workers of {address}, perhaps for want of memory. {AGAIN}"
+            ) from error
 
 
 def score_in_words(summary: dict[str, Any], unit: LossUnit) -> str:
