@@ -31,6 +31,12 @@ def with_ones(rows: Floats) -> Floats:
     return np.column_stack([np.ones(len(rows)), rows])
 
 
+def smoothed_targets(y: Any, weight: Floats) -> Floats:
+    """Targets of Platt (1999): of n ones each is (n + 1)/(n + 2), of n zeros 1/(n + 2), so never exactly 0 or 1."""
+    n_ones, n_zeros = weight[y == 1].sum(), weight[y == 0].sum()
+    return np.where(y == 1, (n_ones + 1) / (n_ones + 2), 1 / (n_zeros + 2))
+
+
 def fit_logistic(
     rows: Floats,
     target: Floats,

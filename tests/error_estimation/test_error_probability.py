@@ -14,8 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
-from surefoot._models import smoothed_targets
-from surefoot._shrunk import fit_logistic
+from surefoot._shrunk import fit_logistic, smoothed_targets
 from surefoot.error_estimation import ErrorPrior
 from surefoot.error_estimation._error_probability import (
     LEVEL,

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from surefoot._crossfit import CrossFitter, ModelRows, build_panels
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.error_estimation._indicators import Row
+from surefoot.error_estimation._base import Row
 from surefoot.indicators import (
     Confidence,
     LocalSensitivity,

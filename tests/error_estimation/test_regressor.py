@@ -20,7 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.error_estimation._indicators import Row
+from surefoot.error_estimation._base import Row
 from surefoot.indicators import NeighborDistance
 from surefoot.resampling import HoldoutSplit
 

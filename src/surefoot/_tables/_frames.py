@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
-from surefoot._homes import settle
-from surefoot._typing import Floats, Ints, Mask
+from surefoot._typing import Floats, Ints, Mask, settle
 from surefoot._words import plural
 
 

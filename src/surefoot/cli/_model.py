@@ -13,9 +13,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from surefoot._crossfit import known_classes
 from surefoot._error_estimators import ErrorEstimator
 from surefoot._tables import model_columns
+from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
 from surefoot._files import write_whole
-from surefoot._models import fit_model, smoothed_targets
-from surefoot._shrunk import fit_logistic, with_ones
+from surefoot._models import fit_model
+from surefoot._shrunk import fit_logistic, smoothed_targets, with_ones
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints, Mask, Split
 

@@ -26,17 +26,17 @@ from surefoot._models import (
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._search import (
+from surefoot._tables import as_table, take_rows
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import (
     UNBOUNDED,
     Metric,
     canonical_metric,
     check_neighbor_metric,
-    neighbor_search,
+    check_option,
 )
-from surefoot._tables import as_table, take_rows
-from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_option
 from surefoot.neighborhoods._dtw import DTWNeighbors
+from surefoot.neighborhoods._search import neighbor_search
 from surefoot.neighborhoods._space import NeighborSpace
 from surefoot.neighborhoods._voronoi import steps_towards, unscaled_steps, voronoi_steps
 
@@ -207,6 +207,11 @@ class NeighborhoodIndex:
             return DTWNeighbors(self.n_neighbors, window=self.window, n_jobs=self.n_jobs).fit(rows)
         n_neighbors = min(self.n_neighbors, self.n_rows)
         return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+
+    def prepare_parts(self, n_rows: int) -> None:
+        """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
+        if self.n_neighbors > 0:
+            self.search.prepare_parts(self.n_neighbors, n_rows)
 
     def transform(self, X: Any) -> Any:
         """Rows after the transformers of the model's pipelines."""

@@ -12,9 +12,9 @@ from sklearn.utils import check_array
 from surefoot._kernels import sparse_cell_steps
 from surefoot._models import interpolate
 from surefoot._parallel import in_threads, row_batches
-from surefoot._search import Metric, canonical, canonical_metric, csr_parts, unit_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number
+from surefoot._validation import Metric, canonical_metric, check_number
+from surefoot.neighborhoods._search import canonical, csr_parts, unit_rows
 
 # Rounding error of |d|² = 0 between two equal unit rows.
 ZERO_SQUARE = 1e-30

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from surefoot._search import complete_lists, drop_own
-from surefoot._search._lists import restrict_lists
+from surefoot._series import complete_lists, drop_own, restrict_lists
 
 DISTANCES = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 INDICES = np.array([[4, 2, 3], [0, 1, 2]])
