@@ -48,16 +48,15 @@ class StoppingRule:
         self, *, tolerance: float = TOLERANCE, state: dict[str, Any] | None = None
     ) -> None:
         self.tolerance = tolerance
-        looks = [] if state is None else state["looks"]
-        self._looks = [(int(look["n_labels"]), list(look["predictions"])) for look in looks]
-        compared = None if state is None else state["compared"]
-        self._compared = None if compared is None else (int(compared[0]), int(compared[1]))
+        known = state or {"looks": [], "compared": None}
+        self._looks = [(look["n_labels"], look["predictions"]) for look in known["looks"]]
+        self._compared = known["compared"]
 
     @property
     def state(self) -> dict[str, Any]:
         """State of the rule, in numbers, strings, lists and dicts that JSON can store."""
         looks = [{"n_labels": n, "predictions": predictions} for n, predictions in self._looks]
-        return {"looks": looks, "compared": None if self._compared is None else [*self._compared]}
+        return {"looks": looks, "compared": self._compared}
 
     def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
         """Compare the predictions of a newly fitted model with those of the model that had half as many labels.
