@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import floor, log10
 from typing import Any, Self
@@ -279,7 +279,7 @@ class Promise:
 
     def apply(self, judgement: Judgement) -> Judgement:
         """Copy of a judgement with `accepted` set: True for the answered rows."""
-        return judgement.with_accepted(self.accepted(judgement.error))
+        return replace(judgement, accepted=self.accepted(judgement.error))
 
 
 def _check_rows(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:
