@@ -1,20 +1,10 @@
 import numpy as np
 import pytest
 
-from surefoot._series import complete_lists, drop_own, restrict_lists
+from surefoot._series import complete_lists, drop_own
 
 DISTANCES = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 INDICES = np.array([[4, 2, 3], [0, 1, 2]])
-
-
-def test_restricted_lists_keep_their_order():
-    allowed = np.array([False, True, True, True, False])
-
-    distances, indices, short = restrict_lists(DISTANCES, INDICES, allowed, 2)
-
-    np.testing.assert_array_equal(indices, [[2, 3], [1, 2]])
-    np.testing.assert_array_equal(distances, [[2, 3], [5, 6]])
-    assert len(short) == 0
 
 
 def test_short_lists_are_searched_again_and_deeper():
