@@ -156,9 +156,7 @@ def test_a_classifier_describes_new_rows_as_held_out_rows(make, model):
 @pytest.mark.parametrize(("make", "model"), list(cases(REGRESSION, REGRESSORS)))
 def test_a_regressor_describes_new_rows_as_held_out_rows(make, model):
     X, y, X_new, y_new = halves(*make(np.random.default_rng(0)))
-    error_estimator = IndividualErrorRegressor(model, corrected=True, random_state=0).fit(
-        X, y
-    )
+    error_estimator = IndividualErrorRegressor(model, corrected=True, random_state=0).fit(X, y)
     judgement = error_estimator.judge(X_new)
     different, column = most_different(error_estimator.held_out_.columns, judgement.columns)
     assert different <= MOST_DIFFERENT, column

@@ -1,7 +1,5 @@
 """The default error estimator around a classifier of time series: neighbours under DTW, in every action."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 from surefoot import IndividualErrorClassifier
-from surefoot.abstention import AbstainingClassifier, Promise
 from surefoot.datasets import make_cylinder_bell_funnel
 from surefoot.time_series import (
     KNeighborsDTWClassifier,
@@ -53,14 +50,6 @@ def test_a_judgement_is_that_of_the_model(single):
     assert judgement.flips.max() > 0
 
 
-def test_neighbours_are_the_nearest_of_all_under_the_classifiers_window(single):
-    X = shapes(155)[0]
-    distances, rows = single.kneighbors(X[150:], 4)
-    every = np.array([[dtw_distance(x, n, window=0.2) for n in X[:150]] for x in X[150:]])
-    assert_array_equal(rows, np.argsort(every, axis=1)[:, :4])
-    assert_allclose(distances, np.sort(every, axis=1)[:, :4])
-
-
 def test_rows_of_the_own_fold_are_no_neighbours(single):
     X = shapes(150)[0]
     held_out = single.held_out_
@@ -90,18 +79,6 @@ def test_one_search_for_all_folds_finds_what_a_search_in_each_fold_finds(model):
     assert_allclose(fitted.held_out_.shift, other.held_out_.shift)
 
 
-def test_equal_series_are_each_others_neighbours():
-    X, y = shapes(40)
-    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    fitted = IndividualErrorClassifier(KNeighborsDTWClassifier(window=2), random_state=0).fit(X, y)
-    nearest = fitted.held_out_.columns["VoteConfidence"][:, -1]
-    split = fitted.held_out_.splits.reshape(-1, 2)
-    apart = np.repeat(split[:, 0] != split[:, 1], 2)
-    assert 0 < apart.sum() < len(apart)
-    assert (nearest[apart] < -20).all()  # the other copy, at distance 0
-    assert (nearest[~apart] > -20).all()
-
-
 def test_columns_are_worthless_on_random_labels():
     aurocs = []
     for seed in range(3):
@@ -113,31 +90,6 @@ def test_columns_are_worthless_on_random_labels():
         aurocs.append([roc_auc_score(held_out.losses, column) for column in columns.T])
     # 0.026 a seed, 0.015 for the mean of three.
     assert_allclose(np.mean(aurocs, axis=0), 0.5, atol=0.05)
-
-
-def test_a_saved_estimator_holds_no_lists_of_the_folds(single):
-    X = shapes(160)[0][150:]
-    text = pickle.dumps(single)
-    assert_array_equal(pickle.loads(text).predict_error(X), single.predict_error(X))  # noqa: S301 - made above
-    assert b"KnownPart" not in text
-
-
-def test_doubtful_series_are_left_out():
-    X, y = shapes(450)
-    model = KNeighborsDTWClassifier(5, window=0.2)
-    error_estimator = IndividualErrorClassifier(model, random_state=0)
-    careful = AbstainingClassifier(error_estimator, coverage=0.6, random_state=0).fit(
-        X[:200], y[:200]
-    )
-    promise = Promise.from_held_out(error_estimator.fit(X[:200], y[:200]).held_out_, max_risk=0.12)
-    judgement = promise.apply(error_estimator.judge(X[200:]))
-    for answered, predictions in (
-        (careful.predict_accepted(X[200:]), careful.predict(X[200:])),
-        (judgement.accepted, judgement.prediction),
-    ):
-        wrong = predictions != y[200:]
-        assert 0.3 < answered.mean() < 1
-        assert wrong[answered].mean() < 0.8 * wrong.mean()
 
 
 def test_series_of_other_forms_get_one_sentence():

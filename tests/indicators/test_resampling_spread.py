@@ -37,7 +37,17 @@ def jackknifed(model, X, y, output):
     return jackknife(np.arange(len(X)), statistic).standard_error
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(2.0), KNeighborsRegressor(4)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False),
+        Ridge(2.0),
+        Ridge(30.0, fit_intercept=False),
+        KNeighborsRegressor(4),
+        KNeighborsRegressor(3, weights="distance", p=1),
+    ],
+)
 def test_regressors_are_jackknifed_exactly(model):
     X, _ = rows()
     y = X[:, 0] + np.random.default_rng(0).normal(size=60)
@@ -50,7 +60,10 @@ def test_regressors_are_jackknifed_exactly(model):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("model", [KNeighborsClassifier(5), RidgeClassifier()])
+@pytest.mark.parametrize(
+    "model",
+    [KNeighborsClassifier(5), KNeighborsClassifier(4, weights="distance"), RidgeClassifier()],
+)
 def test_classifiers_are_jackknifed_exactly(model, n_classes):
     X, y = rows(n_classes=n_classes)
     new = X[:6] + 0.3
