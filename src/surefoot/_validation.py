@@ -108,10 +108,10 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
 
 
 def check_training_rows(
-    action: Any, X: Any, y: Any, sample_weight: Any = None
+    action: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool = True
 ) -> tuple[Any, NDArray[Any], Floats | None]:
-    """Rows as a table, targets and weights as arrays; the column names are stored on the action."""
-    validate_data(action, X, y, skip_check_array=True)
+    """Rows as a table, targets and weights as arrays; the column names are stored on the action, or compared."""
+    validate_data(action, X, y, reset=reset, skip_check_array=True)
     X, y = as_table(X), column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     if len(y) == 0:

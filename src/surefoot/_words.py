@@ -80,6 +80,22 @@ def number(value: float | None) -> str:
     return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
 
 
+def change_words(
+    change: tuple[float, float, float], confidence: float, less: str, more: str
+) -> str:
+    """Size of a change and its interval; a positive change takes something away.
+
+    Examples
+    --------
+    >>> change_words((0.12, 0.03, 0.2), 0.9, "fewer mistakes", "more mistakes")
+    '12 % fewer mistakes (90 % interval: 3 % to 20 %)'
+    """
+    sign, word = (1, less) if change[0] >= 0 else (-1, more)
+    value, low, high = (sign * each for each in change)
+    ends = f"{percent(min(low, high))} to {percent(max(low, high))}"
+    return f"{percent(value)} {word} ({percent(confidence)} interval: {ends})"
+
+
 def p_value_words(p_value: float) -> str:
     """P-value for a sentence: "p = 0.0012"."""
     return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"
@@ -122,6 +138,8 @@ class LossUnit:
         Share of mistakes, cost of answers, or size of a regressor's errors in the unit of the target.
     show : callable
         Writes a loss that was measured or estimated; `show_risk` writes one that was asked for.
+    is_share : bool
+        Whether losses are 0 or 1: a right or a wrong class.
     """
 
     name: str
@@ -138,11 +156,7 @@ class LossUnit:
     class_limit: str
     short_limit: str
     short_class_limit: str
-
-    @property
-    def is_share(self) -> bool:
-        """True if losses are 0 or 1: a right or a wrong class."""
-        return self.name == "share"
+    is_share: bool = False
 
     def show_risk(self, risk: float) -> str:
         """Text of a risk that was asked for, which is not rounded."""
@@ -187,6 +201,7 @@ UNITS = {
         class_limit="at most {} of the answered rows that are “{}” are wrong",
         short_limit="at most {} wrong",
         short_class_limit="at most {} of “{}” wrong",
+        is_share=True,
     ),
     "cost": LossUnit(
         name="cost",

@@ -55,7 +55,9 @@ def documents(n_rows=90, n_topics=2, seed=0):
 
 
 def strive(kinds, indicators, cv):
-    return StriveClassifier([(f"m{i}", m) for i, m in enumerate(kinds)], indicators, cv=cv)
+    return StriveClassifier(
+        [(f"m{i}", m) for i, m in enumerate(kinds)], indicators, cv=cv, random_state=0
+    )
 
 
 def with_missing_values(X):

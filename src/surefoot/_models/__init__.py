@@ -11,8 +11,10 @@ from surefoot._models._inputs import (
 )
 from surefoot._models._model import (
     Outputs,
+    TagsOfModel,
     ask_chosen,
     check_model,
+    class_votes,
     clone_model,
     clone_with_seed,
     fit_model,
@@ -33,9 +35,11 @@ __all__ = [
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "TagsOfModel",
     "ask_chosen",
     "axis_samples",
     "check_model",
+    "class_votes",
     "clone_model",
     "clone_with_seed",
     "fit_model",

@@ -56,6 +56,18 @@ def check_model(estimator: Any) -> None:
         )
 
 
+class TagsOfModel:
+    """Mixin of meta-estimators, which take the rows that their model takes."""
+
+    estimator: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
 def fit_model(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Fit a clone of the model and return it; a `FrozenEstimator` is returned as it is.
 
@@ -96,6 +108,13 @@ def predict_labels(model: Any, X: Any) -> NDArray[Any]:
     predictions = np.asarray(model.predict(X))
     is_column = predictions.ndim == 2 and predictions.shape[1] == 1
     return predictions[:, 0] if is_column else predictions
+
+
+def class_votes(model: Any, X: Any) -> Floats:
+    """Class probabilities of a classifier; 1 for the predicted class if it has none."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    return (np.asarray(model.predict(X))[:, None] == model.classes_).astype(np.float64)
 
 
 def ask_chosen(models: list[Any], choice: Ints, method: str, X: Any) -> NDArray[Any]:

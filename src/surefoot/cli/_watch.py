@@ -14,10 +14,10 @@ from surefoot.cli._console import (
     as_typed,
     check_output,
     check_outputs,
+    mistakes_of_writing,
     one_sentence_of,
     remark,
     working,
-    write_output,
 )
 from surefoot.cli._options import Json, MaxRisk, ModelFile, check_confidence
 
@@ -116,9 +116,8 @@ def watch(
         raise Mistake(f"Column {time!r} of {data} has no times: every row lacks one.")
     summary = report.summarize()
     if out is not None:
-        from surefoot.report.page import render_watch  # takes a second to import
-
-        write_output(out, render_watch(summary).encode())
+        with mistakes_of_writing(out):
+            report.write_html(out)
     verdict = summary["verdict"]
     page = [] if out is None else [f"Page: {out}"]
     words = "\n".join([verdict["headline"], *verdict["sentences"], *page])

@@ -13,7 +13,7 @@ import pandas as pd
 from surefoot._tables import MISSING_CELLS, is_audit_file, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
-from surefoot.labeling._store import Refusal
+from surefoot.labeling._store import RefusedRequest
 
 # Most classes that a person can choose between, and most characters of the name of one.
 MOST_CLASSES = 500
@@ -208,16 +208,18 @@ def _check_classes(
 def check_class(label: str) -> None:
     """Refuse a name that no class can have."""
     if not label.strip() or not label.isprintable():
-        raise Refusal(
+        raise RefusedRequest(
             422, "The name of a class must be a string with no line breaks or other controls."
         )
     if label.strip() in MISSING_CELLS:
-        raise Refusal(
+        raise RefusedRequest(
             422,
             f"{label!r} cannot be a class: where a table is read, it stands for a missing value.",
         )
     if len(label) > LONGEST_CLASS:
-        raise Refusal(422, f"The name of a class must have at most {LONGEST_CLASS} characters.")
+        raise RefusedRequest(
+            422, f"The name of a class must have at most {LONGEST_CLASS} characters."
+        )
 
 
 def _not_accepted(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:
