@@ -12,15 +12,15 @@ import gzip
 import io
 import os
 import re
-import shutil
 import stat
 import sys
 import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -171,74 +171,63 @@ CHUNK = 2**20
 
 @contextmanager
 def plain_file(path: Path) -> Iterator[tuple[Path, bytes]]:
-    """File without compression that can be read more than once, and its first bytes; an error if it is empty."""
-    shown = shown_path(path)
-    with regular_file(path) as raw, unpacked(raw, shown) as file:
-        start = first_bytes(file)
+    """File without compression that can be read more than once, and its first bytes; an error if it is empty.
+
+    What a pipe or a device gives, and what comes out of a compressed file, is copied to a temporary file.
+    """
+    shown, file = shown_path(path), path
+    if path == STDIN and sys.stdin is None:
+        raise TableFileError("Standard input is closed: name a table instead of -.")
+    with ExitStack() as opened:
+        try:
+            if path == STDIN:
+                file = copied(sys.stdin.buffer, opened)
+            elif not stat.S_ISREG(path.stat().st_mode):
+                file = copied(opened.enter_context(path.open("rb")), opened)
+            start = first_bytes(file)
+        except OSError as error:
+            raise unreadable(shown, error, "cannot be read") from error
+        except ValueError as error:  # a zero byte in the name
+            raise TableFileError(
+                f"{str(path)!r} cannot be read: it is no name of a file."
+            ) from error
+        opener = next((each for magic, each in OPENERS.items() if start.startswith(magic)), None)
+        if opener is not None:
+            file = unpacked(opener, file, shown, opened)
+            start = first_bytes(file)
         if not start.strip():
             raise TableFileError(f"{shown} is empty.")
         yield file, start
+
+
+def unpacked(opener: Any, file: Path, path: Path, opened: ExitStack) -> Path:
+    """Temporary file with what comes out of a compressed one, `path` to the user."""
+    limit = max(ALWAYS_ALLOWED, MOST_GROWTH * file.stat().st_size)
+    try:
+        plain = copied(opened.enter_context(opener(file, "rb")), opened, limit)
+    except (EOFError, OSError, zlib.error) as error:
+        raise unreadable(path, error, "is a compressed file that is cut off or damaged") from error
+    if plain.stat().st_size > limit:
+        raise TableFileError(
+            f"{path} is not unpacked: more than {limit / 2**20:,.0f} MB come out of it, too much for a table of its "
+            "size."
+        )
+    return plain
+
+
+def copied(content: Any, opened: ExitStack, most: float = inf) -> Path:
+    """Temporary file with the bytes of a stream: all of them, or a few more than `most`."""
+    copy: Any = opened.enter_context(tempfile.NamedTemporaryFile())  # noqa: SIM115 - ends with the stack
+    while copy.tell() <= most and (chunk := content.read(CHUNK)):
+        copy.write(chunk)
+    copy.flush()
+    return Path(copy.name)
 
 
 def first_bytes(file: Path, n_bytes: int = 4096) -> bytes:
     """Beginning of a file."""
     with file.open("rb") as content:
         return content.read(n_bytes)
-
-
-@contextmanager
-def regular_file(path: Path) -> Iterator[Path]:
-    """File that can be read more than once: the path itself, or a copy of what a pipe or device gives."""
-    try:
-        is_regular = path != STDIN and stat.S_ISREG(path.stat().st_mode)
-    except OSError as error:
-        raise unreadable(path, error, "cannot be read") from error
-    except ValueError as error:  # a zero byte in the name
-        raise TableFileError(f"{str(path)!r} cannot be read: it is no name of a file.") from error
-    if is_regular:
-        yield path
-        return
-    if path == STDIN and sys.stdin is None:
-        raise TableFileError("Standard input is closed: name a table instead of -.")
-    with tempfile.NamedTemporaryFile() as copy:
-        try:
-            with nullcontext(sys.stdin.buffer) if path == STDIN else path.open("rb") as pipe:
-                shutil.copyfileobj(pipe, copy)
-        except OSError as error:
-            raise unreadable(path, error, "cannot be read") from error
-        copy.flush()
-        yield Path(copy.name)
-
-
-@contextmanager
-def unpacked(file: Path, path: Path) -> Iterator[Path]:
-    """File without compression, `path` to the user: a temporary one if `file` is compressed, else itself."""
-    try:
-        start = first_bytes(file, 8)
-    except OSError as error:
-        raise unreadable(path, error, "cannot be read") from error
-    opener = next((opener for magic, opener in OPENERS.items() if start.startswith(magic)), None)
-    if opener is None:
-        yield file
-        return
-    limit = max(ALWAYS_ALLOWED, MOST_GROWTH * file.stat().st_size)
-    with tempfile.NamedTemporaryFile() as copy, opener(file, "rb") as content:
-        chunk = b"\n"
-        while chunk:
-            try:
-                chunk = content.read(CHUNK)
-            except (EOFError, OSError, zlib.error) as error:
-                raise TableFileError(
-                    f"{path} is a compressed file that is cut off or damaged."
-                ) from error
-            copy.write(chunk)
-            if copy.tell() > limit:
-                raise TableFileError(
-                    f"{path} is not unpacked: more than {limit / 2**20:,.0f} MB come out of it, too much for a table "
-                    "of its size."
-                )
-        copy.flush()
-        yield Path(copy.name)
 
 
 # Form of CSV files

@@ -77,8 +77,8 @@ def report(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of times, numbers or dates: rows are held out later than those the model learns from. The "
-            "column itself is no input.",
+            help="Column of numbers or dates (2026-11-16): rows are held out later than those that the model learns "
+            "from. The column itself is no input.",
         ),
     ] = None,
     quick: Annotated[
