@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from surefoot.cli._app import run as run_command
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.model_files import save_model
 
 
 def make_rows(n_rows, seed, first_day="2026-11-02"):
@@ -23,15 +25,16 @@ def make_rows(n_rows, seed, first_day="2026-11-02"):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("watched")
-    make_rows(200, 0).to_csv(folder / "old.csv", index=False)
     make_rows(203, 1).to_parquet(folder / "new.parquet")
     make_rows(203, 1).to_csv(folder / "new.csv", index=False)
-    for target, other in (("wrong", "size"), ("size", "wrong")):
-        table = pd.read_csv(folder / "old.csv").drop(columns=[other, "day"])
-        table.to_csv(folder / f"{target}.csv", index=False)
-        options = ["--target", target, "--estimator", "logistic", "--out"]
-        path = str(folder / f"{target}.skops")
-        assert not run_command(["fit", str(folder / f"{target}.csv"), *options, path])
+    old = make_rows(200, 0)
+    models = {
+        "wrong": IndividualErrorClassifier(LogisticRegression(), random_state=0),
+        "size": IndividualErrorRegressor(LinearRegression(), random_state=0),
+    }
+    for target, model in models.items():
+        fitted = model.fit(old[["a", "b"]], old[target].to_numpy())
+        save_model(fitted, folder / f"{target}.skops")
     return folder
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import ceil, floor, log10
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy.optimize import bisect
@@ -18,6 +18,8 @@ from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
 from surefoot._words import listed, plural
 from surefoot.error_estimation import HeldOut, Judgement
+
+AnyJudgement = TypeVar("AnyJudgement", bound=Judgement)
 
 # Number of bets whose payoffs are averaged, and the highest bet: with 1, one group that is all wrong loses everything.
 N_BETS = 5
@@ -748,28 +750,29 @@ class Promise:
             Upper bounds of the mean loss of the answered rows.
         """
         check_share(confidence, "confidence")
-        held_out = held_out.take(held_out.distinct & ~held_out.novel)
-        groups, cap = held_out.groups, 1.0
-        estimates, losses = check_held_out(held_out.error, held_out.losses, groups)
-        is_share = are_shares(losses)
+        shares = np.asarray(coverages, dtype=np.float64)
+        if not ((shares > 0) & (shares <= 1)).all():
+            raise ValueError("coverages must be above 0 and at most 1.")
+        rows = held_out.take(held_out.distinct & ~held_out.novel)
+        estimates, losses = check_held_out(rows.error, rows.losses, rows.groups)
+        cap, is_share = 1.0, are_shares(losses)
         if not is_share:
             values = held_out.loss_values
             cap = round_cap(losses) if values is None else float(np.max(list(values.values())))
             losses = np.minimum(losses, cap)
-        shares = np.asarray(coverages, dtype=np.float64)
-        if not ((shares > 0) & (shares <= 1)).all():
-            raise ValueError("coverages must be above 0 and at most 1.")
         candidates = every_threshold(-estimates, losses)
-        ends = candidates.n_answered / len(estimates)
-        above = np.searchsorted(ends, shares - 1e-12)
-        # The risk of a part of a run of equal estimates lies between the risks with none and with all of the run.
-        below = np.where(ends[above] > shares + 1e-12, np.maximum(above - 1, 0), above)
-        if is_share and not has_large_groups(groups):
+        if is_share and not has_large_groups(rows.groups):
             bounds = share_bound(candidates.lost, candidates.n_answered, confidence)
         else:
-            units = np.arange(len(losses)) if groups is None else groups
+            units = np.arange(len(losses)) if rows.groups is None else rows.groups
             bounds = _bounds_by_betting(GroupedRows.of(-estimates, units), losses, confidence, cap)
-        return np.maximum(bounds[below], bounds[above])
+        # Highest estimate that each coverage answers; the rows with this estimate may be answered in part.
+        ranked = np.sort(held_out.doubt)
+        limits = ranked[np.ceil(shares * len(ranked) - 1e-9).astype(int) - 1]
+        last = np.searchsorted(np.unique(estimates), limits, "right") - 1
+        is_whole = np.searchsorted(ranked, limits, "right") <= shares * len(ranked) + 1e-9
+        before = np.where(is_whole, last, np.maximum(last - 1, 0))
+        return np.where(np.isinf(limits), np.inf, np.maximum(bounds[before], bounds[last]))
 
     @property
     def kept(self) -> bool:
@@ -780,12 +783,12 @@ class Promise:
         """Mask of the rows whose estimated error is low enough to be answered; a row with NaN is not."""
         return np.asarray(estimated_errors, dtype=np.float64) <= self.threshold
 
-    def apply(self, judgement: Judgement) -> Judgement:
+    def apply(self, judgement: AnyJudgement) -> AnyJudgement:
         """Copy of a judgement with `accepted` set: rows with a low estimated error that are neither novel nor known."""
         accepted = self.accepted(judgement.error) & ~judgement.novel
         if judgement.known is not None:
             accepted &= ~judgement.known
-        return judgement.with_accepted(accepted)
+        return replace(judgement, accepted=accepted)
 
 
 def _check_estimates(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:

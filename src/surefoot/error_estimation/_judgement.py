@@ -96,10 +96,6 @@ class Judgement:
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
-    def with_accepted(self, accepted: Mask) -> Self:
-        """Copy with the field `accepted`: which rows are answered under a promise."""
-        return replace(self, accepted=accepted)
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Columns of `to_frame` by name, one array each."""
         arrays: dict[str, Any] = {"prediction": self.prediction}
@@ -169,6 +165,11 @@ class HeldOut(Judgement):
     def __getstate__(self) -> dict[str, Any]:
         """State to save: the fields alone."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def doubt(self) -> Floats:
+        """Estimated errors that rank rows: those of novel rows, which are never answered, are infinite."""
+        return np.where(self.novel, np.inf, self.error)
 
     @cached_property
     def unit(self) -> LossUnit:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._tables import MISSING_CELLS, is_audit_file, is_score_column
+from surefoot._tables import MISSING_CELLS, audit_codes, is_audit_file, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
 from surefoot.labeling._store import RefusedRequest
@@ -135,9 +135,8 @@ def make_pool(
 
 def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list[str]]:
     """Code and classes of a file of `surefoot audit`; a ValueError if it is no whole file."""
-    positions, lists = table["row"], table["answers"].dropna().unique()
-    codes = table["audit"].dropna().unique()
-    if positions.dtype.kind not in "iu" or (positions < 0).any() or len(codes) != 1:
+    codes, lists = audit_codes(table, name), table["answers"].dropna().unique()
+    if (table["row"] < 0).any() or len(codes) != 1:
         raise ValueError(
             f"{name} is no whole file of surefoot audit: the columns 'row' and 'audit' are changed."
         )
@@ -147,7 +146,7 @@ def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list
             "only."
         )
     try:
-        return str(codes[0]), [str(label) for label in json.loads(lists[0])]
+        return codes[0], [str(label) for label in json.loads(lists[0])]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} is no whole file of surefoot audit: the column 'answers' is changed."
