@@ -511,6 +511,9 @@ NOT_SEPARATED = (
 )
 
 
+HAS_SEEN = "The model has learned from these rows, where it makes nearly no error: nothing can be promised for others."
+
+
 @dataclass(frozen=True)
 class Promise:
     """A risk, the confidence with which it is kept, and the highest estimated error that is answered.
@@ -595,6 +598,8 @@ class Promise:
             labels=rows.truth,
             loss_values=rows.loss_values,
         )
+        if held_out.seen:
+            return replace(promise, threshold=-np.inf, coverage=0.0, reason=HAS_SEEN)
         accepted = promise.accepted(held_out.error) & ~held_out.novel
         return replace(promise, coverage=float(accepted.mean()), n_rows=len(held_out))
 

@@ -1,8 +1,9 @@
 """Base of both error estimators: they fit a model, learn from its held-out rows, and judge new rows."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from numbers import Integral
 from typing import Any, Self
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +29,7 @@ from surefoot._models import TagsOfModel, check_model, predict_labels, series_mo
 from surefoot._tables import PlainColumn, as_table, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
+from surefoot._words import UNITS
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 from surefoot.neighborhoods import Neighborhood
@@ -39,6 +43,11 @@ N_NEAR, N_NEAR_SERIES = 10, 3
 
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
+
+# A frozen model has probably learned from the rows if its error is below the first share of that of refits on folds of
+# them, and no error that could be measured is left below the second. Most rows, and folds, of these refits.
+FAR_BELOW, NEARLY_NONE = 0.5, 0.2
+MOST_REFITTED, N_REFITS = 5_000, 3
 
 # Most rows of the sample of inputs, most cells of it, and the rows that it has however wide they are.
 MOST_SAMPLED = 5_000
@@ -226,6 +235,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "truth": cross.truth,
         }
         self.held_out_ = self._learn(cross, known)
+        if isinstance(self.estimator, FrozenEstimator):
+            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.seed)
+            self.held_out_ = replace(self.held_out_, seen=seen)
         self._known = known_rows(X, self.held_out_.rows, self.held_out_.error)
         return self
 
@@ -466,3 +478,41 @@ def sample_inputs(
         places = np.sort(draw.choice(len(rows), most, replace=False))
     table = take_rows(X, rows[places])
     return InputSample(places, InputSample.rounded(coordinates(table)), plain_columns(table))
+
+
+def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) -> bool:
+    """Whether a model has learned these rows so well that nearly no error is left; warns if it seems to know them.
+
+    Its error is compared with that of the same model fitted on other folds of the rows, and before that, as this takes
+    fits, with that of the second opinions.
+    """
+    rows, truth = held_out.rows, held_out.truth
+
+    def losses(predictions: Any) -> Floats:
+        if held_out.classes is None:
+            return np.abs(np.asarray(predictions, dtype=np.float64) - truth)
+        return (np.asarray(predictions) != truth).astype(np.float64)
+
+    own = losses(held_out.prediction)
+    others = [losses(each).mean() for each in held_out.opinions.values()]
+    if others and own.mean() >= FAR_BELOW * min(others):
+        return False
+    sample = np.random.RandomState(seed).permutation(len(rows))[:MOST_REFITTED]
+    rows, truth, own = rows[sample], truth[sample], own[sample]
+    try:
+        refitted = cross_val_predict(clone(model), take_rows(X, rows), y[rows], cv=N_REFITS)
+    except (TypeError, ValueError, RuntimeError):  # a model that cannot be fitted to these rows
+        return False
+    error, of_refits = float(own.mean()), float(losses(refitted).mean())
+    if error >= FAR_BELOW * of_refits:
+        return False
+    show = held_out.unit.show if held_out.costs is None else UNITS["share"].show
+    warnings.warn(
+        f"The model's error on these rows is {show(error)}, and {show(of_refits)} if it is fitted on other rows of the "
+        "table: it has probably learned from these rows, and every estimate is then too low. Use rows that it has not "
+        "seen.",
+        UserWarning,
+        stacklevel=3,
+    )
+    # Three errors more than there are: the upper end of a 95 % interval for none.
+    return error + 3 * max(float(own.max()), of_refits) / len(own) < NEARLY_NONE * of_refits

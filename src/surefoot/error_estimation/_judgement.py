@@ -92,7 +92,7 @@ class Judgement:
             value = getattr(self, each.name)
             if isinstance(value, dict):
                 parts[each.name] = {name: column[rows] for name, column in value.items()}
-            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+            elif value is not None and each.name not in ("classes", "costs", "seen"):  # not by rows
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
@@ -150,6 +150,9 @@ class HeldOut(Judgement):
         Target of each row.
     costs : ndarray of shape (n_classes, n_classes), or None
         Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
+    seen : bool
+        True if the model was frozen and has learned these rows so well that nearly no error is left: then nothing can
+        be promised.
     """
 
     rows: Ints
@@ -161,6 +164,7 @@ class HeldOut(Judgement):
     distinct: Mask
     truth: NDArray[Any]
     costs: Floats | None = None
+    seen: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save: the fields alone."""
