@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._kernels._compile import kernel
+from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints
 
 # Relative room for rounding wherever sums of different order are compared: with it, neither a
@@ -27,7 +27,7 @@ class Stored(NamedTuple):
     n_channels: int
 
 
-@kernel
+@entry
 def store_series(
     values: Floats, starts: Ints, lengths: Ints, n_channels: int, radius: int
 ) -> Stored:
@@ -99,7 +99,7 @@ class Scratch(NamedTuple):
     costs: Floats
 
 
-@kernel
+@entry
 def search(
     queries: Floats,
     query_starts: Ints,
@@ -393,7 +393,7 @@ def _dtw_cost(
         if n_channels > 1:
             added, added_at = costs, 0
             _fill_costs(
-                costs[: 2 * (stop - start), :width], outside, window_at, n_channels,
+                costs, width, 2 * (stop - start), outside, window_at, n_channels,
                 x, x_at, n + 2 * PADDING, y, y_at, m + 2 * PADDING,
             )  # fmt: skip
         _walk(
@@ -463,6 +463,8 @@ def _walk(
 @kernel
 def _fill_costs(
     costs: Floats,
+    width: int,
+    n_steps: int,
     outside: Floats,
     outside_at: int,
     n_channels: int,
@@ -474,10 +476,9 @@ def _fill_costs(
     y_stride: int,
 ) -> None:
     """Set what cells on antidiagonals cost outside of the window, and in all channels but the first."""
-    width = costs.shape[1]
-    for step in range(len(costs)):
-        row = costs[step]
-        row[:] = outside[step % 2, outside_at : outside_at + width]
+    for step in range(n_steps):
+        row = costs[step][:width]
+        row[:] = outside[step % 2][outside_at : outside_at + width]
         for channel in range(1, n_channels):
             i, j = (
                 x_at - (step + 1) // 2 + channel * x_stride,
@@ -501,7 +502,7 @@ BOTH, ROW, NEIGHBOR = 0, 1, 2
 TINY = 1e-300
 
 
-@kernel
+@entry
 def aligned_neighbors(
     rows: Floats, reference: Floats, near: Ints, distances: Floats, radius: int
 ) -> Floats:
