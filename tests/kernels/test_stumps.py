@@ -10,7 +10,8 @@ from surefoot._kernels import (
     many_class_split,
     presort_columns,
     side_weights,
-    two_class_split,
+    two_class_error_split,
+    two_class_gini_split,
 )
 
 SEEDS = st.integers(0, 10**6)
@@ -52,8 +53,8 @@ def test_the_best_split_is_that_of_trying_them_all(seed, n_classes, by_error):
     order, cuts = presort_columns(columns)
     splits = [many_class_split(order, cuts, codes, weights, n_classes, by_error)]
     if n_classes == 2:
-        signed = np.where(codes == 1, weights, -weights)
-        splits.append(two_class_split(order, cuts, signed, by_error))
+        split = two_class_error_split if by_error else two_class_gini_split
+        splits.append(split(order, cuts, np.where(codes == 1, weights, -weights)))
     expected = least_impurity(columns, codes, weights, n_classes, by_error)
     whole = impurity(codes, weights, n_classes, by_error)
     for column, place in splits:
@@ -75,16 +76,13 @@ def test_columns_are_sorted_stably(values):
     assert_array_equal(cuts[0, :-1], sorted_values[1:] > sorted_values[:-1])
 
 
-@pytest.mark.parametrize("by_error", [False, True])
-def test_nothing_to_split(by_error):
+@pytest.mark.parametrize("split", [two_class_gini_split, two_class_error_split])
+def test_nothing_to_split(split):
     order, cuts = presort_columns(np.ones((2, 6)))
-    assert two_class_split(order, cuts, np.array([1.0, -1, 1, -1, 1, -1]), by_error) == (-1, -1)
+    assert split(order, cuts, np.array([1.0, -1, 1, -1, 1, -1])) == (-1, -1)
     order, cuts = presort_columns(np.arange(12.0).reshape(2, 6))
-    assert two_class_split(order, cuts, np.ones(6), by_error) == (-1, -1)  # one class
-    assert two_class_split(order, cuts, np.array([0, 0, 1.0, 0, 0, 0]), by_error) == (
-        -1,
-        -1,
-    )  # all weight on one row
+    assert split(order, cuts, np.ones(6)) == (-1, -1)  # one class
+    assert split(order, cuts, np.array([0, 0, 1.0, 0, 0, 0])) == (-1, -1)  # all weight on one row
 
 
 def test_weights_of_the_sides():

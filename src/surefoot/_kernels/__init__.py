@@ -7,7 +7,8 @@ from surefoot._kernels._stumps import (
     many_class_split,
     presort_columns,
     side_weights,
-    two_class_split,
+    two_class_error_split,
+    two_class_gini_split,
 )
 from surefoot._kernels._text import nearest_rows, sparse_cell_steps, sparse_cell_votes
 from surefoot._kernels._trees import boost_symmetric_trees
@@ -26,7 +27,8 @@ __all__ = [
     "sparse_cell_steps",
     "sparse_cell_votes",
     "store_series",
-    "two_class_split",
+    "two_class_error_split",
+    "two_class_gini_split",
 ]
 
 settle(__name__)

@@ -72,19 +72,18 @@ def _sort_by_digit(
 
 
 @entry
-def two_class_split(order: Order, cuts: Mask, signed: Floats, by_error: bool) -> tuple[int, int]:
-    """Column and place of the split that minimises weighted Gini impurity or the error; (-1, -1) if none does.
+def two_class_gini_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
+    """Column and place of the split that minimises weighted Gini impurity, (-1, -1) if none does.
 
     `signed` is each row's weight, negative for the first class. With W and B the sums of |signed|
     and of signed over all rows, L and D over those on the left, the impurity falls with
     D²/L + (B − D)²/(W − L) = B²/W + W·(D − L·B/W)² / (L(W − L)); no division unless it is the best.
-    The error of the majorities falls with |D| + |B − D|.
     """
     n_columns, n_rows = order.shape
-    weight, balance = np.abs(signed).sum(), signed.sum()
-    share, least = balance / weight, LEAST_SHARE * weight
-    best_column, best_place = -1, -1
-    best = abs(balance) * CLEARLY if by_error else LEAST_GAIN
+    weight = np.abs(signed).sum()
+    share = signed.sum() / weight
+    least = LEAST_SHARE * weight
+    best_column, best_place, best = -1, -1, LEAST_GAIN
     for column in range(n_columns):
         rows, may_cut = order[column], cuts[column]
         left, lead = 0.0, 0.0
@@ -92,13 +91,31 @@ def two_class_split(order: Order, cuts: Mask, signed: Floats, by_error: bool) ->
             moved = signed[rows[place]]
             left += abs(moved)
             lead += moved
-            if by_error:
-                gain, scale = abs(lead) + abs(balance - lead), 1.0
-            else:
-                gain, scale = (lead - share * left) ** 2, left * (weight - left)
-            if gain > best * scale and may_cut[place] and weight - left > least < left:
-                best = gain / scale * CLEARLY
+            gap, right = lead - share * left, weight - left
+            if gap * gap > best * (left * right) and may_cut[place] and right > least < left:
+                best = gap * gap / (left * right) * CLEARLY
                 best_column, best_place = column, place
+    return best_column, best_place
+
+
+@entry
+def two_class_error_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
+    """Column and place of the split that minimises the weighted error of the majorities, (-1, -1) if none does.
+
+    `signed` is as in `two_class_gini_split`; the error falls with |D| + |B − D|.
+    """
+    n_columns, n_rows = order.shape
+    balance = signed.sum()
+    best_column, best_place = -1, -1
+    best = abs(balance) * CLEARLY
+    for column in range(n_columns):
+        lead = 0.0
+        for place in range(n_rows - 1):
+            lead += signed[order[column, place]]
+            if cuts[column, place]:
+                gain = abs(lead) + abs(balance - lead)
+                if gain > best:
+                    best, best_column, best_place = gain * CLEARLY, column, place
     return best_column, best_place
 
 

@@ -354,10 +354,9 @@ def _fill_limits(far: Floats, n_samples: int, n_neighbors: int, limits: Floats) 
         for i in range(width):
             high[i] = limits[i] if count[i] >= n_neighbors else high[i]
             low[i] = limits[i] if count[i] <= n_neighbors else low[i]
-    between = np.empty(n_near)
     for i in range(n_samples):
         if count[i] != n_neighbors:
-            limits[i] = _limit_between(far, i, low[i], high[i], n_neighbors, between)
+            limits[i] = _limit_between(far, i, low[i], high[i], n_neighbors)
 
 
 @kernel
@@ -378,26 +377,15 @@ def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
 
 
 @kernel
-def _limit_between(
-    far: Floats, i: int, low: float, high: float, n_neighbors: int, between: Floats
-) -> float:
+def _limit_between(far: Floats, i: int, low: float, high: float, n_neighbors: int) -> float:
     """Limit of one sample, above `low` and up to `high`; of values that equal it the first few stay."""
-    n_wanted, n_between = n_neighbors, 0
-    for j in range(far.shape[0]):
-        value = far[j, i]
-        n_wanted -= value <= low
-        if low < value <= high:
-            at = n_between
-            while at > 0 and between[at - 1] > value:
-                between[at] = between[at - 1]
-                at -= 1
-            between[at] = value
-            n_between += 1
+    values = far[:, i].copy()
+    between = np.sort(values[(values > low) & (values <= high)])
+    n_wanted = n_neighbors - (values <= low).sum()
     limit = between[n_wanted - 1]
-    for j in range(n_between):
-        n_wanted -= between[j] < limit
-    for j in range(far.shape[0]):
-        if far[j, i] == limit:
+    n_wanted -= (between < limit).sum()
+    for j in range(values.size):
+        if values[j] == limit:
             n_wanted -= 1
             if n_wanted < 0:
                 far[j, i] = np.inf

@@ -15,7 +15,8 @@ from surefoot._kernels import (
     many_class_split,
     presort_columns,
     side_weights,
-    two_class_split,
+    two_class_error_split,
+    two_class_gini_split,
 )
 from surefoot._models import fit_model
 from surefoot._tables import take_rows
@@ -85,8 +86,8 @@ class StumpFactory:
             return many_class_split(
                 self.order, self.cuts, codes, weights, self.n_classes, self.by_error
             )
-        signed = weights * (2.0 * codes - 1.0)
-        return two_class_split(self.order, self.cuts, signed, self.by_error)
+        split = two_class_error_split if self.by_error else two_class_gini_split
+        return split(self.order, self.cuts, weights * (2.0 * codes - 1.0))
 
 
 class ModelLearner:
