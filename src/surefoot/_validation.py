@@ -87,18 +87,13 @@ def check_class_labels(y: Any) -> None:
     """Raise one sentence unless the targets are classes, as a classifier needs them."""
     kind = type_of_target(y, input_name="y")
     if kind.startswith("continuous"):
+        fraction = next(value for value in np.ravel(np.asarray(y, dtype=float)) if value % 1)
         raise ValueError(
-            f"Unknown label type: y holds continuous numbers such as {_first_fraction(y):g}, and a classifier predicts "
+            f"Unknown label type: y holds continuous numbers such as {fraction:g}, and a classifier predicts "
             "classes: fit a regressor instead, or divide y into classes first."
         )
     if kind == "unknown":
         check_classification_targets(y)  # says what it may be
-
-
-def _first_fraction(y: Any) -> float:
-    """First value that is no whole number."""
-    values = np.ravel(np.asarray(y, dtype=np.float64))
-    return float(values[values % 1 != 0][0])
 
 
 def check_weights(sample_weight: Any, vector: Floats) -> Floats:

@@ -144,6 +144,7 @@ class LossUnit:
 
     name: str
     show: Callable[[float | None], str]
+    headline: str
     mean: str
     of_answers: str
     total: str
@@ -189,6 +190,7 @@ UNITS = {
     "share": LossUnit(
         name="share",
         show=percent,
+        headline="Right {} of the time.",
         mean="error rate",
         of_answers="share of wrong answers",
         total="all mistakes",
@@ -206,6 +208,7 @@ UNITS = {
     "cost": LossUnit(
         name="cost",
         show=number,
+        headline="An answer costs {} on average.",
         mean="mean cost",
         of_answers="mean cost of an answer",
         total="the total cost",
@@ -222,6 +225,7 @@ UNITS = {
     "size": LossUnit(
         name="size",
         show=number,
+        headline="Off by {} on average.",
         mean="mean error",
         of_answers="mean error",
         total="the total error",

@@ -73,14 +73,6 @@ def test_line_between_two_groups_is_a_hyperbola():
     assert (line.get_xdata()[0], line.get_xdata()[-1]) == (0.0, 1.0)
 
 
-def test_weights_count():
-    display = RiskCoverageDisplay.from_predictions(WRONG, GUESS, sample_weight=[1, 0, 1, 2])
-
-    assert display.ax_.get_ylabel() == "risk (error rate)"
-    np.testing.assert_allclose(display.estimated[0], [1 / 4, 1 / 2, 1])
-    np.testing.assert_allclose(display.estimated[1], [0, 0, 1 / 2])
-
-
 def test_classifier_is_judged_by_its_errors_and_compared_with_its_probabilities():
     X = np.array([[-3.0, 0.2], [-1.0, 0.9], [0.5, 0.8], [2.0, 0.1]])
     y = pd.Series(["left", "right", "right", "right"], index=[7, 3, 2, 9])  # the second is wrong

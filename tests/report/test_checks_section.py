@@ -110,10 +110,10 @@ def test_a_table_sorted_by_its_target_is_said_to_be():
 
 
 def test_entities_get_the_option_that_holds_them_out_together():
-    X, _, draw = two_classes(600)
-    X["shop"] = draw.permutation(np.repeat(np.arange(60), 10)) * 7 % 60
-    y = draw.normal(size=60)[X["shop"]] + 0.3 * X["a"] + 0.3 * draw.normal(size=600)
-    item = items_of(KNeighborsRegressor(), X, y)["entity"]
+    X, _, draw = two_classes(400)
+    X["shop"] = draw.permutation(np.repeat(np.arange(40), 10)) * 7 % 40
+    y = draw.normal(size=40)[X["shop"]] + 0.3 * X["a"] + 0.3 * draw.normal(size=400) > 0
+    item = items_of(KNeighborsClassifier(), X, y)["entity"]
     assert item["columns"] == ["shop"]
     assert "--groups shop" in item["advice"]
     assert item["facts"]["grouped"] > item["facts"]["shuffled"]

@@ -37,7 +37,7 @@ def cards(estimator, X, y, **settings):
     return {card["name"]: card for card in improvements}, summary
 
 
-def circle(n_rows=600):
+def circle(n_rows=400):
     X = np.random.default_rng(0).uniform(-1, 1, size=(n_rows, 2))
     return X, (X**2).sum(axis=1) < 0.9  # seven rows in ten are inside
 
@@ -96,8 +96,8 @@ def test_an_overconfident_model_gains_by_recalibration_and_both_sections_say_the
 
 def test_true_probabilities_gain_nothing_by_recalibration():
     draw = np.random.default_rng(0)
-    X = draw.normal(size=(2000, 1))
-    y = draw.random(2000) < 1 / (1 + np.exp(-X[:, 0]))
+    X = draw.normal(size=(1000, 1))
+    y = draw.random(1000) < 1 / (1 + np.exp(-X[:, 0]))
     by_name, _ = cards(LogisticRegression(), X, y)
     assert by_name[PROBABILITIES]["verdict"] == "would not help"
 

@@ -1,6 +1,5 @@
 """Several indicators around one fitted model; those with equal settings share one neighbour search."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -231,12 +230,9 @@ def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str
     """
     if isinstance(indicators, Mapping):
         return dict(indicators)
-    counts: Counter[str] = Counter()
-    names = []
-    for indicator in indicators:
-        name = type(indicator).__name__
-        counts[name] += 1
-        names.append(name if counts[name] == 1 else f"{name}_{counts[name]}")
+    kinds = [type(indicator).__name__ for indicator in indicators]
+    numbers = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
+    names = [f"{kind}_{n}" if n > 1 else kind for kind, n in zip(kinds, numbers, strict=True)]
     return dict(zip(names, indicators, strict=True))
 
 

@@ -5,7 +5,7 @@ First the tests on held-out rows and the threshold that they permit, then `Promi
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import ceil, floor, log10
 from typing import Any, NamedTuple, Self
@@ -781,7 +781,7 @@ class Promise:
 
     def apply(self, judgement: Judgement) -> Judgement:
         """Copy of a judgement with `accepted` set: True for the answered rows."""
-        return judgement.with_accepted(self.accepted(judgement.error))
+        return replace(judgement, accepted=self.accepted(judgement.error))
 
 
 def _check_estimates(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
-from sklearn.utils import check_consistent_length, check_scalar, get_tags
+from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import (
@@ -21,7 +21,7 @@ from surefoot._crossfit import (
     PanelOutput,
     named,
 )
-from surefoot._models import check_model, predict_labels, series_model
+from surefoot._models import TagsOfModel, check_model, predict_labels, series_model
 from surefoot._tables import PlainColumn, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
@@ -109,7 +109,7 @@ class Row(Indicator):
         return np.array(names, dtype=object)
 
 
-class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
+class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, ABC):
     """Base of models that also estimate the error of each of their predictions.
 
     A subclass has default indicators (`_auto_indicators`), learns from the held-out rows (`_learn`), and estimates
@@ -414,12 +414,6 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,6 @@ from surefoot.indicators import (
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
-NEAREST = NeighborDistance(n_neighbors=1)
-
 
 def _model_has(name: str) -> Any:
     """Check for `available_if`: raises the model's own AttributeError if it lacks the method."""
@@ -79,9 +77,14 @@ class VoteConfidence(Confidence):
         self.metric = metric
         self.window = window
 
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`."""
+        self._nearest = NeighborDistance(n_neighbors=1).attach(index)
+        return super().attach(index)
+
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""
-        return np.hstack([super().columns(neighborhood), NEAREST.columns(neighborhood)])
+        return np.hstack([super().columns(neighborhood), self._nearest.columns(neighborhood)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
@@ -299,7 +302,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self._learner = self._new_learner(cross.seed)
         self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
         is_default = self.error_estimator is None
-        self.error_estimator_ = self._learner if is_default else self._learner.fitted_
+        self.error_estimator_ = self._learner if is_default else self._learner.learner_
         codes = np.searchsorted(self.classes_, truth)
         losses, error = wrong.astype(float), self._learner.held_out_probability_
         if self._costs is not None:

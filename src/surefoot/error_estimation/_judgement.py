@@ -91,10 +91,6 @@ class Judgement:
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
-    def with_accepted(self, accepted: Mask) -> Self:
-        """Copy with the field `accepted`: which rows are answered under a promise."""
-        return replace(self, accepted=accepted)
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Columns of `to_frame` by name, one array each."""
         arrays: dict[str, Any] = {"prediction": self.prediction}

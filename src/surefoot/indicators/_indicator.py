@@ -304,13 +304,14 @@ class NeighborIndicator(Indicator, ABC):
         is_single = isinstance(self.n_neighbors, str) or not np.iterable(self.n_neighbors)
         return [self.n_neighbors] if is_single else list(self.n_neighbors)  # type: ignore[arg-type]
 
-    def counts(self, n_rows: int) -> list[int]:
-        """Numbers of neighbours for `n_rows` training rows."""
-        return [resolve_n_neighbors(count, n_rows) for count in self.given_counts()]
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`; `counts_` are the numbers of neighbours."""
+        self.counts_ = [resolve_n_neighbors(n, index.n_reference) for n in self.given_counts()]
+        return super().attach(index)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows."""
-        return max(self.counts(n_rows))
+        return max(resolve_n_neighbors(count, n_rows) for count in self.given_counts())
 
     def count_names(self, names: Sequence[str]) -> NDArray[np.object_]:
         """Column names: each of `names` with each number of neighbours."""

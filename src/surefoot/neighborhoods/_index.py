@@ -195,11 +195,8 @@ class NeighborhoodIndex:
             self.n_neighbors = max(self.n_neighbors, self.voter.list_length)
         if like is not None and positions is not None and like.metric == self.metric:
             whole = like.space.rows
-            if (
-                self.space.is_model_input
-                and not issparse(rows)
-                and same_rows(rows, whole, positions)
-            ):
+            is_dense = self.space.is_model_input and not issparse(rows)
+            if is_dense and np.array_equal(rows, whole[positions]):
                 return like.search.part(positions)
         if own is not None:
             return own
@@ -238,10 +235,6 @@ class NeighborhoodIndex:
             names = _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
         return names
 
-    def training_inputs(self) -> Any:
-        """Training rows in the form that the model's last step takes; kept only if `n_neighbors` is above 0."""
-        return self.input.as_model_sees(self.input.rows)
-
     @property
     def is_affine(self) -> bool:
         """Whether the scores are affine in the input, so that scores between two rows can be interpolated."""
@@ -274,11 +267,6 @@ class NeighborhoodIndex:
                 delayed(function)(part) for part in parts
             )
         return results
-
-
-def same_rows(rows: Floats, whole: Floats, positions: Ints) -> bool:
-    """Whether rows are those at some positions of a table."""
-    return rows.shape[1] == whole.shape[1] and np.array_equal(rows, whole[positions])
 
 
 def _output_names(transformers: list[Any], n_columns: int) -> list[str]:
@@ -409,8 +397,6 @@ class Neighborhood:
         """Output of the model's `predict` or `predict_proba` for the rows."""
         if method == "predict_proba":
             return self.probabilities
-        if self.index.outputs.is_regression:  # computed already
-            return self.scores[:, 0]
         if hasattr(self.index.voter, "predict_proba_of_lists"):
             return self.index.voter.classes_[self.probabilities.argmax(axis=1)]
         return predict_labels(self.index.predictor, self._as_fitted)

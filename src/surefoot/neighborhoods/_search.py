@@ -33,14 +33,18 @@ class NeighborSearch(ABC):
     """Base of searches among rows; each may offer more than a new search for a part of its rows."""
 
     rows: Any
+    metric: Metric
+    n_neighbors: int
+    n_jobs: int | None
 
     @abstractmethod
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
         """Distances and indices of the nearest rows, nearest first."""
 
-    @abstractmethod
     def among(self, rows: Any) -> "NeighborSearch":
         """Search of this kind among other rows."""
+        n_neighbors = min(self.n_neighbors, rows.shape[0])
+        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
 
     def part(self, positions: Ints) -> "NeighborSearch":
         """Search among some of the rows."""
@@ -108,11 +112,6 @@ class RowSearch(NeighborSearch):
         distances, indices = zip(*parts, strict=True)
         return np.concatenate(distances), np.concatenate(indices)
 
-    def among(self, rows: Any) -> NeighborSearch:
-        """Search of this kind among other rows."""
-        n_neighbors = min(self.n_neighbors, rows.shape[0])
-        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
-
 
 class SparseNeighbors(NeighborSearch):
     """Exact search among CSR rows under the cosine or the Euclidean distance.
@@ -156,11 +155,6 @@ class SparseNeighbors(NeighborSearch):
         )
         distances, indices = zip(*parts, strict=True)
         return np.concatenate(distances), np.concatenate(indices)
-
-    def among(self, rows: Any) -> NeighborSearch:
-        """Search of this kind among other rows."""
-        n_neighbors = min(self.n_neighbors, rows.shape[0])
-        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
 
     def _nearest(self, X: Any, n_neighbors: int) -> tuple[Floats, Ints]:
         """Distances and indices of the nearest rows for one batch of queries."""

@@ -61,12 +61,8 @@ def give_verdict(
         *(each["sentence"] for each in helping[:1]),
     ]
     figures = [mean, low, high, float(constant.mean())]
-    headline = f"Off by {number(mean)} on average."
-    if held_out.costs is not None:
-        headline = f"An answer costs {number(mean)} on average."
-    if unit.is_share:
+    if unit.is_share:  # what is right is shown
         figures = [1 - figures[i] for i in (0, 2, 1, 3)]
-        headline = f"Right {percent(1 - mean)} of the time."
     value, low_end, high_end, baseline = map(unit.show, figures)
     ends = f"{low_end} to {high_end}, {percent(confidence)} confidence"
     answered, about = "–", "no risk can be promised"
@@ -75,7 +71,7 @@ def give_verdict(
         answered = percent(chosen["coverage"])
         about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
     return {
-        "headline": headline,
+        "headline": unit.headline.format(value),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
             {
