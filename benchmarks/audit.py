@@ -97,12 +97,12 @@ def generators():
     }
 
 
-def run_audits(sure, truth, n_labels, n_draws, confidence):
+def run_audits(error_estimator, truth, n_labels, n_draws, confidence):
     """Ends of the intervals of many audits, one line each."""
     X = np.zeros((len(truth), 1))
     ends = []
     for number in range(n_draws):
-        drawn = audit(sure, X, n_labels, random_state=number)
+        drawn = audit(error_estimator, X, n_labels, random_state=number)
         ends.append(drawn.result(truth[drawn.rows], confidence).interval)
     return np.array(ends)
 
@@ -116,10 +116,10 @@ def coverage(folder, n_draws):
     for (name, (errors, truth)), n_labels in product(generators().items(), N_LABELS):
         if (name, n_labels) in known:
             continue
-        sure = Known(errors).fit(None, truth)
+        error_estimator = Known(errors).fit(None, truth)
         line = {"table": name, "n_labels": n_labels, "wrong": truth.mean(), "audits": n_draws}
         for confidence in (0.9, 0.95):
-            low, high = run_audits(sure, truth, n_labels, n_draws, confidence).T
+            low, high = run_audits(error_estimator, truth, n_labels, n_draws, confidence).T
             held = (low <= truth.mean() + 1e-12) & (truth.mean() - 1e-12 <= high)
             line |= {
                 f"held {confidence:.0%}": held.mean(),
@@ -143,10 +143,10 @@ def estimates_of(folder, name, kind):
             X.iloc[rows] if hasattr(X, "iloc") else X[rows]
             for rows in (learned, audited[:MOST_TO_AUDIT])
         )
-        sure = IndividualErrorClassifier(encoded(models(0)[kind], X), random_state=0)
-        sure.fit(X_learned, y[learned])
-        wrong = sure.predict(X_audited) != y[audited[:MOST_TO_AUDIT]]
-        np.savez(file, f=sure.predict_error(X_audited), l=wrong.astype(float))
+        error_estimator = IndividualErrorClassifier(encoded(models(0)[kind], X), random_state=0)
+        error_estimator.fit(X_learned, y[learned])
+        wrong = error_estimator.predict(X_audited) != y[audited[:MOST_TO_AUDIT]]
+        np.savez(file, f=error_estimator.predict_error(X_audited), l=wrong.astype(float))
     with np.load(file) as stored:
         return stored["f"], stored["l"].astype(int)
 
@@ -167,8 +167,8 @@ def widths(folder, n_draws):
         errors, truth = estimates_of(folder, name, kind)
         line = {"table": name, "model": kind, "n_labels": n_labels, "wrong": truth.mean()}
         for way, estimate in (("audit", errors), ("even", np.full(len(errors), errors.mean()))):
-            sure = Known(estimate).fit(None, truth)
-            low, high = run_audits(sure, truth, n_labels, n_draws, 0.9).T
+            error_estimator = Known(estimate).fit(None, truth)
+            low, high = run_audits(error_estimator, truth, n_labels, n_draws, 0.9).T
             line |= {
                 f"{way} width": (high - low).mean(),
                 f"{way} held": ((low <= truth.mean()) & (truth.mean() <= high)).mean(),

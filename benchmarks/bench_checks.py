@@ -203,8 +203,8 @@ def run_checks(X, y):
 
 
 def _label_alarm(model, X, y):
-    sure = IndividualErrorClassifier(model, random_state=0).fit(X, y)
-    return find_label_errors(sure).p_value < LEVEL
+    error_estimator = IndividualErrorClassifier(model, random_state=0).fit(X, y)
+    return find_label_errors(error_estimator).p_value < LEVEL
 
 
 def main():

@@ -72,26 +72,26 @@ def model_clock():
 
 def fit_cost(kind, X, y, rounds):
     """Fitted estimator, and the least times of its fit, of the calls on samples in it, and of a cross-validation."""
-    sure = IndividualErrorClassifier(MODELS[kind], random_state=0)
+    error_estimator = IndividualErrorClassifier(MODELS[kind], random_state=0)
     times = []
     for _ in range(rounds):
         with sample_clock() as samples:
-            whole = seconds(partial(sure.fit, X, y))
+            whole = seconds(partial(error_estimator.fit, X, y))
         folds = seconds(
             partial(cross_val_predict, MODELS[kind], X, y, cv=5, method="predict_proba")
         )
         times.append([whole - sum(samples), sum(samples), folds])
-    return sure, *np.min(times, axis=0)
+    return error_estimator, *np.min(times, axis=0)
 
 
-def judge_cost(sure, X, rounds=3):
+def judge_cost(error_estimator, X, rounds=3):
     """Least microseconds to judge a row: beyond the model's own calls, and in them."""
     times = []
     for _ in range(rounds):
         with model_clock() as calls:
-            whole = seconds(partial(sure.judge, X))
+            whole = seconds(partial(error_estimator.judge, X))
         # `predict` is called apart from these: it costs as much as the method that is timed alone here.
-        calls.append(seconds(partial(sure.predict, X)))
+        calls.append(seconds(partial(error_estimator.predict, X)))
         times.append([whole - sum(calls), sum(calls)])
     return 1e6 * np.min(times, axis=0) / len(X)
 
@@ -99,11 +99,11 @@ def judge_cost(sure, X, rounds=3):
 def measure(kind, n_rows):
     """Print a line; return the estimator, its fit's times, that of cross-validation, and that of judging a row."""
     X, y, new = draw(n_rows)
-    sure, fit, samples, folds = fit_cost(kind, X, y, 3 if n_rows < 5_000 else 1)
-    beyond, own = judge_cost(sure, new)
+    error_estimator, fit, samples, folds = fit_cost(kind, X, y, 3 if n_rows < 5_000 else 1)
+    beyond, own = judge_cost(error_estimator, new)
     figures = f"{fit:9.2f}{samples:9.2f}{folds:9.2f}{fit / folds:9.1f}{beyond:9.0f}{own:9.0f}"
     print(f"{kind:10}{n_rows:>9,}{figures}", flush=True)
-    return sure, fit, samples, folds, beyond
+    return error_estimator, fit, samples, folds, beyond
 
 
 def small(kinds):
@@ -129,8 +129,8 @@ def large(n_rows):
     """Figures at very many rows, beside those at 50,000."""
     new = draw(50_000)[2]
     few = judge_cost(measure("boosting", 50_000)[0], new)
-    sure, fit, samples, folds, _ = measure("boosting", n_rows)
-    many = judge_cost(sure, new)
+    error_estimator, fit, samples, folds, _ = measure("boosting", n_rows)
+    many = judge_cost(error_estimator, new)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     report(f"fit at {n_rows:,} rows / cross-validation", (fit + samples) / folds, "at most", 3)
     report("peak memory, GiB", memory, "at most", 6)

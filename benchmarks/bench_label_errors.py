@@ -52,14 +52,14 @@ def compare(name, share, model, seed):
     """Average precision of each ranking on one table."""
     X, y = sampled(name, seed)
     noisy, flipped = flip(y, share, seed)
-    sure = IndividualErrorClassifier(encoded(models(seed)[model], X), random_state=seed)
-    held_out = sure.fit(X, noisy).held_out_
-    codes = np.searchsorted(sure.classes_, noisy)
+    error_estimator = IndividualErrorClassifier(encoded(models(seed)[model], X), random_state=seed)
+    held_out = error_estimator.fit(X, noisy).held_out_
+    codes = np.searchsorted(error_estimator.classes_, noisy)
     scores = {
         peer: 1 - get_label_quality_scores(codes, held_out.probabilities, method=peer)
         for peer in PEERS
     }
-    errors = find_label_errors(sure)
+    errors = find_label_errors(error_estimator)
     scores["surefoot"] = np.zeros(len(noisy))
     scores["surefoot"][errors.rows] = errors.scores
     precisions = {kind: average_precision_score(flipped, one) for kind, one in scores.items()}

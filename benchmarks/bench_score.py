@@ -30,15 +30,15 @@ import sys
 from pathlib import Path
 import pandas as pd
 from surefoot.model_files import load_model
-sure, table = load_model(Path(sys.argv[1])), pd.read_parquet(sys.argv[2])
-X = table[list(sure.feature_names_in_)]
+error_estimator, table = load_model(Path(sys.argv[1])), pd.read_parquet(sys.argv[2])
+X = table[list(error_estimator.feature_names_in_)]
 for start in range(0, len(X), 10_000):
     part = X.iloc[start : start + 10_000]
     if sys.argv[3] == "judge":
-        sure.judge(part)
+        error_estimator.judge(part)
     else:
         for method in ("predict", "predict_proba", "predict_error", "predict_novelty"):
-            getattr(sure, method)(part)
+            getattr(error_estimator, method)(part)
 """
 
 

@@ -26,7 +26,7 @@ from reproduction.bennett_table_1 import (
     reuters,
 )
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot._search import RowSearch, SparseNeighbors
+from surefoot.neighborhoods._search import RowSearch, SparseNeighbors
 from timing import report
 
 N_TEXTS, N_TERMS, N_QUERIES, TERMS_A_TEXT = 200_000, 50_000, 1_000, 60

@@ -54,15 +54,17 @@ def total_error(scores, client, workers):
     return total, seconds, [after[worker] - before[worker] for worker in workers]
 
 
-def compare_workers(client, sure, n_rows, n_rounds):
+def compare_workers(client, error_estimator, n_rows, n_rounds):
     """Print the times of one worker and of two, in turns.
 
     The processor time of the busiest worker is what the job would take if every worker had a core for itself.
     """
     frame = dd.from_map(make_rows, range(n_rows // ROWS_PER_PART), meta=make_rows(0, 0))
-    scores, workers = score_dask(sure, frame), sorted(client.ncores())
+    scores, workers = score_dask(error_estimator, frame), sorted(client.ncores())
     warm = dd.from_map(make_rows, range(8), n_rows=100, meta=make_rows(0, 0))
-    total_error(score_dask(sure, warm), client, workers)  # every worker imports what it needs
+    total_error(
+        score_dask(error_estimator, warm), client, workers
+    )  # every worker imports what it needs
     walls, busiest = {1: [], 2: []}, {1: [], 2: []}
     for _ in range(n_rounds):
         for n_workers in (1, 2):
@@ -95,13 +97,13 @@ def moved(work):
     return loopback_bytes() - before
 
 
-def count_bytes(client, sure, n_rows):
+def count_bytes(client, error_estimator, n_rows):
     """Print what moves: the model, the rows and the scores."""
     table = pd.concat([make_rows(part) for part in range(n_rows // ROWS_PER_PART)])
     table = table.reset_index(drop=True)
     n_parts = n_rows // ROWS_PER_PART
     print(
-        f"model: {len(pickle.dumps(sure)) / 1e6:.2f} MB; rows: {table.memory_usage().sum() / 1e6:.2f} MB"
+        f"model: {len(pickle.dumps(error_estimator)) / 1e6:.2f} MB; rows: {table.memory_usage().sum() / 1e6:.2f} MB"
     )
     made = dd.from_map(make_rows, range(n_parts), meta=make_rows(0, 0))
     held = dd.from_pandas(table, npartitions=n_parts)
@@ -110,16 +112,16 @@ def count_bytes(client, sure, n_rows):
         options = {"rows_per_part": ROWS_PER_PART, "client": client}
         works = {
             "score_dask, workers make the rows, sum": lambda: (
-                score_dask(sure, made).sum(numeric_only=True).compute()
+                score_dask(error_estimator, made).sum(numeric_only=True).compute()
             ),
             "score_dask, workers make the rows, all scores": lambda: score_dask(
-                sure, made
+                error_estimator, made
             ).compute(),
             "score_dask, the client has the rows, all scores": lambda: score_dask(
-                sure, held
+                error_estimator, held
             ).compute(),
             "score_table, the client reads a file": lambda: score_table(
-                sure, f"{folder}/rows.parquet", f"{folder}/scores", **options
+                error_estimator, f"{folder}/rows.parquet", f"{folder}/scores", **options
             ),
         }
         for name, work in works.items():
@@ -135,16 +137,16 @@ def main():
     parser.add_argument("--bytes", action="store_true")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", "Sending large graph")
-    sure = fitted(options.training_rows)
+    error_estimator = fitted(options.training_rows)
     place = {"host": "127.0.0.1", "dashboard_address": None}
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, **place) as cluster,
         Client(cluster) as client,
     ):
         if options.bytes:
-            count_bytes(client, sure, options.rows)
+            count_bytes(client, error_estimator, options.rows)
         else:
-            compare_workers(client, sure, options.rows, options.rounds)
+            compare_workers(client, error_estimator, options.rows, options.rounds)
 
 
 if __name__ == "__main__":

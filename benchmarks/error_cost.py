@@ -70,11 +70,11 @@ def measure(table, kind, rounds):
     X, _, y, _ = halves(table, 0)
     model = encoded(models(0)[kind], X)
     rows = clone(model[:-1]).fit_transform(X)
-    sure = IndividualErrorClassifier(model, random_state=0)
+    error_estimator = IndividualErrorClassifier(model, random_state=0)
     found = []
     for _ in range(rounds):
         with sample_clock() as samples:
-            whole = seconds(partial(sure.fit, X, y))
+            whole = seconds(partial(error_estimator.fit, X, y))
         cross_validation = seconds(partial(cross_val_predict, model, X, y, cv=5))
         found.append(
             [whole - sum(samples), sum(samples), cross_validation, seconds(partial(search, rows))]

@@ -154,10 +154,10 @@ def measure(table, kind, seed, *, raw=False, ablation=False):
     X, X_test, y, y_test = halves(table, seed)
     scale = not (raw and kind in ("forest", "boosting"))
     model = encoded(models(seed)[kind], X, scale=scale)
-    sure = IndividualErrorClassifier(model, random_state=seed).fit(X, y)
-    wrong = sure.predict(X_test) != y_test
-    own = augrc_loss(wrong, 1 - sure.predict_proba(X_test).max(axis=1))
-    estimated = sure.predict_error(X_test)
+    error_estimator = IndividualErrorClassifier(model, random_state=seed).fit(X, y)
+    wrong = error_estimator.predict(X_test) != y_test
+    own = augrc_loss(wrong, 1 - error_estimator.predict_proba(X_test).max(axis=1))
+    estimated = error_estimator.predict_error(X_test)
     case = {"table": table, "model": kind, "seed": seed, "rows": len(wrong), "errors": wrong.sum()}
     case["own"] = own
     case["calibration"] = excess_calibration_error(wrong, estimated, seed)
@@ -167,7 +167,7 @@ def measure(table, kind, seed, *, raw=False, ablation=False):
             part = IndividualErrorClassifier(model, indicators=chosen, random_state=seed)
             told[name] = part.fit(X, y).predict_error(X_test)
     elif not raw:
-        told |= peer_errors(sure.estimator_, X, y, X_test)
+        told |= peer_errors(error_estimator.estimator_, X, y, X_test)
     ratios = {name: augrc_loss(wrong, error) / own for name, error in told.items() if own > 0}
     return case | ratios
 

@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import typer
 from pyarrow import parquet
 
 from surefoot._tables import TableFileError, read_table
-from surefoot.cli._console import Mistake
 from surefoot.cli._rows import take_apart
 
 KINDS = (".csv", ".parquet")
@@ -101,7 +101,7 @@ def read(path):
         table = read_table(path, str)
         if "y" in table:
             take_apart(table, "y", "auto", None, path.name)
-    except (Mistake, TableFileError) as mistake:
+    except (typer.TyperException, TableFileError) as mistake:
         sentence = str(mistake)
         return (
             "refused"

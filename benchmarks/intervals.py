@@ -64,8 +64,10 @@ def models(seed):
 
 def surefoot_intervals(model, X, y, X_test, seed, *, corrected):
     """Predictions and intervals of this library."""
-    sure = IndividualErrorRegressor(model, corrected=corrected, random_state=seed).fit(X, y)
-    return sure.predict(X_test), sure.predict_interval(X_test, CONFIDENCE)
+    error_estimator = IndividualErrorRegressor(model, corrected=corrected, random_state=seed).fit(
+        X, y
+    )
+    return error_estimator.predict(X_test), error_estimator.predict_interval(X_test, CONFIDENCE)
 
 
 def cross_conformal(model, X, y, X_test, seed):

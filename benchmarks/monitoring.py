@@ -232,25 +232,25 @@ def cbpe(held_out, judgement):
     return 1 - own.mean(), f1
 
 
-def dle(sure, X, power):
+def dle(error_estimator, X, power):
     """DLE: boosted trees learn the held-out loss from the row and its prediction."""
-    held_out = sure.held_out_
+    held_out = error_estimator.held_out_
     losses = np.abs(held_out.truth - held_out.prediction) ** power
-    table = np.column_stack([encode(sure, take(X, held_out.rows)), held_out.prediction])
+    table = np.column_stack([encode(error_estimator, take(X, held_out.rows)), held_out.prediction])
     return HistGradientBoostingRegressor(random_state=0).fit(table, losses)
 
 
-def encode(sure, X):
+def encode(error_estimator, X):
     """Rows as the last step of the model takes them."""
-    return sure.estimator_[:-1].transform(X)
+    return error_estimator.estimator_[:-1].transform(X)
 
 
-def measure(sure, X, y, judgement, peers, base):
+def measure(error_estimator, X, y, judgement, peers, base):
     """Lines for one batch: the estimates, and the truth beside them."""
-    rows = NewRows(sure).add(X, judgement)
-    if hasattr(sure, "classes_"):
-        return class_lines(sure, rows, y, judgement, base)
-    return size_lines(sure, rows, X, y, judgement, peers, base)
+    rows = NewRows(error_estimator).add(X, judgement)
+    if hasattr(error_estimator, "classes_"):
+        return class_lines(error_estimator, rows, y, judgement, base)
+    return size_lines(error_estimator, rows, X, y, judgement, peers, base)
 
 
 def line(base, metric, truth, estimate, naive, peer, plain, comparison):
@@ -277,24 +277,26 @@ def line(base, metric, truth, estimate, naive, peer, plain, comparison):
     }
 
 
-def class_lines(sure, rows, y, judgement, base):
+def class_lines(error_estimator, rows, y, judgement, base):
     """Error rate, and for two classes F1."""
     wrong = judgement.prediction != y
     comparison = rows.compare()
     error = rows.estimate("error", CONFIDENCE)
-    peer, peer_f1 = cbpe(sure.held_out_, judgement)
+    peer, peer_f1 = cbpe(error_estimator.held_out_, judgement)
     plain = judgement.error.mean()
     yield line(base, "error", wrong.mean(), error, error.baseline, peer, plain, comparison)
-    if len(sure.classes_) == 2:
-        truth = f1_score(y, judgement.prediction, pos_label=sure.classes_[1], zero_division=0)
+    if len(error_estimator.classes_) == 2:
+        truth = f1_score(
+            y, judgement.prediction, pos_label=error_estimator.classes_[1], zero_division=0
+        )
         f1 = rows.estimate("f1", CONFIDENCE)
         yield line(base, "f1", truth, f1, f1.baseline, peer_f1, np.nan, comparison)
 
 
-def size_lines(sure, rows, X, y, judgement, peers, base):
+def size_lines(error_estimator, rows, X, y, judgement, peers, base):
     """Mean absolute and squared error, as shares of the held-out ones."""
     comparison = rows.compare()
-    table = np.column_stack([encode(sure, X), judgement.prediction])
+    table = np.column_stack([encode(error_estimator, X), judgement.prediction])
     for power, metric in enumerate(("mean_absolute_error", "mean_squared_error"), 1):
         losses = np.abs(y - judgement.prediction) ** power
         result = rows.estimate(metric, CONFIDENCE)
@@ -317,7 +319,7 @@ def fit_case(name, model, task):
     """Fitted error estimator, rows of the pool with their judgement, and rows that are no draws from the pool."""
     X, X_pool, y, y_pool = load(name)
     kind = IndividualErrorClassifier if task == "classification" else IndividualErrorRegressor
-    sure = kind(encoded(model, X), random_state=0).fit(X, y)
+    error_estimator = kind(encoded(model, X), random_state=0).fit(X, y)
     random = np.random.RandomState(0)
     rows = draw(np.ones(len(y_pool)), min(batch_size(y_pool), 500), random)
     changed = {
@@ -325,10 +327,15 @@ def fit_case(name, model, task):
         "moved away": moved_away(take(X_pool, rows), X, random),
     }
     return {
-        "sure": sure,
-        "pool": (X_pool, y_pool, sure.judge(X_pool)),
-        "changed": {kind: (part, y_pool[rows], sure.judge(part)) for kind, part in changed.items()},
-        "peers": [dle(sure, X, power) for power in (1, 2)] if task == "regression" else [],
+        "error_estimator": error_estimator,
+        "pool": (X_pool, y_pool, error_estimator.judge(X_pool)),
+        "changed": {
+            kind: (part, y_pool[rows], error_estimator.judge(part))
+            for kind, part in changed.items()
+        },
+        "peers": [dle(error_estimator, X, power) for power in (1, 2)]
+        if task == "regression"
+        else [],
     }
 
 
@@ -344,9 +351,9 @@ def measure_case(case, base):
     for shift, odds in batches(X, y, base["task"], random):
         rows = draw(odds, batch_size(y), random)
         batch = take(X, rows), y[rows], rows_of(judgement, rows)
-        yield from measure(case["sure"], *batch, case["peers"], {**base, "shift": shift})
+        yield from measure(case["error_estimator"], *batch, case["peers"], {**base, "shift": shift})
     for shift, batch in case["changed"].items():
-        yield from measure(case["sure"], *batch, case["peers"], {**base, "shift": shift})
+        yield from measure(case["error_estimator"], *batch, case["peers"], {**base, "shift": shift})
 
 
 def compare_same(name, split):
@@ -356,10 +363,12 @@ def compare_same(name, split):
     size = min(1000, len(y) // 2)
     learned, others = order[:size], order[size : size + 5 * BATCH]
     model = encoded(LogisticRegression(max_iter=2000), X)
-    sure = IndividualErrorClassifier(model, indicators=Confidence(), cv=2, random_state=0)
-    sure.fit(take(X, learned), y[learned])
+    error_estimator = IndividualErrorClassifier(
+        model, indicators=Confidence(), cv=2, random_state=0
+    )
+    error_estimator.fit(take(X, learned), y[learned])
     for rows in np.array_split(others, 5):
-        comparison = compare_rows(sure, take(X, rows))
+        comparison = compare_rows(error_estimator, take(X, rows))
         yield {
             "table": name,
             "split": split,

@@ -45,9 +45,11 @@ def load(name):
 def measure(X, X_test, y, y_test, model, size):
     """AUGRC of the estimated error and of own confidence, seconds of the fit, microseconds to judge a row."""
     start = time.process_time()
-    sure = IndividualErrorClassifier(model, max_reference_rows=size, random_state=0).fit(X, y)
+    error_estimator = IndividualErrorClassifier(model, max_reference_rows=size, random_state=0).fit(
+        X, y
+    )
     fitted = time.process_time()
-    judgement = sure.judge(X_test)
+    judgement = error_estimator.judge(X_test)
     judged = time.process_time()
     wrong = judgement.prediction != y_test
     own = augrc_loss(wrong, 1 - judgement.probabilities.max(axis=1))

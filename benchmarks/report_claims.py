@@ -125,8 +125,10 @@ class Fresh:
                 query("confidence", fitted[0], self.take(rest)[0], n_more, random_state=self.draw)
             ]
         else:
-            sure = IndividualErrorRegressor(self.model, cv=3, random_state=0).fit(*self.take(start))
-            asked = rest[np.argsort(-sure.predict_error(self.take(rest)[0]))[:n_more]]
+            error_estimator = IndividualErrorRegressor(self.model, cv=3, random_state=0).fit(
+                *self.take(start)
+            )
+            asked = rest[np.argsort(-error_estimator.predict_error(self.take(rest)[0]))[:n_more]]
         drawn = self.draw.permutation(rest)[:n_more]
         grown = [self.predicted(self.fit(np.append(start, more))) for more in (drawn, asked)]
         return share(*grown)

@@ -119,12 +119,14 @@ def same_bytes(one, other):
 
 def rate_of_model(model):
     """Rows per second of the model's own `predict_proba`, on one core, in chunks as `score` has them."""
-    sure = skops.load(model, trusted=skops.get_untrusted_types(file=model))  # written just now
+    error_estimator = skops.load(
+        model, trusted=skops.get_untrusted_types(file=model)
+    )  # written just now
     rows = make_rows(100_000, seed=1).drop(columns=TARGET)
     with threadpool_limits(1):
         start = time.process_time()
         for at in range(0, len(rows), 10_000):
-            sure.estimator_.predict_proba(rows[at : at + 10_000])
+            error_estimator.estimator_.predict_proba(rows[at : at + 10_000])
     return len(rows) / (time.process_time() - start)
 
 

@@ -53,9 +53,9 @@ def own_doubt(shares, distances, n_neighbors):
 
 def judge_fold(model, X, y, train, test):
     """What is known of each series of the tenth part."""
-    sure = IndividualErrorClassifier(model, random_state=0).fit(X[train], y[train])
-    judgement = sure.judge(X[test])
-    distances = sure.kneighbors(X[test], model.n_neighbors)[0].mean(axis=1)
+    error_estimator = IndividualErrorClassifier(model, random_state=0).fit(X[train], y[train])
+    judgement = error_estimator.judge(X[test])
+    distances = error_estimator.kneighbors(X[test], model.n_neighbors)[0].mean(axis=1)
     columns = judgement.columns
     return {
         "wrong": judgement.prediction != y[test],

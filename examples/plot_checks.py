@@ -46,14 +46,18 @@ print(f"{copies.code}: {copies.sentence}")
 # The labels: how many of the rows at the top of the list were flipped?
 
 model = HistGradientBoostingClassifier(random_state=0)
-sure = IndividualErrorClassifier(model, random_state=0).fit(X, y)
-errors = find_label_errors(sure)
+error_estimator = IndividualErrorClassifier(model, random_state=0).fit(X, y)
+errors = find_label_errors(error_estimator)
 print(f"p-value of so many contradictions if rows were merely hard: {errors.p_value:.1g}")
 
 n_looked_at = np.arange(1, 201)
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 axes.plot(n_looked_at, flipped[errors.rows].cumsum()[:200], label="find_label_errors")
-own = np.argsort(sure.held_out_.probabilities[np.arange(n_rows), np.searchsorted(sure.classes_, y)])
+own = np.argsort(
+    error_estimator.held_out_.probabilities[
+        np.arange(n_rows), np.searchsorted(error_estimator.classes_, y)
+    ]
+)
 axes.plot(
     n_looked_at, flipped[own].cumsum()[:200], label="the model's own probability of the label"
 )

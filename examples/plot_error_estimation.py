@@ -27,15 +27,15 @@ from surefoot.plots import RiskCoverageDisplay
 X, y = load_digits(return_X_y=True)
 X, X_new, y, y_new = train_test_split(X, y, test_size=0.5, random_state=0)
 model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-sure = IndividualErrorClassifier(model, random_state=0).fit(X, y)
+error_estimator = IndividualErrorClassifier(model, random_state=0).fit(X, y)
 
-RiskCoverageDisplay.from_estimator(sure, X_new, y_new)
+RiskCoverageDisplay.from_estimator(error_estimator, X_new, y_new)
 plt.show()
 
 # %%
 # The twelve digits with the highest estimated error, each with the prediction and the estimate. Mistakes are red.
 
-error, predicted = sure.predict_error(X_new), sure.predict(X_new)
+error, predicted = error_estimator.predict_error(X_new), error_estimator.predict(X_new)
 most = np.argsort(-error)[:12]
 figure, axes = plt.subplots(2, 6, figsize=(8, 3.2), layout="constrained")
 for ax, i in zip(axes.flat, most, strict=True):

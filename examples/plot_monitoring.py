@@ -29,8 +29,8 @@ def make_rows(n_rows, heat=0.0, changed=False):
 
 
 X_old, y_old = make_rows(1500)
-sure = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X_old, y_old)
-print(f"{sure.held_out_.losses.mean():.1%} wrong when it was fitted")
+error_estimator = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X_old, y_old)
+print(f"{error_estimator.held_out_.losses.mean():.1%} wrong when it was fitted")
 
 # %%
 # A year of weeks, 300 rows each. The 12th to the 20th have warmer rows; from the 38th on, one column counts for less.
@@ -44,21 +44,21 @@ weeks = [
 # %%
 # The error of each week is estimated without labels. Every fourth week is audited: 80 of its rows get a label, drawn
 # so that rows which are probably wrong come more often. The dots are the true errors, which nobody knows in use.
-estimates = [estimate_performance(sure, X) for X, _ in weeks]
+estimates = [estimate_performance(error_estimator, X) for X, _ in weeks]
 audits = [None] * 52
 for number in range(1, 52, 4):
     X, y = weeks[number]
-    drawn = audit(sure, X, 80, random_state=number)
+    drawn = audit(error_estimator, X, 80, random_state=number)
     audits[number] = drawn.result(y[drawn.rows])
 figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
-true_errors = [np.mean(sure.predict(X) != y) for X, y in weeks]
+true_errors = [np.mean(error_estimator.predict(X) != y) for X, y in weeks]
 ax.plot(starts, true_errors, ".", color="black", label="true error")
 PerformanceOverTimeDisplay.from_estimates(starts, estimates, audits=audits, ax=ax)
 
 # %%
 # In spring the estimate rises with the true error, and the display of a week shows which column moved.
 spring_week = weeks[15]
-ShiftDisplay.from_result(compare_rows(sure, spring_week[0]))
+ShiftDisplay.from_result(compare_rows(error_estimator, spring_week[0]))
 
 # %%
 # In autumn the estimate stays where it was, although more than twice as many predictions are wrong: nothing in the
@@ -75,7 +75,7 @@ november = range(43, 48)
 X_new = np.vstack([weeks[number][0] for number in november])
 y_new = np.concatenate([weeks[number][1] for number in november])
 times = np.repeat(starts[november], 300)
-drawn = audit(sure, X_new, 200, random_state=0)
-report = MonitoringReport(sure, audit=drawn.result(y_new[drawn.rows])).add(X_new, times)
+drawn = audit(error_estimator, X_new, 200, random_state=0)
+report = MonitoringReport(error_estimator, audit=drawn.result(y_new[drawn.rows])).add(X_new, times)
 verdict = report.summarize()["verdict"]
 print(verdict["headline"], *verdict["sentences"], sep="\n")

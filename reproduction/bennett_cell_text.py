@@ -32,7 +32,11 @@ def run(out: Path, *, quick: bool = False) -> str:
         LocalSensitivity(per_class=True, sampling=s, random_state=0) for s in Neighborhood.SAMPLINGS
     ]
     strive = StriveClassifier(
-        models(), indicators, final_estimator=paper_metaclassifier(), cv=corpus.folds
+        models(),
+        indicators,
+        final_estimator=paper_metaclassifier(),
+        cv=corpus.folds,
+        random_state=0,
     )
     strive.fit(corpus.X_train, corpus.y_train)
     columns = strive.meta_columns(corpus.X_test)

@@ -70,7 +70,7 @@ def run(out: Path, *, quick: bool = False) -> str:
     tests: list[Row] = []
     selections: list[Row] = []
     for corpus in progress(corpora, total=len(corpora), label="corpora"):
-        strive = StriveClassifier(base_models(), reliability(), cv=corpus.folds)
+        strive = StriveClassifier(base_models(), reliability(), cv=corpus.folds, random_state=0)
         strive.fit(corpus.X_train, corpus.y_train)
         truth, assigned, large = (
             corpus.y_test == 1,

@@ -26,7 +26,7 @@ ROWS_OF_A_CASE = 300
 # Relative sizes of errors are limited to this range: a few huge errors must not outweigh all others.
 LEAST_RATIO, MOST_RATIO = 1e-3, 20.0
 
-# What surefoot reads: version of the columns, and the columns of the default indicators that they are made of.
+# Version of the columns, and the columns of the default indicators that they are made of: surefoot reads both.
 VERSION = 1
 LENGTHS = (
     "NeighborDisagreement__gap_10",
@@ -72,7 +72,8 @@ def run(out: Path, *, quick: bool = False) -> str:
     content = BytesIO()
     shown = cases[0].columns[:200]
     arrays = tree_arrays(learned, shown, np.log(learned.predict(shown)))
-    np.savez_compressed(content, version=np.array(VERSION), **arrays)  # type: ignore[arg-type]
+    asked = np.array([*LENGTHS, DISTANCE, PREDICTION])
+    np.savez_compressed(content, version=np.array(VERSION), columns=asked, **arrays)  # type: ignore[arg-type]
     write_whole(out / "size_prior.npz", content.getvalue())
     if quick:
         return collected

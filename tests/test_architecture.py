@@ -5,9 +5,8 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
@@ -24,9 +23,15 @@ LIMITS = {
 PRIVATE_NAMES_IN_TESTS = 91
 
 
+@cache
+def nodes_of(text):
+    """Every node of the text of a module."""
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def imported_names(text, package):
     """Line and dotted name of every import in the text of a module of `package`, wherever it stands."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -104,7 +109,7 @@ def name_in_package(name):
 
 def count_statements(text):
     """Number of statements of a module, docstrings aside."""
-    nodes = list(ast.walk(ast.parse(text)))
+    nodes = nodes_of(text)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = [ast.get_docstring(node) for node in nodes if isinstance(node, documented)]
     n_statements = sum(isinstance(node, ast.stmt) for node in nodes)
@@ -155,21 +160,6 @@ if TYPE_CHECKING:
     assert reaching_in(texts) == ["src/surefoot/b/_x.py:1: surefoot.b.part._own.thing"]
 
 
-def test_what_a_package_owns_or_another_exports_may_be_imported():
-    text = """
-import numpy._core
-from surefoot import __version__
-from surefoot._shared import thing
-from surefoot.a import thing
-from surefoot.b._own import thing
-from . import _own
-from .._shared import thing
-"""
-    paths = [Path("src/surefoot/b/__init__.py"), Path("src/surefoot/b/_x.py")]
-    assert reaching_in(dict.fromkeys(paths, text)) == []
-    assert private_imports("from surefoot.b._own import thing", "surefoot.b.part") == []
-
-
 def test_tests_import_fewer_and_fewer_private_names():
     imported = [
         name for text in read_tests().values() for _, name in private_imports(text, "surefoot")
@@ -188,52 +178,12 @@ def test_tests_import_what_a_package_exports_from_the_package():
     assert not roundabout, "\n".join(roundabout)
 
 
-def test_an_exported_name_is_recognised_in_its_private_module():
-    text = """
-from surefoot.report._report import ReliabilityReport, model_name
-from surefoot.report.page._render import render
-from surefoot._kernels._cells import cell_votes
-"""
-    names = {name_in_package(name) for _, name in private_imports(text, "surefoot")}
-    assert names & names_of_packages("**") == {
-        "surefoot.report.ReliabilityReport",
-        "surefoot.report.page.render",
-        "surefoot._kernels.cell_votes",
-    }
-
-
 def test_the_reference_lists_exactly_the_public_names():
     documented = documented_names((ROOT / "docs/api.rst").read_text())
     missing, unknown = public_names() - set(documented), set(documented) - public_names()
     assert not missing, f"exported, not in docs/api.rst: {sorted(missing)}"
     assert not unknown, f"in docs/api.rst, not exported: {sorted(unknown)}"
     assert len(documented) == len(set(documented))
-
-
-def test_names_are_read_from_modules_and_from_pages():
-    assert exported_names('from a import b\n\n__all__ = ["b", "c"]\n') == ["b", "c"]
-    with pytest.raises(ValueError, match="no __all__"):
-        exported_names("from a import b\n")
-    page = """
-.. currentmodule:: surefoot.a
-
-.. autosummary::
-   :toctree: api
-
-   one
-   two
-
-Some words about
-
-   three
-
-.. currentmodule:: surefoot.b
-
-.. autosummary::
-
-   one
-"""
-    assert documented_names(page) == ["surefoot.a.one", "surefoot.a.two", "surefoot.b.one"]
 
 
 def test_the_library_stays_within_its_limits():

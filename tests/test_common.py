@@ -191,7 +191,19 @@ def boosting_failures(estimator):
     return {WEIGHT_CHECKS[0]: MODEST_COUNTS_ROWS} if estimator.variant == "modest" else {}
 
 
-@parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures)
+def with_slow_twins(checks):
+    """Checks, of which those are slow that differ from another in the container or the precision of a table alone."""
+    names, pairs = checks.args
+    params = []
+    for pair in pairs:
+        estimator, check = getattr(pair, "values", pair)
+        is_twin = "readonly_memmap" in check.keywords or "sparse_matrix" in check.func.__name__
+        marks = [*getattr(pair, "marks", ()), *([pytest.mark.slow] if is_twin else [])]
+        params.append(pytest.param(estimator, check, marks=marks))
+    return pytest.mark.parametrize(names, params, **checks.kwargs)
+
+
+@with_slow_twins(parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures))
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

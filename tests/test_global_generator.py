@@ -23,7 +23,6 @@ from surefoot import (
     AbstainingClassifier,
     Confidence,
     IndividualErrorClassifier,
-    IndividualErrorRegressor,
     LocalSelectionClassifier,
     LocalSensitivity,
     ReliabilityReport,
@@ -49,7 +48,9 @@ from test_common import INSTANCES, VARIANTS
 CLASSES = make_classification(80, 5, random_state=0)
 NUMBERS = make_regression(80, 5, noise=1, random_state=0)
 LINE = LogisticRegression().fit(*CLASSES)
-SURE = IndividualErrorClassifier(LINE, indicators=Confidence(), random_state=0).fit(*CLASSES)
+ERROR_ESTIMATOR = IndividualErrorClassifier(LINE, indicators=Confidence(), random_state=0).fit(
+    *CLASSES
+)
 DRAWING = [LocalSensitivity(sampling="uniform"), ResamplingSpread(n_resamples=3), SecondOpinion()]
 
 ANSWERS = (
@@ -101,7 +102,7 @@ def serve_a_page():
 FUNCTIONS = {
     "serve": serve_a_page,
     "assess": lambda: assess(LINE, *CLASSES, random_state=0),
-    "audit": lambda: audit(SURE, CLASSES[0], 9, random_state=0),
+    "audit": lambda: audit(ERROR_ESTIMATOR, CLASSES[0], 9, random_state=0),
     "bias_variance": lambda: bias_variance(
         Ridge(), *NUMBERS, *NUMBERS, n_resamples=5, random_state=0
     ),
@@ -225,10 +226,3 @@ def test_a_draw_is_noticed():
     for draw_one in (np.random.rand, random.random):
         with pytest.raises(AssertionError), no_global_draws():
             draw_one()
-
-
-@pytest.mark.slow
-def test_the_regressor_learns_alike_from_one_seed():
-    model = IndividualErrorRegressor(Ridge(), indicators=SecondOpinion(), cv=2, random_state=0)
-    fits = [clone(model).fit(*NUMBERS) for _ in "ab"]
-    np.testing.assert_array_equal(*(model.judge(NUMBERS[0]).error for model in fits))

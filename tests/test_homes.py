@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.model_files import TRUSTED
 
 OWN = [

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from surefoot._periods import as_times, check_every, period_name, period_starts
+from surefoot._periods import as_times, check_every, period_starts
 
 # A leap year, its ends, and days before 1970.
 DAYS = [date(2019, 12, 1) + timedelta(days=17 * i) for i in range(60)]
@@ -31,11 +31,6 @@ def test_first_days_are_those_of_the_calendar(every):
 def test_gaps_stay_gaps(every):
     times = np.array(["NaT", "2026-11-16"], dtype="datetime64[us]")
     assert np.isnat(period_starts(times, every)).tolist() == [True, False]
-
-
-def test_weeks_have_the_number_and_the_year_of_iso_8601():
-    assert period_name(np.datetime64("2020-12-28"), "week") == "week 53 of 2020"
-    assert period_name(np.datetime64("2026-11-16"), "week") == "week 47 of 2026"
 
 
 def test_what_is_no_time_or_no_period_is_one_sentence():

@@ -66,6 +66,7 @@ def warm():
         ReliabilityReport(model, *rows).summarize()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("warm")
 @pytest.mark.parametrize(
     ("model", "rows"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from surefoot import IndividualErrorClassifier, RecalibratedClassifier, StriveClassifier
+from surefoot import IndividualErrorClassifier, RecalibratedClassifier
 from surefoot._splits import never_held_out, resolve_cv
 from surefoot.indicators import Confidence
 
@@ -63,16 +63,6 @@ def test_every_training_fold_has_every_class_and_no_group_is_divided(seed):
         assert set(groups[train]).isdisjoint(groups[test])
 
 
-def test_a_group_that_alone_has_a_class_is_learned_from_as_a_whole():
-    groups = np.repeat(np.arange(10), 6)
-    y = np.tile(["a", "b"], 30)
-    y[14] = "c"  # of group 2
-    splits, never = folds(y, groups=groups)
-    assert never == list(range(12, 18))
-    assert len(splits) == 5
-    assert all(np.isin(never, train).all() for train, _ in splits)
-
-
 def test_a_splitter_of_the_user_is_used_as_it_is():
     y = np.array([0, 1] * 10 + [2])
     splitter = KFold(3)
@@ -98,21 +88,16 @@ def table():
 
 def test_an_error_estimator_judges_all_but_the_rare_rows(table):
     X, y = table
-    sure = IndividualErrorClassifier(
+    error_estimator = IndividualErrorClassifier(
         LogisticRegression(), indicators=Confidence(), random_state=0
     ).fit(X, y)
-    assert sure.never_held_out_.tolist() == [7, 33, 50]
-    assert sure.held_out_.rows.tolist() == [row for row in range(80) if row not in (7, 33, 50)]
-    assert sure.classes_.tolist() == ["high", "low", "mid", "top"]
-    assert sure.held_out_.probabilities.shape == (77, 4)
-    assert sure.predict_set(X).shape == (80, 4)
-
-
-def test_strive_combines_models_where_a_class_has_one_row(table):
-    X, y = table
-    combined = StriveClassifier([("line", LogisticRegression())]).fit(X, y)
-    assert combined.held_out_.rows.tolist() == [row for row in range(80) if row not in (7, 33, 50)]
-    assert set(combined.predict(X)) <= set(y)
+    assert error_estimator.never_held_out_.tolist() == [7, 33, 50]
+    assert error_estimator.held_out_.rows.tolist() == [
+        row for row in range(80) if row not in (7, 33, 50)
+    ]
+    assert error_estimator.classes_.tolist() == ["high", "low", "mid", "top"]
+    assert error_estimator.held_out_.probabilities.shape == (77, 4)
+    assert error_estimator.predict_set(X).shape == (80, 4)
 
 
 def test_recalibration_needs_held_out_rows_of_every_class(table):

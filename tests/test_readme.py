@@ -44,11 +44,13 @@ def percent_caught(rows, doubt):
     return 100 * checked["loss"].sum() / rows["loss"].sum()
 
 
+@pytest.mark.slow
 def test_the_report_prints_the_words_shown(report):
     printed, _ = report
     assert FIGURE.sub("#", printed) == FIGURE.sub("#", shown_report())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["shown", "printed"])
 def test_the_figures_are_those_of_the_rows(report, source):
     printed, rows = report
@@ -64,6 +66,7 @@ def test_the_figures_are_those_of_the_rows(report, source):
     assert answered == pytest.approx(100 * rows["accepted"].mean(), abs=0.5 + row)
 
 
+@pytest.mark.slow
 def test_the_gains_shown_are_those_printed(report):
     printed, rows = report
     shown, measured = (

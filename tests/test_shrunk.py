@@ -81,15 +81,6 @@ def test_a_topic_with_three_rows_keeps_the_weights_of_the_others():
     assert abs(alone[1] - 2) > abs(topic[1] - 2)  # 2 is the truth
 
 
-def test_columns_are_cut_off_at_what_was_learned_from_but_for_the_start():
-    columns, truth = scored(800)
-    line = SteppedLogistic(0, [Step(range(3), False)]).fit(columns, truth, folds(800)).lines_[0]
-    highest = columns[:, 0].max(axis=0)
-    beyond = np.array([[0, 0, 0], [0, 9, 9], [0, 99, 99], [9, 0, 0]])
-    at, far, further, surer = line.decision_function(highest + beyond)
-    assert at == far == further < surer
-
-
 def test_of_many_easy_rows_few_are_needed(monkeypatch):
     columns, truth = scored(4000)
     columns[:, :, 0] -= 4.0

@@ -23,11 +23,6 @@ def test_later_rows_are_held_out_once_by_all_the_earlier_ones(times, n_folds):
     assert set(held_out) | set(splits[0][0]) == set(range(len(times)))
 
 
-def test_parts_in_time_are_about_equal():
-    sizes = [len(test) for _, test in splits_in_time(np.arange(600)[::-1], 5)]
-    assert sizes == [100] * 5
-
-
 @pytest.mark.parametrize("stratified", [True, False])
 def test_a_number_of_folds_is_shuffled_by_its_seed_and_a_splitter_is_not(stratified):
     y = np.repeat([0, 1], 50)

@@ -6,11 +6,6 @@ import pytest
 from surefoot._validation import check_option, check_share
 
 
-@pytest.mark.parametrize("share", [0.05, np.float32(0.5), np.float64(0.999)])
-def test_a_share_passes(share):
-    check_share(share, "confidence")
-
-
 @pytest.mark.parametrize("value", [0, 1, 1.5, -0.1, np.nan, float("nan"), np.float64("nan"), True])
 def test_what_is_no_share_is_one_sentence(value):
     with pytest.raises(ValueError, match=r"^confidence == .*, must be"):

@@ -10,12 +10,16 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import check_same_rows, check_training_rows, common_classes
 from surefoot._models import clone_with_seed
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels
+from surefoot._validation import (
+    check_class_labels,
+    check_same_rows,
+    check_training_rows,
+    common_classes,
+)
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 
 ErrorEstimator = IndividualErrorClassifier | IndividualErrorRegressor
@@ -43,6 +47,12 @@ class HeldOutErrors(NamedTuple):
     error: Floats
 
 
+def all_have_probabilities(ensemble: Any) -> bool:
+    """True if every model of an ensemble has `predict_proba`."""
+    models = [model for _, model in ensemble.estimators if model != "drop"]
+    return all(hasattr(model, "predict_proba") for model in models)
+
+
 class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
     """Base of ensembles that use the estimated error of each of their models on each row.
 
@@ -50,6 +60,21 @@ class ErrorEstimatorEnsemble(HeterogeneousEnsemble):
     `_estimate_errors` returns their estimates. A subclass may override their parameters
     (`_error_estimator_settings`).
     """
+
+    def __init__(
+        self,
+        estimators: Any,
+        error_estimator: Any = None,
+        *,
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.error_estimator = error_estimator
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _error_estimator_settings(self) -> dict[str, Any]:
         """Further parameters of the error estimators."""

@@ -50,7 +50,7 @@ def in_threads(function: Callable[[slice], None], batches: Iterable[slice]) -> N
             pass  # an error in a thread is raised here
 
 
-class Stored:
+class PickledModel:
     """Model as bytes in one array, an argument of many tasks: joblib hands an array to other processes once.
 
     As an argument itself, the model would be pickled for every task, and each time joblib would store its large
@@ -80,12 +80,12 @@ class Stored:
 
 def shared_model(model: Any, n_jobs: int | None) -> Any:
     """Model as an argument of many tasks; `model_of` makes the model of it again."""
-    return model if effective_n_jobs(n_jobs) == 1 else Stored(model)
+    return model if effective_n_jobs(n_jobs) == 1 else PickledModel(model)
 
 
 def model_of(shared: Any) -> Any:
     """Model from what `shared_model` returned."""
-    return shared.load() if isinstance(shared, Stored) else shared
+    return shared.load() if isinstance(shared, PickledModel) else shared
 
 
 def free_memory() -> float:
@@ -105,7 +105,7 @@ def of_process() -> float:
 
 def of_machine() -> float:
     """Memory that the system calls available, with what it would give back; infinite if it does not tell."""
-    available = figures("/proc/meminfo").get("MemAvailable:")
+    available = numbers_in("/proc/meminfo").get("MemAvailable:")
     return inf if available is None else 1024 * available
 
 
@@ -115,11 +115,11 @@ def of_container() -> float:
     limit, used = (lines_of(f"{group}/memory.{name}") for name in ("max", "current"))
     if not limit or not used or not limit[0].isdigit():
         return inf
-    cached = figures(f"{group}/memory.stat").get("inactive_file", 0)
+    cached = numbers_in(f"{group}/memory.stat").get("inactive_file", 0)
     return int(limit[0]) - int(used[0]) + cached
 
 
-def figures(path: str) -> dict[str, int]:
+def numbers_in(path: str) -> dict[str, int]:
     """Names and whole numbers at the beginning of each line of a file of the system."""
     words = [line.split() for line in lines_of(path)]
     return {line[0]: int(line[1]) for line in words if len(line) > 1 and line[1].isdigit()}

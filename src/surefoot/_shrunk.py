@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 
 from surefoot._typing import Floats, Ints, Mask, Split
 
@@ -29,6 +29,12 @@ LEAST_NEGATIVES = 200
 def with_ones(rows: Floats) -> Floats:
     """Rows with a column of ones before the others."""
     return np.column_stack([np.ones(len(rows)), rows])
+
+
+def smoothed_targets(y: Any, weight: Floats) -> Floats:
+    """Targets of Platt (1999): of n ones each is (n + 1)/(n + 2), of n zeros 1/(n + 2), so never exactly 0 or 1."""
+    n_ones, n_zeros = weight[y == 1].sum(), weight[y == 0].sum()
+    return np.where(y == 1, (n_ones + 1) / (n_ones + 2), 1 / (n_zeros + 2))
 
 
 def fit_logistic(
@@ -104,7 +110,7 @@ class Step(NamedTuple):
     by_topic: bool
 
 
-class LogOddsLine(ClassifierMixin, BaseEstimator):
+class LogOddsLine(BaseEstimator):
     """Log-odds of one topic: an intercept and a weighted sum of columns, clipped to the range that was learned from."""
 
     def __init__(self, intercept: float, coef: Floats, low: Floats, high: Floats) -> None:
@@ -112,11 +118,6 @@ class LogOddsLine(ClassifierMixin, BaseEstimator):
         self.coef = coef
         self.low = low
         self.high = high
-
-    @property
-    def classes_(self) -> NDArray[np.int64]:
-        """Labels: 0 without the topic, 1 with it."""
-        return np.array([0, 1])
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of each row; higher means that the topic is more likely."""
@@ -127,13 +128,6 @@ class LogOddsLine(ClassifierMixin, BaseEstimator):
         """Probabilities of 0 and of 1."""
         positive = expit(self.decision_function(X))
         return np.column_stack([1 - positive, positive])
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """1 where the log-odds are above 0, else 0."""
-        return (self.decision_function(X) > 0).astype(np.int64)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 class SteppedLogistic:

@@ -1,13 +1,8 @@
 """Stopping rule of active learning: stop when predictions no longer change (Bloodgood and Vijay-Shanker 2009)."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length, check_scalar
-
-from surefoot._validation import check_number
 
 # Most rows that need be watched: enough to see a change of a few in a hundred.
 MOST_WATCHED = 1000
@@ -52,18 +47,16 @@ class StoppingRule:
     def __init__(
         self, *, tolerance: float = TOLERANCE, state: dict[str, Any] | None = None
     ) -> None:
-        check_number(tolerance, "tolerance", min_val=0, max_val=1)
-        self.tolerance = float(tolerance)
-        looks = [] if state is None else state["looks"]
-        self._looks = [(int(look["n_labels"]), list(look["predictions"])) for look in looks]
-        compared = None if state is None else state["compared"]
-        self._compared = None if compared is None else (int(compared[0]), int(compared[1]))
+        self.tolerance = tolerance
+        known = state or {"looks": [], "compared": None}
+        self._looks = [(look["n_labels"], look["predictions"]) for look in known["looks"]]
+        self._compared = known["compared"]
 
     @property
     def state(self) -> dict[str, Any]:
         """State of the rule, in numbers, strings, lists and dicts that JSON can store."""
         looks = [{"n_labels": n, "predictions": predictions} for n, predictions in self._looks]
-        return {"looks": looks, "compared": None if self._compared is None else [*self._compared]}
+        return {"looks": looks, "compared": self._compared}
 
     def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
         """Compare the predictions of a newly fitted model with those of the model that had half as many labels.
@@ -78,9 +71,8 @@ class StoppingRule:
         labelled : array-like of bool of shape (n_rows,), default=None
             Which of the watched rows are labelled by now. They are left out: a model may know them by heart.
         """
-        classes = self._checked(predictions)
-        check_scalar(n_labels, "n_labels", Integral, min_val=1)
-        is_open = ~_mask(labelled, len(classes))
+        classes = np.asarray(predictions).tolist()
+        is_open = ~np.asarray([False] * len(classes) if labelled is None else labelled)
         earlier = [look for look in self._looks if look[0] < n_labels]
         n_halves = sum(2 * look[0] <= n_labels for look in earlier)
         # Of the looks at half of the labels or fewer, only the last will be needed again.
@@ -90,18 +82,6 @@ class StoppingRule:
             pairs = zip(self._looks[0][1], classes, strict=True)
             changed = np.array([before != after for before, after in pairs])
             self._compared = int(changed[is_open].sum()), int(is_open.sum())
-
-    def _checked(self, predictions: Any) -> list[Any]:
-        """Predictions as a list of plain values; raise an error if they cannot be those of the rows watched before."""
-        classes = np.asarray(predictions)
-        if classes.ndim != 1 or len(classes) == 0:
-            raise ValueError("predictions must be a list of classes, one for each watched row.")
-        if self._looks and len(classes) != len(self._looks[-1][1]):
-            raise ValueError(
-                f"predictions has {len(classes)} rows, but those before had {len(self._looks[-1][1])}: the "
-                "same rows must be watched each time."
-            )
-        return [label.item() if isinstance(label, np.generic) else label for label in classes]
 
     @property
     def changed(self) -> float:
@@ -138,13 +118,3 @@ class StoppingRule:
         if n_changed / n_rows <= self.tolerance:
             return f"Go on: {changes}, but so few rows prove nothing."
         return f"Go on: {changes}; {self.tolerance:.0%} or fewer would be a reason to stop."
-
-
-def _mask(labelled: Any, n_rows: int) -> NDArray[np.bool_]:
-    if labelled is None:
-        return np.zeros(n_rows, dtype=bool)
-    mask = np.asarray(labelled)
-    if mask.dtype != bool:
-        raise ValueError("labelled must have True or False for each watched row.")
-    check_consistent_length(mask, np.empty(n_rows))
-    return mask

@@ -1,16 +1,40 @@
-"""Checks of arguments that more than one package makes."""
+"""Checks of arguments, rows and targets that more than one package makes.
 
-from collections.abc import Sequence
-from math import isnan
-from numbers import Real
+The values of a row are checked by the model itself.
+"""
+
+from collections.abc import Callable, Sequence
+from math import ceil, floor, isnan, log2
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_scalar
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length, check_scalar
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from surefoot._sklearn_private import check_sample_weight
-from surefoot._typing import Floats
+from surefoot._tables import as_table
+from surefoot._typing import Floats, Ints
+
+# Up to so many different numbers may be classes, however few rows there are.
+MANY_VALUES = 20
+
+# Radius of a window that is none: larger than any series, and still a number that a kernel can add to.
+UNBOUNDED = 1 << 40
+
+# Name of a metric, function of two rows, or a neighbour search of the user's own, not yet fitted.
+Metric = str | Callable[[Any, Any], float] | Any
+
+# Metrics that allow points between two rows, by all their names; p of "minkowski" is 2.
+METRICS = {
+    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
+    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
+    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
+    "sqeuclidean": "sqeuclidean",
+}
 
 
 def check_number(value: Any, name: str, **bounds: Any) -> float:
@@ -63,18 +87,13 @@ def check_class_labels(y: Any) -> None:
     """Raise one sentence unless the targets are classes, as a classifier needs them."""
     kind = type_of_target(y, input_name="y")
     if kind.startswith("continuous"):
+        fraction = next(value for value in np.ravel(np.asarray(y, dtype=float)) if value % 1)
         raise ValueError(
-            f"Unknown label type: y holds continuous numbers such as {_first_fraction(y):g}, and a classifier predicts "
+            f"Unknown label type: y holds continuous numbers such as {fraction:g}, and a classifier predicts "
             "classes: fit a regressor instead, or divide y into classes first."
         )
     if kind == "unknown":
         check_classification_targets(y)  # says what it may be
-
-
-def _first_fraction(y: Any) -> float:
-    """First value that is no whole number."""
-    values = np.ravel(np.asarray(y, dtype=np.float64))
-    return float(values[values % 1 != 0][0])
 
 
 def check_weights(sample_weight: Any, vector: Floats) -> Floats:
@@ -86,3 +105,137 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
     """Weighted mean, which may be infinite; rows of weight 0 are left out, whatever their value."""
     counted = weights > 0
     return float(np.average(values[counted], weights=weights[counted]))
+
+
+def check_training_rows(
+    action: Any, X: Any, y: Any, sample_weight: Any = None, *, reset: bool = True
+) -> tuple[Any, NDArray[Any], Floats | None]:
+    """Rows as a table, targets and weights as arrays; the column names are stored on the action, or compared."""
+    validate_data(action, X, y, reset=reset, skip_check_array=True)
+    X, y = as_table(X), column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    if len(y) == 0:
+        raise ValueError("X and y have no rows: a minimum of two is required.")
+    assert_all_finite(y, input_name="y")
+    if sample_weight is not None:
+        sample_weight = check_sample_weight(
+            sample_weight, y, dtype=np.float64, ensure_non_negative=True
+        )
+    return X, y, sample_weight
+
+
+def check_rows(action: Any, X: Any) -> Any:
+    """New rows as a table; raises if the action is not fitted or was fitted on other columns."""
+    check_is_fitted(action)
+    X = as_table(X)
+    validate_data(action, X, reset=False, skip_check_array=True)
+    return X
+
+
+def known_classes(estimator: Any, y: NDArray[Any]) -> NDArray[Any]:
+    """Classes in y, or those of a frozen model; raises if a class in y is unknown to a frozen model."""
+    frozen = isinstance(estimator, FrozenEstimator)
+    if not frozen:
+        check_are_no_amounts(y)
+    check_class_labels(y)
+    if not frozen:
+        return np.unique(y)
+    check_is_fitted(estimator.estimator)
+    known = np.asarray(estimator.classes_)
+    if unknown := sorted(set(y.tolist()) - set(known.tolist())):
+        raise ValueError(f"y has class {unknown[0]!r}, which the frozen estimator does not know.")
+    return known
+
+
+def check_are_no_amounts(y: NDArray[Any]) -> None:
+    """Raise a ValueError if y holds whole numbers, and a different one in most rows: amounts, no classes."""
+    if y.dtype.kind not in "iuf" or np.any(y % 1):
+        return
+    n_values = len(np.unique(y))
+    if n_values > max(MANY_VALUES, len(y) / 2):
+        raise ValueError(
+            f"y holds {n_values:,} different numbers in {len(y):,} rows, too many for classes: fit a regressor "
+            "instead, or divide y into classes first."
+        )
+
+
+def check_same_rows(parts: list[Ints]) -> None:
+    """Raise a ValueError unless the same rows were held out for all models."""
+    if not all(np.array_equal(rows, parts[0]) for rows in parts):
+        raise ValueError(
+            "Other rows were held out for one model than for another: all must have the same cv."
+        )
+
+
+def common_classes(models: list[Any]) -> NDArray[Any]:
+    """Classes that all models know; raises if a model knows others."""
+    classes = models[0].classes_
+    for model in models:
+        if not np.array_equal(model.classes_, classes):
+            raise ValueError(
+                f"estimators know different classes, {classes.tolist()} and {model.classes_.tolist()}: "
+                "they must know the same."
+            )
+    return classes
+
+
+def log_n_neighbors(n: int) -> int:
+    """Number of neighbours for `n` training rows, 2⌈log2 n⌉ + 1 (Bennett 2007, section 4.1).
+
+    Examples
+    --------
+    >>> log_n_neighbors(200)
+    17
+    """
+    return 2 * ceil(log2(n)) + 1
+
+
+def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
+    """Number of neighbours that `n_neighbors`, an int or "log", means for `n_rows` training rows."""
+    if isinstance(n_neighbors, str):
+        check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
+        return log_n_neighbors(n_rows)
+    return int(check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1))
+
+
+def canonical_metric(metric: Metric) -> Metric:
+    """Canonical name of a metric; raises if it is unknown. Functions and searches are returned as they are."""
+    if callable(metric) or hasattr(metric, "kneighbors"):
+        return metric
+    if metric not in METRICS:
+        names = ", ".join(sorted(METRICS))
+        raise ValueError(
+            f"metric={metric!r} is not known: it may be a function of two rows, a neighbour search with fit and "
+            f"kneighbors, or one of {names}."
+        )
+    return METRICS[metric]
+
+
+def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
+    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
+    if window is not None:
+        window_radius(window, 1)
+        if not (isinstance(metric, str) and metric == "dtw"):
+            raise ValueError(
+                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
+            )
+    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
+        canonical_metric(metric)
+
+
+def window_radius(window: Any, longest: int) -> int | None:
+    """Sakoe-Chiba radius of a `window` given as None, a fraction or an int; None is unbounded.
+
+    A window beyond every length, however large, is `UNBOUNDED`, which a kernel can add to.
+    """
+    if window is None:
+        return None
+    if type(window) is not bool and isinstance(window, Integral) and int(window) >= 0:
+        return min(int(window), UNBOUNDED)
+    if not isinstance(window, Integral) and isinstance(window, Real) and 0 <= float(window) <= 1:
+        # 0.29 * 100 is 28.999999999999996, and is meant to be 29.
+        return floor(float(window) * longest + 1e-9)
+    raise ValueError(
+        f"window={window!r} is not known: it may be None, a fraction (float) from 0 to 1 of the "
+        "longest length, or a number of steps (int) of at least 0."
+    )

@@ -80,6 +80,22 @@ def number(value: float | None) -> str:
     return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
 
 
+def change_words(
+    change: tuple[float, float, float], confidence: float, less: str, more: str
+) -> str:
+    """Size of a change and its interval; a positive change takes something away.
+
+    Examples
+    --------
+    >>> change_words((0.12, 0.03, 0.2), 0.9, "fewer mistakes", "more mistakes")
+    '12 % fewer mistakes (90 % interval: 3 % to 20 %)'
+    """
+    sign, word = (1, less) if change[0] >= 0 else (-1, more)
+    value, low, high = (sign * each for each in change)
+    ends = f"{percent(min(low, high))} to {percent(max(low, high))}"
+    return f"{percent(value)} {word} ({percent(confidence)} interval: {ends})"
+
+
 def p_value_words(p_value: float) -> str:
     """P-value for a sentence: "p = 0.0012"."""
     return "p < 0.001" if p_value < 0.001 else f"p = {number(p_value)}"
@@ -122,10 +138,13 @@ class LossUnit:
         Share of mistakes, cost of answers, or size of a regressor's errors in the unit of the target.
     show : callable
         Writes a loss that was measured or estimated; `show_risk` writes one that was asked for.
+    is_share : bool
+        Whether losses are 0 or 1: a right or a wrong class.
     """
 
     name: str
     show: Callable[[float | None], str]
+    headline: str
     mean: str
     of_answers: str
     total: str
@@ -138,11 +157,7 @@ class LossUnit:
     class_limit: str
     short_limit: str
     short_class_limit: str
-
-    @property
-    def is_share(self) -> bool:
-        """True if losses are 0 or 1: a right or a wrong class."""
-        return self.name == "share"
+    is_share: bool = False
 
     def show_risk(self, risk: float) -> str:
         """Text of a risk that was asked for, which is not rounded."""
@@ -175,6 +190,7 @@ UNITS = {
     "share": LossUnit(
         name="share",
         show=percent,
+        headline="Right {} of the time.",
         mean="error rate",
         of_answers="share of wrong answers",
         total="all mistakes",
@@ -187,10 +203,12 @@ UNITS = {
         class_limit="at most {} of the answered rows that are “{}” are wrong",
         short_limit="at most {} wrong",
         short_class_limit="at most {} of “{}” wrong",
+        is_share=True,
     ),
     "cost": LossUnit(
         name="cost",
         show=number,
+        headline="An answer costs {} on average.",
         mean="mean cost",
         of_answers="mean cost of an answer",
         total="the total cost",
@@ -207,6 +225,7 @@ UNITS = {
     "size": LossUnit(
         name="size",
         show=number,
+        headline="Off by {} on average.",
         mean="mean error",
         of_answers="mean error",
         total="the total error",

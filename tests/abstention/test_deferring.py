@@ -14,7 +14,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.abstention import DeferringClassifier
-from surefoot.abstention._deferring import deferral_curve
 from surefoot.error_estimation import IndividualErrorClassifier
 from surefoot.indicators import Confidence
 
@@ -49,18 +48,6 @@ def light(model):
 
 
 PAIR = [("cheap", light(LogisticRegression())), ("expensive", Oracle())]
-
-
-def test_the_curve_by_hand():
-    value = np.array([0.1, 0.9, 0.5, 0.5])
-    curve = deferral_curve(value, np.array([0.0, 1, 1, 0]), np.array([1.0, 0, 0, 0]), np.ones(4))
-    assert_allclose(curve.calls, [0, 0.25, 0.75, 1])
-    assert_allclose(curve.accuracy, [0.5, 0.75, 1.0, 0.75])
-    assert_allclose(curve.values, [np.inf, 0.9, 0.5, 0.1])
-
-    # No more rows than the budget have more than the value; equal values are deferred together or not.
-    found = [curve.value_within(budget) for budget in (0.25, 0.5, 0.75, 1.0)]
-    assert found == [0.5, 0.5, 0.1, -np.inf]
 
 
 def test_the_value_is_what_is_saved_among_such_rows():

@@ -86,22 +86,6 @@ def test_it_stops_in_words_when_predictions_have_settled():
     assert learner.expected_gain_ <= 0.05
 
 
-def test_the_gain_bounds_what_twice_as_many_labels_change():
-    X, y = rows(400)
-    learner = ActiveLearner(GaussianNB(), "random", random_state=0).fit(X[:10], y[:10])
-    pool, scores = X[100:], {}
-    left = np.arange(300)
-    while len(left) > 140:
-        asked = left[learner.query(pool[left], 10)]
-        scores[learner.n_labels_] = learner.predict(pool) == y[100:]
-        learner.teach(pool[asked], y[100:][asked]).fit()
-        left = np.setdiff1d(left, asked)
-        half = scores.get(learner.n_labels_ // 2)
-        if learner.n_labels_ % 2 == 0 and half is not None:
-            now = learner.predict(pool) == y[100:]
-            assert abs(now[left].mean() - half[left].mean()) <= learner.expected_gain_ + 1e-12
-
-
 @pytest.mark.parametrize(
     ("act", "error", "sentence"),
     [

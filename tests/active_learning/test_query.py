@@ -15,10 +15,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 
 from surefoot import LocalSensitivity
-from surefoot.active_learning import ActiveLearner, query
+from surefoot.active_learning import query
 from surefoot.indicators import ResamplingSpread
 
 DOUBTS = ["confidence", "error", "margin", "sensitivity", "votes"]
@@ -36,14 +36,6 @@ def test_low_confidence_is_asked_about_first(situation):
     chosen = query("confidence", model, pool, 30, diverse=False)
     margins = np.abs(np.diff(model.predict_proba(pool), axis=1)[:, 0])
     assert_array_equal(chosen, np.argsort(margins)[:30])
-
-
-def test_of_two_classes_margin_and_confidence_are_the_same():
-    """A small forest has few different probabilities: equal ones are asked about in the same order."""
-    X, y = make_classification(300, 4, n_redundant=0, random_state=0)
-    model = RandomForestClassifier(10, random_state=0).fit(X[:40], y[:40])
-    margin, confidence = (query(name, model, X[40:], 30) for name in ("margin", "confidence"))
-    assert_array_equal(margin, confidence)
 
 
 def test_the_two_most_probable_classes_decide():
@@ -207,14 +199,6 @@ def test_a_model_of_one_class_is_no_model(strategy):
     assert_array_equal(query(strategy, model, X, 2, **options), expected)
 
 
-def test_rows_that_differ_by_rounding_errors_only():
-    model = LogisticRegression().fit([[-5.0, 0.0], [5.0, 0.0]], [0, 1])
-    pool = np.vstack([[[0.0, 1e9 * (1 + 1e-16 * row)] for row in range(30)], [[3.0, -1e9]] * 4])
-    pool[:30, 1] = np.nextafter(1e9, np.inf, dtype=float) * np.ones(30)
-    pool[:15, 1] = 1e9
-    assert len(set(query("margin", model, pool, 5))) == 5
-
-
 @pytest.mark.parametrize(
     ("changed", "error", "sentence"),
     [
@@ -231,13 +215,6 @@ def test_what_cannot_be_asked_gets_one_sentence(situation, changed, error, sente
     options = {"strategy": "confidence", "estimator": model, "X_pool": pool, **changed}
     with pytest.raises(error, match=sentence):
         query(**options)
-
-
-def test_a_model_without_probabilities_has_its_decision_values(situation):
-    _, pool, X, y = situation
-    model = LinearSVC().fit(X, y)
-    chosen = query("confidence", model, pool, 80)
-    assert_array_equal(chosen, np.argsort(np.abs(model.decision_function(pool))))
 
 
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]])
@@ -296,29 +273,7 @@ def test_frames_with_categories_strings_and_missing_values(frame):
     assert set(y[chosen]) == {0, 1, 2, 3}
 
 
-def test_sparse_rows_by_their_direction():
-    y = np.repeat(np.arange(5), 40)
-    X = np.random.default_rng(0).uniform(0, 0.1, size=(200, 20))
-    X += np.repeat(np.eye(5), 4, axis=1)[y]
-    chosen = query("margin", None, csr_array(X), 5, random_state=0)
-    assert set(y[chosen]) == set(range(5))
-
-
 def test_strings_without_columns_are_drawn():
     texts = np.array([f"text {row}" for row in range(30)], dtype=object)
     chosen = query("margin", None, texts, 5, random_state=0)
     assert len(set(chosen)) == 5
-
-
-def test_random_rows_are_random_from_the_start():
-    X, y = groups(0)
-    chosen = query("random", None, X, 100, random_state=0)
-    assert_array_equal(chosen, np.random.RandomState(0).permutation(len(y))[:100])
-
-
-def test_a_learner_starts_with_it_and_goes_on_after_labels_of_one_class():
-    X, y = groups(1)
-    learner = ActiveLearner(GaussianNB(), random_state=0)
-    same = y == 0
-    learner.teach(X[same][:5], y[same][:5])
-    assert 0 not in y[learner.query(X, 3)]

@@ -10,7 +10,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from surefoot import Confidence
 from surefoot.active_learning import SimulationResult, simulate
 
 
@@ -78,16 +77,6 @@ def test_a_share_of_the_answers_is_wrong_and_each_other_class_is_as_likely():
     assert_allclose(np.bincount(shift), [1050, 225, 225], atol=4.5 * 18)
 
 
-def test_without_wrong_answers_all_are_right_and_strings_stay_strings():
-    X, y = rows(60)
-    Answers.seen.clear()
-    labels = np.array(["no", "yes"])[y]
-    simulate(Answers(), X, labels, "random", n_labels=10, n_repeats=1, random_state=0)
-    truth = {tuple(row): label for row, label in zip(X, labels, strict=True)}
-    for table, answers in Answers.seen:
-        assert_array_equal(answers, [truth[tuple(row)] for row in table])
-
-
 def test_the_stop_is_that_of_the_rule():
     """Two groups far apart: the first model is right everywhere, so the first doubling changes nothing."""
     y = np.tile([0, 1], 100)
@@ -97,20 +86,6 @@ def test_the_stop_is_that_of_the_rule():
     assert_array_equal(result.labels_at_stop()["random"], [20, 20])
     assert_array_equal(result.labels_at_stop(1)["random"], [10, 10])
     assert_array_equal(result.labels_at_stop(0)["random"], [np.inf, np.inf])
-
-
-def test_names_of_strategies():
-    X, y = rows(60)
-
-    def first(model, pool, X, y, batch_size, random_state):
-        return np.arange(batch_size)
-
-    options = {"n_labels": 12, "n_repeats": 1, "random_state": 0}
-    found = simulate(GaussianNB(), X, y, [Confidence(), first], **options)
-    assert list(found.accuracy) == ["Confidence", "first"]
-    named = {"one": Confidence(), "two": Confidence()}
-    found = simulate(GaussianNB(), X, y, named, **options)
-    assert_allclose(found.accuracy["one"], found.accuracy["two"])
 
 
 def test_a_start_of_one_class_gets_one_of_another():

@@ -13,18 +13,6 @@ def changed(n_changed, n_rows=100):
     return np.array(["b"] * n_changed + ["a"] * (n_rows - n_changed))
 
 
-def test_it_waits_until_labels_have_doubled():
-    rule = StoppingRule()
-    assert not rule.should_stop
-    for n_labels in (10, 15, 19):
-        rule.look(changed(0), n_labels)
-        assert not rule.should_stop
-        assert rule.reason.startswith("Go on: ")
-    rule.look(changed(0), 20)
-    assert rule.should_stop
-    assert rule.reason.startswith("Stop: ")
-
-
 @pytest.mark.parametrize("classes", [["x", "y"], [0.5, 1.5], [True, False]])
 def test_a_restart_goes_on_from_plain_data(classes):
     whole, parts = StoppingRule(), StoppingRule()
@@ -97,12 +85,3 @@ def test_a_doubling_that_changed_seven_percent_is_too_much():
         rule.look(changed(n_changed), 20)
         assert rule.should_stop is stops
         assert rule.changed == pytest.approx((n_changed + 1) / 102)
-
-
-def test_other_rows_get_one_sentence():
-    rule = StoppingRule()
-    rule.look(changed(0), 10)
-    with pytest.raises(ValueError, match="predictions has 3 rows, but those before had 100"):
-        rule.look(["a"] * 3, 20)
-    with pytest.raises(ValueError, match="one for each watched row"):
-        rule.look([["a"]], 20)

@@ -36,6 +36,18 @@ def run(capsys) -> Callable[..., Result]:
     return call
 
 
+@pytest.fixture(scope="session")
+def command() -> Callable[..., None]:
+    """A command that must succeed, for fixtures."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([os.fspath(argument) for argument in arguments])
+        assert not left.value.code
+
+    return call
+
+
 @pytest.fixture
 def write(tmp_path):
     """Write a file, and say where it is."""

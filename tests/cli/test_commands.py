@@ -14,8 +14,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import surefoot
-
 COMMAND = [sys.executable, "-c", "from surefoot.cli import main; main()"]
 
 
@@ -23,13 +21,6 @@ def start(*arguments, **settings):
     return subprocess.run(
         [*COMMAND, *arguments], capture_output=True, text=True, check=False, **settings
     )
-
-
-def test_help_names_the_commands(run):
-    result = run("--help")
-    assert result.code == 0
-    for command in ("report", "fit", "score", "--install-completion"):
-        assert command in result.out
 
 
 def test_help_answers_without_numba_or_scikit_learn():
@@ -49,10 +40,6 @@ def test_help_takes_less_than_half_a_second_of_user_time():
     assert min(spent) < 0.5
 
 
-def test_version(run):
-    assert run("--version").out.strip() == surefoot.__version__
-
-
 def test_the_shell_completes_names_of_models():
     settings = {"COMP_WORDS": "surefoot report --estimator f", "COMP_CWORD": "3"}
     code = "import sys; sys.argv[0] = 'surefoot'; from surefoot.cli import main; main()"
@@ -64,24 +51,6 @@ def test_the_shell_completes_names_of_models():
         check=False,
     )
     assert asked.stdout.split() == ["forest"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["demo"], "No such command 'demo'"),
-        (["report", "--taget", "y"], "No such option: --taget"),
-        (["fit", "table.csv"], "Missing option '--target'"),
-        (["report", "--task", "guess"], "Invalid value for '--task'"),
-        (["report", "--random-state", "-1"], "Invalid value for '--random-state'"),
-        (["report", "--ignore", "leaks"], "--ignore leaks is not known: there are 'leak', "),
-    ],
-)
-def test_a_slip_of_the_pen_is_one_line_and_exit_code_2(run, arguments, words):
-    result = run(*arguments)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(words)
-    assert result.err.count("\n") == 1
 
 
 def test_a_mistake_leaves_a_process_with_one_sentence():

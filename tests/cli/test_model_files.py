@@ -38,7 +38,7 @@ def saved(tmp_path_factory):
     return call
 
 
-@pytest.mark.parametrize("name", ["forest", "svm", "knn"])
+@pytest.mark.parametrize("name", [pytest.param("forest", marks=pytest.mark.slow), "svm", "knn"])
 def test_a_model_says_the_same_after_it_was_saved(saved, name):
     model, path = saved(name)
     again = load_model(path)
@@ -56,6 +56,7 @@ def rewritten(path, tmp_path, change):
     return other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pandas", "pandas.core.frame"])
 def test_a_frame_may_have_its_name_before_pandas_3_and_since(saved, tmp_path, name):
     model, path = saved("forest")
@@ -74,7 +75,7 @@ def refusal(path):
 
 def test_a_model_of_another_layout_is_told_so(saved, tmp_path):
     """What a model was made of may have another name in the next version: fit again, it is no attack."""
-    _, path = saved("forest")
+    _, path = saved("knn")
     names = b"surefoot._crossfit", b"surefoot._panels"
     assert refusal(rewritten(path, tmp_path, lambda part: part.replace(*names))) == (
         "FILE was saved by another version of surefoot, whose models are laid out differently: "

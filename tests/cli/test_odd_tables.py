@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import shutil
 from decimal import Decimal
 from functools import cache
@@ -13,9 +14,14 @@ import pyarrow as pa
 import pytest
 import typer
 from pyarrow import parquet
+from sklearn.linear_model import LogisticRegression
+from skrub import tabular_pipeline
 
-from surefoot.cli._app import run as run_command
-from surefoot.model_files import load_model
+from surefoot import IndividualErrorClassifier
+from surefoot.abstention import Promise
+from surefoot.indicators import Confidence
+from surefoot.model_files import load_model, save_model
+from surefoot.report import MonitoringReport
 
 N_ROWS = 24
 
@@ -40,13 +46,15 @@ def make_rows(n_rows, seed):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("odd")
-    table = make_rows(90, 0)
+    """A model as `surefoot fit` makes it, with one indicator: what is read is the same with all of them."""
+    path, table = tmp_path_factory.mktemp("odd") / "m.skops", make_rows(90, 0)
     table.loc[::9, "age"] = np.nan
-    table.to_parquet(folder / "table.parquet", index=False)
-    options = ["--target", "leaves", "--estimator", "logistic", "--out", str(folder / "m.skops")]
-    assert not run_command(["fit", str(folder / "table.parquet"), *options])
-    return folder / "m.skops"
+    pipeline = tabular_pipeline(LogisticRegression())
+    error_estimator = IndividualErrorClassifier(
+        pipeline, indicators=Confidence(), cv=2, random_state=0
+    )
+    save_model(error_estimator.fit(table.drop(columns="leaves"), table["leaves"]), path)
+    return path
 
 
 ROWS = make_rows(N_ROWS, 1)
@@ -253,28 +261,17 @@ load_once = cache(load_model)
 
 @pytest.fixture
 def every_command(run, model, tmp_path, monkeypatch):
-    """Results of all commands for a table; and what a report and a watch, which are stopped then, have read of it."""
+    """Results of all commands for a table; and what a report, which is stopped then, has read of it."""
 
     def call(path):
-        read = {}
+        read = []
 
         def report(_, X, y, **__):
-            read["report"] = X
+            read.append(X)
             raise typer.Exit
-
-        class Watch:
-            def __init__(self, *_, **__):
-                read["watch"] = []
-
-            def add(self, X, _, judgement):
-                read["watch"].extend(judgement.error)
-
-            def summarize(self):
-                raise typer.Exit
 
         monkeypatch.setattr("surefoot.cli._model.load_model", load_once)
         monkeypatch.setattr("surefoot.report.ReliabilityReport", report)
-        monkeypatch.setattr("surefoot.report.MonitoringReport", Watch)
         commands = {
             "file": ["score", model, path, "--out", tmp_path / "s.parquet", "--max-risk", "0.5"],
             "folder": ["score", model, path, "--out", tmp_path / "scores", "--max-risk", "0.5"],
@@ -287,11 +284,25 @@ def every_command(run, model, tmp_path, monkeypatch):
     return call
 
 
+def without_names(summary):
+    """Summary of a report without what names the file."""
+    data = {name: value for name, value in summary["data"].items() if name != "name"}
+    return {**{name: value for name, value in summary.items() if name != "how"}, "data": data}
+
+
+@cache
+def judged(model, *, is_complete):
+    """Estimated errors of the rows in memory, and the summary of `surefoot watch` for them."""
+    error_estimator, table = load_once(model), ROWS if is_complete else MISSING
+    X = table[list(error_estimator.feature_names_in_)].astype({"age": float})
+    promise = Promise.from_held_out(error_estimator.held_out_, 0.5)
+    watched = MonitoringReport(error_estimator, promise=promise).add(X).summarize()
+    return error_estimator.predict_error(X), without_names(json.loads(json.dumps(watched)))
+
+
 def check_read_as(table, path, remark, every_command, model, tmp_path):
     """Check that every command reads a file as this table, and makes the same remark."""
-    error_estimator = load_once(model)
-    X = table[list(error_estimator.feature_names_in_)].astype({"age": float})
-    errors = error_estimator.predict_error(X)
+    errors, watched = judged(model, is_complete=table is ROWS)
     results, read = every_command(path)
     for name, result in results.items():
         assert result.code == 0, (name, result.err)
@@ -300,8 +311,8 @@ def check_read_as(table, path, remark, every_command, model, tmp_path):
     one, parts = pd.read_parquet(tmp_path / "s.parquet"), pd.read_parquet(tmp_path / "scores")
     np.testing.assert_allclose(one["estimated_error"], errors)
     pd.testing.assert_frame_equal(one, parts, check_dtype=False)
-    np.testing.assert_allclose(read["watch"], errors)
-    np.testing.assert_allclose(error_estimator.predict_error(read["report"]), errors)
+    np.testing.assert_allclose(load_once(model).predict_error(read[0]), errors)
+    assert without_names(json.loads(results["watch"].out)) == watched
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -330,7 +341,22 @@ def test_every_command_refuses_the_same_cells(name, written, every_command):
     assert {result.code for result in results.values()} == {2}
 
 
-def test_a_csv_is_read_at_most_twice(written, every_command, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SAME, *ONE_MISSING])
+def test_every_report_has_the_same_numbers(name, written, run, model, tmp_path):
+    content = SAME.get(name) or ONE_MISSING[name][0]
+    expected = as_parquet(ROWS if name in SAME else MISSING.astype({"age": float}))
+    options = ["--target", "leaves", "--estimator", model, "--json", "--quick"]
+    results = [
+        run("report", written(place, table), *options)
+        for place, table in ((name, content), ("expected.parquet", expected))
+    ]
+    one, other = (without_names(json.loads(result.out)) for result in results)
+    assert one == other
+    assert "error" in one["numbers"]
+
+
+def test_a_csv_is_read_at_most_twice(written, run, model, every_command, tmp_path):
     def n_bytes_read():
         """Bytes that this process has read so far, from whatever file."""
         return int(Path("/proc/self/io").read_text().split()[1])
@@ -342,7 +368,12 @@ def test_a_csv_is_read_at_most_twice(written, every_command, tmp_path):
         results, _ = every_command(path)
         counts.append(n_bytes_read() - before)
         assert {result.code for result in results.values()} == {0}
+        asked = pd.read_csv(tmp_path / "ask.csv").assign(label="no", note="")
+        asked.to_csv(tmp_path / "ask.csv", index=False)
+        before = n_bytes_read()
+        assert run("watch", model, path, "--answers", tmp_path / "ask.csv").code == 0
+        counts[-1] += n_bytes_read() - before
         shutil.rmtree(tmp_path / "scores")
         (tmp_path / "ask.csv").unlink()
     n_reads = (counts[2] - counts[1]) / path.stat().st_size
-    assert n_reads < 2.3 * len(results)  # two reads, and peeks at the beginning
+    assert n_reads < 2.3 * (len(results) + 1)  # two reads, and peeks at the beginning

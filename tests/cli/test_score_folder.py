@@ -3,12 +3,8 @@
 import json
 import resource
 
-import numpy as np
 import pandas as pd
 import pytest
-
-from surefoot._tables import read_sample
-from surefoot.cli._app import run as run_command
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +19,10 @@ def folder(tmp_path_factory, customers):
 
 
 @pytest.fixture(scope="module")
-def model(folder):
+def model(folder, command):
     path = folder / "leaves.skops"
-    options = ["--target", "leaves", "--estimator", "logistic", "--out", str(path)]
-    assert not run_command(["fit", str(folder / "table.csv"), *options])
+    options = ["--target", "leaves", "--estimator", "logistic", "--out", path]
+    command("fit", folder / "table.csv", *options)
     return path
 
 
@@ -60,15 +56,6 @@ def test_the_same_command_again_has_nothing_to_do(run, folder, model, tmp_path):
     words = run(*command).out.splitlines()[-1]
     assert "120 rows, 120 of them by an earlier run; this run took 0." in words
     assert "per second" not in words
-
-
-def test_other_options_in_the_folder_are_refused(run, folder, model, tmp_path):
-    out = tmp_path / "scores"
-    assert run("score", model, folder / "big", "--out", out).code == 0
-    result = run("score", model, folder / "big", "--out", out, "--keep", "age")
-    assert result.sentence == (
-        f"{out} has scores with other options: name another folder, or remove this one to begin again."
-    )
 
 
 def test_mistakes_are_one_sentence(run, folder, model, tmp_path):
@@ -109,29 +96,10 @@ def test_a_sample_is_drawn_at_random_and_named(run, folder, tmp_path):
     assert json.loads(result.out)["n_rows"] == 80
 
 
-def test_a_sample_has_rows_of_the_table_in_their_order(folder, capsys):
-    table = pd.read_csv(folder / "table.csv")
-    key = list(zip(table["age"].fillna(-1), table["spent"], strict=True))
-    for name in ("table.csv", "big"):
-        sample = read_sample(folder / name, 30, random_state=0, remark=print)
-        rows = [
-            key.index(pair) for pair in zip(sample["age"].fillna(-1), sample["spent"], strict=True)
-        ]
-        assert len(set(rows)) == 30
-        assert rows == sorted(rows)
-        assert max(np.diff(rows)) < 30  # from all parts of the table
-        other = read_sample(folder / name, 30, random_state=1, remark=print)
-        assert not sample.equals(other)
-        assert sample.equals(read_sample(folder / name, 30, random_state=0, remark=print))
-        capsys.readouterr()
-        assert len(read_sample(folder / name, 120, random_state=0, remark=print)) == 120
-        assert capsys.readouterr().out == ""
-
-
 def test_tables_beyond_the_memory_are_noticed_before_they_are_read(
     run, folder, model, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("surefoot._parallel.free_memory", lambda: 5000.0)
+    monkeypatch.setattr("surefoot._tables._files.free_memory", lambda: 5000.0)
     out = tmp_path / "m.skops"
     result = run("fit", folder / "big", "--target", "leaves", "--out", out)
     assert result.sentence.startswith("big has about 120 rows, which need about ")

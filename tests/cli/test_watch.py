@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from surefoot.cli._app import run as run_command
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.model_files import save_model
 
 
 def make_rows(n_rows, seed, first_day="2026-11-02"):
@@ -23,15 +25,16 @@ def make_rows(n_rows, seed, first_day="2026-11-02"):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("watched")
-    make_rows(200, 0).to_csv(folder / "old.csv", index=False)
     make_rows(203, 1).to_parquet(folder / "new.parquet")
     make_rows(203, 1).to_csv(folder / "new.csv", index=False)
-    for target, other in (("wrong", "size"), ("size", "wrong")):
-        table = pd.read_csv(folder / "old.csv").drop(columns=[other, "day"])
-        table.to_csv(folder / f"{target}.csv", index=False)
-        options = ["--target", target, "--estimator", "logistic", "--out"]
-        path = str(folder / f"{target}.skops")
-        assert not run_command(["fit", str(folder / f"{target}.csv"), *options, path])
+    old = make_rows(200, 0)
+    models = {
+        "wrong": IndividualErrorClassifier(LogisticRegression(), random_state=0),
+        "size": IndividualErrorRegressor(LinearRegression(), random_state=0),
+    }
+    for target, model in models.items():
+        fitted = model.fit(old[["a", "b"]], old[target].to_numpy())
+        save_model(fitted, folder / f"{target}.skops")
     return folder
 
 
@@ -118,6 +121,22 @@ def test_answers_to_an_audit_stand_beside_the_estimate(run, folder, tmp_path):
     strange = run("watch", *both, "--answers", ask)
     assert (strange.code, strange.out) == (2, "")
     assert "'perhaps', but the model knows only 'no' and 'yes'" in strange.err.splitlines()[-1]
+
+
+def test_times_beside_answers_are_read_as_without_them(run, folder, write, tmp_path):
+    table, ask = make_rows(60, 3), tmp_path / "ask.csv"
+    for day, code in (("2026-11-16", 0), ("16.11.2026", 2)):
+        days = table["day"].astype(str).where(table.index != 5, day)
+        new = write(table.assign(day=days)[["a", "b", "day"]].to_csv(index=False), "new.csv")
+        ask.unlink(missing_ok=True)
+        assert run("audit", folder / "wrong.skops", new, "--labels", "9", "--out", ask).code == 0
+        pd.read_csv(ask).assign(label="no").to_csv(ask, index=False)
+        command = ["watch", folder / "wrong.skops", new, "--time", "day", "--json"]
+        one, other = run(*command), run(*command, "--answers", ask)
+        assert (one.code, other.code) == (code, code)
+        if code == 0:
+            assert json.loads(one.out)["periods"] == json.loads(other.out)["periods"]
+    assert other.err.splitlines()[-1].startswith("Row 5 has '16.11.2026' in the column 'day' of ")
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ X, y = load_breast_cancer(return_X_y=True)
 
 
 def fit(_):
-    sure = IndividualErrorClassifier(GaussianNB(), cv=3, random_state=0)
-    return sure.fit(X[:200], y[:200]).judge(X[200:]).error
+    sure = IndividualErrorClassifier(GaussianNB(), cv=2, random_state=0)
+    return sure.fit(X[:100], y[:100]).judge(X[200:300]).error
 
 
 def resample(_):
@@ -41,7 +41,9 @@ def experiment(folder):
     return pd.concat([pd.read_csv(table) for table in folder.glob("*.csv")]).select_dtypes("number")
 
 
-@pytest.mark.parametrize("work", [fit, resample, decompose, ask, experiment])
+@pytest.mark.parametrize(
+    "work", [fit, resample, decompose, ask, pytest.param(experiment, marks=pytest.mark.slow)]
+)
 def test_a_cluster_gives_the_results_of_one_process(client, work, tmp_path):
     def n_steps():
         return client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter)

@@ -6,13 +6,12 @@ from threading import Thread
 
 import dask
 import dask.dataframe as dd
-import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot import IndividualErrorClassifier
 from surefoot.abstention import Promise
 from surefoot.cli import main
 from surefoot.scoring import output_schema, score_dask, score_table
@@ -64,39 +63,12 @@ def test_partitions_index_and_divisions_are_kept(sure, rows):
     assert_alike(second, judged(sure, ddf.partitions[1].compute(scheduler="sync")))
 
 
-def test_a_part_without_rows_has_the_types_of_the_others(sure, rows):
-    ddf = dd.from_pandas(rows, npartitions=3)
-    scores = score_dask(sure, ddf[ddf["age"] > rows["age"].max()])
-    empty = scores.compute(scheduler="sync")
-    assert len(empty) == 0
-    pd.testing.assert_series_equal(empty.dtypes, scores.dtypes)
-    some = score_dask(sure, ddf).compute(scheduler="sync")
-    pd.testing.assert_series_equal(some.dtypes, scores.dtypes)
-
-
 def test_a_frame_is_judged_with_the_kinds_of_fit(sure, rows):
     """Texts of Dask may be texts of Arrow, categories of one partition, or numbers as texts."""
     odd = rows.astype({"plan": "category", "spent": "string"}).assign(note=[object()] * len(rows))
     ddf = dd.from_pandas(odd[::-1], npartitions=3, sort=False)
     scores = score_dask(sure, ddf).compute(scheduler="sync")
     assert_alike(scores, judged(sure, rows)[::-1])
-
-
-def test_a_model_of_arrays_takes_columns_by_their_place(rows):
-    X = rows[["age", "spent"]]
-    sure = IndividualErrorRegressor(LinearRegression(), cv=2, random_state=0)
-    sure.fit(X.to_numpy(), X["age"] + np.random.default_rng(0).normal(size=len(X)))
-    scores = score_dask(sure, dd.from_pandas(X, npartitions=2)).compute(scheduler="sync")
-    np.testing.assert_allclose(scores["estimated_error"], sure.predict_error(X.to_numpy()))
-    with pytest.raises(ValueError, match=r"fitted on 2 columns, but the table has 3\."):
-        score_dask(sure, dd.from_pandas(rows, npartitions=2))
-
-
-def test_a_promise_of_the_user_decides_which_rows_are_trusted(sure, rows):
-    none, ddf = Promise(0.01, 0.95, -np.inf, 0.0, 200), dd.from_pandas(rows, npartitions=2)
-    scores = score_dask(sure, ddf, none).compute(scheduler="sync")
-    assert not scores["accepted"].any()
-    assert judged(sure, rows)["accepted"].any()
 
 
 def test_what_cannot_be_scored_is_refused_before_anything_runs(sure, rows):

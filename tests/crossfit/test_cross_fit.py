@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 
@@ -138,22 +137,6 @@ def test_rows_held_out_more_than_once_belong_together():
     assert_array_equal(cross.units, found.rows)
 
 
-def test_rows_of_a_group_belong_together():
-    groups = np.arange(20) // 4
-    assert_array_equal(record(20, cv=5, groups=groups).units, groups)
-    for cv in (5, HoldoutSplit(0.4)):
-        assert record(20, cv=cv).units is None
-
-
-def test_time_runs_one_way():
-    cross = record(30, [NeighborError(n_neighbors=2)], cv=TimeSeriesSplit(4))
-    rows = cross.held_out.rows
-    assert_array_equal(rows, np.arange(6, 30))
-    for fold in cross.folds:
-        assert max(fold.model.seen_) < fold.test.min()
-        assert_array_equal(np.flatnonzero(np.isin(rows, fold.test)) + 6, fold.test)
-
-
 def test_predictions_are_those_of_the_model_without_the_row():
     X, y = load_iris(return_X_y=True)
     names = np.array(["a", "bb", "ccc"])[y]
@@ -177,16 +160,6 @@ def test_a_row_drawn_twice_gets_its_own_score():
     cross = record(20, [NeighborError(n_neighbors=1)], cv=splits)
     scores = cross.folds[0].panel.indexes[0].held_out_scores
     assert_allclose(scores[:, 0], np.sin(bootstrap))
-
-
-def test_groups_are_together_in_every_model():
-    groups = np.repeat(np.arange(8), 5)
-    record(40, [NeighborError(n_neighbors=2)], cv=4, groups=groups)
-    assert len(Recorder.fitted) == 4 + 6 + 1
-    for model in Recorder.fitted:
-        seen = groups[sorted(model.seen_)]
-        asked = groups[sorted(model.asked_)]
-        assert set(seen).isdisjoint(asked)
 
 
 def test_groups_are_together_in_fresh_folds():
@@ -222,16 +195,6 @@ def test_other_models_learn_from_all_rows_of_a_part_and_limit_log_odds_by_the_nu
     assert_allclose(found, logit(np.clip(expected, limit, 1 - limit)))
 
 
-def test_other_models_learn_from_fifty_thousand_rows_at_most():
-    X = np.random.default_rng(0).normal(size=(60_000, 1))
-    y = (X[:, 0] > 0).astype(int)
-    opinion = SecondOpinion(opinions=[("bayes", GaussianNB())])
-    cross = CrossFitter([opinion], GaussianNB(), cv=2, max_reference_rows=9).fit(X, y)
-    (_, bayes), *_ = cross.panel.indicators["SecondOpinion"].opinions_
-    assert bayes.class_count_.sum() == 50_000
-    assert_allclose(bayes.class_prior_, np.bincount(y) / len(y), atol=0.01)  # of any place in X
-
-
 def test_a_frozen_model_judges_every_row_as_it_is():
     X, y = rows()
     model = LogisticRegression().fit(*make_classification(50, 4, random_state=1))
@@ -241,24 +204,6 @@ def test_a_frozen_model_judges_every_row_as_it_is():
     assert_array_equal(fitter.predict(X, y)[2], model.predict(X))
     scores = cross.panel.indexes[0].held_out_scores[:, 0]
     assert_allclose(scores, model.decision_function(X))
-
-
-def test_weights_are_those_of_the_rows_of_a_part():
-    record(20, cv=4, sample_weight=np.arange(20.0))
-    for model in Recorder.fitted:
-        assert_array_equal(model.weight_, sorted(model.seen_))
-
-
-def test_parallel_folds_say_the_same():
-    X, y = rows()
-    indicators = [NeighborError(), NeighborDistance()]
-    with parallel_config(backend="threading"):
-        one, two = (
-            CrossFitter(indicators, LogisticRegression(), cv=3, n_jobs=n_jobs).fit(X, y).held_out
-            for n_jobs in (None, 2)
-        )
-    for ours, theirs in zip(one.columns.values(), two.columns.values(), strict=True):
-        assert_allclose(ours, theirs)
 
 
 def test_folds_are_no_more_than_the_rarest_class_has_rows_or_groups():
@@ -277,20 +222,6 @@ def test_a_class_that_a_fold_does_not_know_gets_one_sentence():
         CrossFitter([], LogisticRegression(), cv=KFold(4)).fit(X, y)
     with pytest.raises(ValueError, match="groups leave fewer than two classes to hold out"):
         CrossFitter([], LogisticRegression(), cv=4).fit(X, y, groups=np.arange(20) // 5)
-
-
-def test_an_inner_fold_without_a_class_says_nothing_of_its_rows():
-    y = np.array([0, 1] * 8 + [0, 2] * 2)
-    X = np.arange(20.0)[:, None]
-    fitter = CrossFitter([NeighborError()], LogisticRegression(), cv=StratifiedKFold(2))
-    found = fitter.fit(X, y).held_out
-    assert np.isfinite(next(iter(found.columns.values()))).all()
-
-
-def test_one_group_gets_one_sentence():
-    for model in (LinearRegression(), LogisticRegression()):
-        with pytest.raises(ValueError, match="groups has one group only"):
-            CrossFitter([], model, cv=3).fit(*rows(), groups=np.zeros(60))
 
 
 def test_the_rows_of_a_fold_are_held_out_once_more_where_that_is_asked_for():

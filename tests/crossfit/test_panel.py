@@ -1,20 +1,16 @@
 """One model and one search for all indicators, and no leaks in what the folds say."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
 from surefoot._crossfit import CrossFitter, ModelRows, build_panels
-from surefoot._splits import resolve_cv
 
 
 def cross_fit(indicators, model, X, y, *, cv, groups=None):
@@ -106,43 +102,3 @@ def test_on_random_labels_every_column_is_worthless():
             [roc_auc_score(wrong, column) for column in np.hstack(list(found.columns.values())).T]
         )
     assert_allclose(np.mean(aucs, axis=0), 0.5, atol=0.03)
-
-
-def test_groups_stay_together():
-    X, y = rows()
-    groups = np.arange(150) // 10
-    found = cross_fit([], LogisticRegression(), X, y, cv=GroupKFold(5), groups=groups)
-    splits = list(GroupKFold(5).split(X, y, groups))
-    for a, b in splits:
-        expected = LogisticRegression().fit(X[a], y[a]).decision_function(X[b])
-        assert_allclose(found.scores[b, 0], expected)
-
-
-def test_splits_that_are_no_partition_give_a_row_each_time():
-    X, y = rows()
-    found = cross_fit(
-        [], LogisticRegression(), X, y, cv=ShuffleSplit(3, test_size=20, random_state=0)
-    )
-    assert len(found.rows) == 60
-
-
-def test_no_more_folds_than_rows_of_the_rarest_class():
-    y = np.array([0] * 40 + [1] * 3)
-    assert resolve_cv(10, y, stratified=True, random_state=0).get_n_splits() == 3
-
-
-@pytest.mark.parametrize(
-    ("labels", "cv", "sentence"),
-    [
-        (np.zeros(20), 5, "y has one class only"),
-        (np.array([0] * 19 + [1]), 5, "y has one class only with two rows or more, 0"),
-        (
-            np.array([0] * 10 + [1] * 10),
-            [(np.arange(10), np.arange(10, 20))],
-            "cv leaves a training fold without class 1",
-        ),
-    ],
-)
-def test_folds_without_a_class_get_one_sentence(labels, cv, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        cross_fit([], DummyClassifier(), np.zeros((20, 1)), labels, cv=cv)

@@ -2,34 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.ensemble import FilterBoostingClassifier
-from surefoot.ensemble._filter_boosting import flip_coins
 
 
 def moons(n_rows=600, seed=0):
     return make_moons(n_rows, noise=0.25, random_state=seed)
-
-
-@settings(deadline=None)
-@given(st.lists(st.booleans(), max_size=60), st.integers(1, 60), st.integers(0, 1000))
-def test_coins_pick_wrong_and_right_ones_alike(right, most, seed):
-    right = np.array(right, dtype=bool)
-    picked = flip_coins(right, most, np.random.RandomState(seed))
-    heads = np.random.RandomState(seed).randint(0, 2, size=most).astype(bool)
-    expected, queues = [], {True: list(np.flatnonzero(~right)), False: list(np.flatnonzero(right))}
-    for head in heads if queues[True] and queues[False] else ():
-        if not queues[bool(head)]:
-            break
-        expected.append(queues[bool(head)].pop(0))
-    assert sorted(picked) == sorted(expected)
 
 
 def test_the_sets_are_about_equal_and_the_second_is_half_wrong():
@@ -84,12 +67,6 @@ def test_a_set_of_one_class_has_a_component_that_always_answers_it():
     X, y = np.arange(8.0)[:, None], np.array(["a"] * 7 + ["b"])
     model = FilterBoostingClassifier(LogisticRegression(), n_first=2, random_state=0).fit(X, y)
     assert any("'a' only, which its component always answers" in note for note in model.notes_)
-
-
-def test_more_classes_and_frames():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    model = FilterBoostingClassifier(GaussianNB(), random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from surefoot._crossfit import CrossFitter, with_fixed_seed
+from surefoot._crossfit import CrossFitter
 from surefoot.ensemble import StriveClassifier
 from surefoot.indicators import Confidence, LocalSensitivity, NeighborDisagreement, NeighborError
 from surefoot.neighborhoods import KernelKNeighborsClassifier, NeighborhoodIndex
@@ -55,7 +55,9 @@ def documents(n_rows=90, n_topics=2, seed=0):
 
 
 def strive(kinds, indicators, cv):
-    return StriveClassifier([(f"m{i}", m) for i, m in enumerate(kinds)], indicators, cv=cv)
+    return StriveClassifier(
+        [(f"m{i}", m) for i, m in enumerate(kinds)], indicators, cv=cv, random_state=0
+    )
 
 
 def with_missing_values(X):
@@ -80,7 +82,7 @@ def test_every_model_of_every_topic_gets_the_columns_it_would_get_alone(
     X = as_table(X)
     folds = [(np.flatnonzero(np.arange(90) % 3 != f), np.arange(f, 90, 3)) for f in range(3)]
     columns = strive(kinds, indicators, folds).fit(X, y).held_out_.columns
-    indicators = [with_fixed_seed(indicator, 0) for indicator in indicators]
+    indicators = [indicator.prepared(0) for indicator in indicators]
     for topic in range(2):
         alone = [
             CrossFitter(indicators, kind, cv=folds).fit(X, y[:, topic]).held_out for kind in kinds

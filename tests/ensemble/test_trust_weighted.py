@@ -113,24 +113,6 @@ def test_the_share_of_the_vote_is_learned_on_held_out_rows():
     assert model.vote_share_ == max(saved, key=saved.get)
 
 
-@pytest.mark.slow
-def test_trust_helps_where_each_expert_has_its_place():
-    X, y = stripes(1500, 0)
-    X_new, y_new = stripes(2000, 1)
-    experts = [("smooth", KNeighborsClassifier(60)), ("sharp", KNeighborsClassifier(1))]
-    weighted = TrustWeightedClassifier(experts, random_state=0).fit(X, y)
-    alike = VotingClassifier(experts, voting="soft").fit(X, y)
-    assert weighted.score(X_new, y_new) > alike.score(X_new, y_new) + 0.02
-
-
-def test_any_indicator():
-    X, y = stripes(400, 0)
-    experts = [(name, judge.estimator) for name, judge in EXPERTS]
-    model = TrustWeightedClassifier(experts, Confidence(), random_state=0).fit(X, y)
-    for judge in model.error_estimators_:
-        assert all(name.startswith("Confidence__") for name in judge.get_column_names())
-
-
 def test_strings_weights_groups_and_frozen_experts():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]

@@ -41,8 +41,8 @@ def test_a_callable_is_judged_like_its_model(trained):
 def test_regressors_and_functions_that_predict_numbers():
     X, y = load_diabetes(return_X_y=True)
     model = Ridge().fit(X[:150], y[:150])
-    assessed = surefoot.assess(model, X[150:], y[150:], random_state=0)
-    told = surefoot.assess(model.predict, X[150:], y[150:] + 0.25, random_state=0)
+    assessed = surefoot.assess(model, X[150:], y[150:], cv=3, random_state=0)
+    told = surefoot.assess(model.predict, X[150:], y[150:] + 0.25, cv=3, random_state=0)
     assert isinstance(assessed, IndividualErrorRegressor)
     assert_allclose(told.predict(X[:5]), model.predict(X[:5]))
     assert_allclose(assessed.held_out_.losses, np.abs(y[150:] - model.predict(X[150:])))

@@ -1,7 +1,5 @@
 """The error of a classifier's predictions: what is promised, by hand and by simulation, on every kind of input."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,13 +19,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
-    FixedThresholdClassifier,
     GridSearchCV,
     GroupKFold,
     KFold,
     ShuffleSplit,
     StratifiedKFold,
-    TimeSeriesSplit,
     cross_val_predict,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -160,18 +156,6 @@ def test_the_error_is_close_to_the_truth():
 # How rows are held out
 
 
-def test_a_holdout_does_not_refit():
-    X, y = rows()
-    cv = HoldoutSplit(4 / 9, random_state=0)
-    [(learned, held_out)] = cv.split(X, y)
-    model = quick(cv=cv).fit(X, y)
-    alone = LogisticRegression().fit(X[learned], y[learned])
-    assert_allclose(model.estimator_.coef_, alone.coef_)
-    assert_array_equal(model.held_out_.rows, held_out)
-    assert_array_equal(model.held_out_.losses, alone.predict(X[held_out]) != y[held_out])
-    assert model._panel.indexes[0].n_rows == len(learned)
-
-
 def test_a_row_held_out_often_is_not_estimated_by_its_own_copies():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), rng.integers(0, 2, 200)
@@ -184,17 +168,6 @@ def test_a_row_held_out_often_is_not_estimated_by_its_own_copies():
     ).fit(X, y)
     held_out = model.held_out_
     assert roc_auc_score(held_out.losses, held_out.error) < 0.65
-
-
-@pytest.mark.parametrize(
-    "cv",
-    [TimeSeriesSplit(3), [(np.arange(100), np.arange(100, 150))], KFold(3).split(range(200)), 3],
-    ids=["time", "list", "generator", "number"],
-)
-def test_any_splitter(cv):
-    X, y = rows()
-    error = quick(cv=cv, indicators=[Confidence(), NeighborError()]).fit(X, y).predict_error(X)
-    assert ((error > 0) & (error < 1)).all()
 
 
 def test_a_number_of_folds_keeps_groups_together():
@@ -210,24 +183,6 @@ def test_a_number_of_folds_keeps_groups_together():
         assert y[test].mean() == pytest.approx(y.mean(), abs=0.1)  # classes are spread
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         quick().fit(X, y, groups=groups[:-1])
-
-
-class Counting(LogisticRegression):
-    """Counts the fits of all its copies."""
-
-    n_fits = 0
-
-    def fit(self, X, y, sample_weight=None):
-        Counting.n_fits += 1
-        return super().fit(X, y, sample_weight)
-
-
-def test_each_model_is_fitted_once():
-    X, y = rows()
-    for indicators, n_fits in (("auto", 5 + 1), (NeighborError(), 5 + 10 + 1)):
-        Counting.n_fits = 0
-        IndividualErrorClassifier(Counting(), indicators=indicators, random_state=0).fit(X, y)
-        assert Counting.n_fits == n_fits
 
 
 def test_folds_that_cannot_be_get_one_sentence():
@@ -324,15 +279,6 @@ def test_texts_and_sparse_rows():
         sparse.set_params(passthrough=True).fit(table, labels)
 
 
-def test_a_row_unlike_copies_of_few_rows_is_not_certainly_wrong():
-    # Ten neighbours at no distance: columns that differ by rounding only among the training rows.
-    texts = ["good fine day", "bad awful night", "fine good", "awful bad"] * 10
-    labels = ["+", "-", "+", "-"] * 9 + ["-", "+", "-", "+"]
-    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
-    model = IndividualErrorClassifier(pipeline, random_state=0).fit(texts, labels)
-    assert (model.predict_error(["fine", "good"]) < 0.5).all()
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -347,35 +293,13 @@ def test_a_row_unlike_copies_of_few_rows_is_not_certainly_wrong():
 def test_three_classes_by_models_of_every_kind(model):
     X, y = make_blobs(240, centers=3, cluster_std=4.0, random_state=0)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    ours = IndividualErrorClassifier(model, cv=folds, random_state=0).fit(X[:120], y[:120])
+    ours = quick(model, cv=folds).fit(X[:120], y[:120])
     expected = cross_val_predict(model, X[:120], y[:120], cv=folds)
     assert_array_equal(ours.held_out_.prediction, expected)
     assert_array_equal(ours.predict(X), clone(model).fit(X[:120], y[:120]).predict(X))
     error = ours.predict_error(X[120:])
     assert_allclose(error.mean(), (ours.predict(X[120:]) != y[120:]).mean(), atol=0.15)
     assert ours.predict_set(X).any(axis=1).mean() > 0.9
-
-
-def test_errors_are_of_what_is_predicted_not_of_the_largest_decision_value():
-    X, y = make_blobs(300, centers=5, cluster_std=6.0, random_state=1)
-    svm, folds = SVC(kernel="linear"), StratifiedKFold(3)
-    model = quick(svm, indicators=Confidence(), cv=folds).fit(X, y)
-    predicted, values = (
-        cross_val_predict(svm, X, y, cv=folds, method=method)
-        for method in ("predict", "decision_function")
-    )
-    assert (values.argmax(axis=1) != predicted).any()
-    assert_array_equal(model.held_out_.losses, predicted != y)
-
-
-def test_a_threshold_of_the_models_own():
-    X, y = rows(400)
-    careful = FixedThresholdClassifier(LogisticRegression(), threshold=0.9)
-    model = quick(careful, indicators=Confidence()).fit(X, y)
-    chance = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
-    between = (chance > 0.6) & (chance < 0.88)  # called negative, though more likely positive
-    assert (model.predict(X[between]) == 0).all()
-    assert model.predict_error(X[between]).mean() > 0.5
 
 
 # Few errors, and none
@@ -400,15 +324,6 @@ def test_without_an_error_any_error_estimator_gives_the_rule_of_succession():
         assert model.error_estimator_ is None
 
 
-def test_a_row_surer_than_any_is_judged_like_the_surest():
-    X, y = rows(300)
-    model = quick(indicators=Confidence()).fit(X, y)
-    surest = np.argsort(-np.abs(model.decision_function(X)))[:10]
-    further = model.predict_error(X[surest] * [[20.0]])
-    assert_allclose(further, model.predict_error(X[surest] * [[1000.0]]))
-    assert further.max() < model.held_out_.losses.mean() + 0.05
-
-
 def test_every_row_wrong():
     X, y = rows(100)
     contrary = FrozenEstimator(LogisticRegression().fit(X, y))
@@ -420,19 +335,6 @@ def test_every_row_wrong():
 
 
 # Weights
-
-
-def test_weights_reach_the_model_and_rows_without_weight_teach_nothing():
-    X, y = rows()
-    weight = np.where(np.arange(200) < 150, 1.0 + y, 0.0)
-    cv = [(np.arange(100), np.arange(100, 200))]
-    model = quick(cv=cv, indicators=Confidence()).fit(X, y, sample_weight=weight)
-    alone = LogisticRegression().fit(X[:100], y[:100], sample_weight=weight[:100])
-    assert_allclose(model.estimator_.coef_, alone.coef_)
-    turned = np.where(np.arange(200) < 150, y, 1 - y)
-    other = quick(cv=cv, indicators=Confidence()).fit(X, turned, sample_weight=weight)
-    assert_allclose(other.error_estimator_.coef_, model.error_estimator_.coef_, atol=0.05)
-    assert_allclose(other.predict_error(X), model.predict_error(X), atol=0.02)
 
 
 def test_weights_that_nobody_takes_get_one_sentence():
@@ -459,15 +361,6 @@ def test_the_expected_cost_by_hand():
     assert_array_equal(costly.held_out_.losses, costs[truth, told])
 
 
-def test_costs_are_near_what_is_paid_with_names_and_three_classes():
-    X, y = make_blobs(2000, centers=3, cluster_std=4.0, random_state=0)
-    names, costs = np.array(["a", "b", "c"])[y], np.array([[0, 1, 9], [2, 0, 1], [3, 8, 0]])
-    model = quick(loss=costs).fit(X[:500], names[:500])
-    paid = costs[y[500:], np.searchsorted(["a", "b", "c"], model.predict(X[500:]))]
-    spread = paid.std() * np.sqrt(1 / 1500 + 1 / 500)
-    assert_allclose(model.predict_error(X[500:]).mean(), paid.mean(), atol=4 * spread)
-
-
 # Sets
 
 
@@ -492,23 +385,16 @@ def test_sets_hold_the_truth_as_often_as_promised():
             for seed in range(n_seeds)
         ]
         for model, settings, n_seeds in (
-            (None, {"cv": HoldoutSplit(0.5, random_state=0)}, 80),
-            (frozen, {"cv": 2, "max_reference_rows": 10}, 60),
-            (None, {"cv": 3}, 50),
+            (None, {"cv": HoldoutSplit(0.5, random_state=0)}, 40),
+            (frozen, {"cv": 2, "max_reference_rows": 10}, 30),
+            (None, {"cv": 3}, 25),
         )
     )
-    error = np.std(split) / np.sqrt(80)
+    error = np.std(split) / np.sqrt(40)
     assert 0.9 - 3 * error < np.mean(split) < 0.9 + 1 / 41 + 3 * error
-    assert np.mean(frozen) > 0.9 - 3 * np.std(frozen) / np.sqrt(60)
+    assert np.mean(frozen) > 0.9 - 3 * np.std(frozen) / np.sqrt(30)
     # Of folds 2 · 0.9 − 1 is proven; this is what is seen.
-    assert np.mean(folds) > 0.9 - 3 * np.std(folds) / np.sqrt(50) - 0.01
-
-
-def test_sets_do_not_depend_on_the_rows_that_neighbours_are_searched_in():
-    X, y = rows(300)
-    forest = DecisionTreeClassifier(min_samples_leaf=3, random_state=0)  # certain of many rows
-    few, all_rows = (quick(forest, max_reference_rows=n).fit(X, y) for n in (12, 1000))
-    assert_array_equal(few.predict_set(X, 0.8), all_rows.predict_set(X, 0.8))
+    assert np.mean(folds) > 0.9 - 3 * np.std(folds) / np.sqrt(25) - 0.01
 
 
 def test_sets_by_brute_force():
@@ -541,19 +427,6 @@ def test_one_row_in_a_hundred_of_the_same_kind_and_every_far_row_is_novel(cv):
     assert 0.001 < model.predict_novelty(X[1000:]).mean() < 0.025
     assert model.predict_novelty(X[:50] + 40).all()
     assert model.predict_novelty(X[:50] * [1, 1, 1, 1e3] + [0, 0, 0, 1e4]).all()
-
-
-def test_novelty_does_not_depend_on_units_or_indicators():
-    X, y = rows(300)
-    units = np.array([1.0, 1e4, 1e-4, 1.0])
-    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    fresh = X * 2.5
-    plain = quick(pipeline).fit(X, y).predict_novelty(fresh)
-    other = (
-        quick(pipeline, indicators=TrustScore()).fit(X * units, y).predict_novelty(fresh * units)
-    )
-    assert 0 < plain.mean() < 1
-    assert_array_equal(plain, other)
 
 
 # Good manners
@@ -593,19 +466,9 @@ def test_a_row_alone_gets_what_it_gets_in_company():
     assert_allclose(model.predict_error(fresh[::-1]), together[::-1], rtol=1e-6)
 
 
-def test_it_can_be_cloned_stored_and_searched():
-    X, y = rows()
-    model = quick(error_estimator=GaussianNB(), loss=[[0, 1], [2, 0]])
-    stored = pickle.loads(pickle.dumps(model.fit(X, y)))  # noqa: S301 - our own
-    assert_array_equal(stored.predict_error(X), model.predict_error(X))
-    assert_array_equal(clone(model).fit(X, y).predict_error(X), model.predict_error(X))
-    search = GridSearchCV(quick(cv=3), {"estimator__C": [0.1, 1.0]}, cv=2).fit(X, y)
-    assert search.best_estimator_.predict_error(X).shape == (200,)
-
-
 def test_pandas_output_everywhere_changes_nothing():
     X, y = rows()
-    model = IndividualErrorClassifier(GaussianNB(), cv=3, random_state=0)
+    model = quick(GaussianNB(), cv=3)
     plain = clone(model).fit(X, y).predict_error(X)
     with sklearn.config_context(transform_output="pandas"):
         assert_allclose(model.fit(X, y).predict_error(X), plain)
@@ -640,7 +503,10 @@ def test_metadata_routing():
         (quick(indicators=[SVC()]), TypeError, "is no indicator: it may be 'auto'"),
         (quick(indicators=NeighborDistance(n_neighbors=0)), ValueError, "n_neighbors"),
         (quick(error_estimator=StandardScaler()), TypeError, "error_estimator=.* is no model"),
-        (quick(loss=np.eye(3)), ValueError, "loss must be 2 × 2 costs"),
+        (quick(loss=np.eye(3)), ValueError, r"loss must be 2 × 2 costs .* shape \(3, 3\)"),
+        (quick(loss=[[0, -1], [1, 0]]), ValueError, "loss must be 2 × 2 .* least entry of -1"),
+        (quick(loss=[[0, np.nan], [1, 0]]), ValueError, "loss contains NaN"),
+        (quick(loss=[0, 1]), ValueError, "2D array"),
         (quick(max_reference_rows=0), ValueError, "max_reference_rows"),
         (quick(DummyClassifier(), cv=1), ValueError, "n_splits"),
     ],

@@ -70,14 +70,6 @@ def test_a_frozen_model_and_groups_are_taken():
     assert precision(find_label_errors(grouped), flipped) > 0.9
 
 
-def test_costs_do_not_change_which_labels_are_doubted():
-    X, y, _, _ = flipped_table()
-    alone = find_label_errors(fitted(GaussianNB(), X, y))
-    costly = find_label_errors(fitted(GaussianNB(), X, y, loss=[[0, 10], [1, 0]]))
-    assert_allclose(costly.scores, alone.scores)
-    assert (costly.rows == alone.rows).all()
-
-
 def test_rows_that_are_held_out_twice_are_ranked_once():
     X, y, _, flipped = flipped_table()
     folds = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
@@ -135,22 +127,6 @@ def test_probabilities_of_labels_by_hand():
     assert errors.labels.tolist() == [2, 1, 1, 1, 0, 0, 0, 0, 0, 0]
     assert_allclose(errors.scores, np.repeat([0.9, 0.7, 0.4], [1, 3, 6]), atol=1e-4)
     assert errors.suggested.tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]
-
-
-def test_an_opinion_that_knows_nothing_gets_no_weight():
-    draw = np.random.default_rng(0)
-    lead = draw.normal(size=2000)
-    truth = (draw.random(2000) < expit(lead)).astype(int)
-    right = 1 - expit(np.where(truth == 1, lead, -lead))
-    too_sure = np.column_stack([expit(-5 * lead), expit(5 * lead)])
-    aimless = find_label_errors(judged(too_sure, draw.uniform(0.1, 0.9, 2000), truth))
-    assert_allclose(aimless.scores, right[aimless.rows], atol=0.1)
-    coin = np.column_stack([draw.random(2000)] * 2)
-    coin[:, 1] = 1 - coin[:, 0]
-    top = coin.argmax(axis=1)
-    error = expit(np.where(top == 1, -lead, lead))
-    informed = find_label_errors(judged(coin, error, truth))
-    assert_allclose(informed.scores, right[informed.rows], atol=0.1)
 
 
 def test_lapses_are_told_from_hard_rows():

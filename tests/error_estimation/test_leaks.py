@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from surefoot._crossfit import CrossFitter, ModelRows, build_panels
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.error_estimation._indicators import Row
 from surefoot.indicators import (
     Confidence,
     LocalSensitivity,
@@ -34,7 +33,6 @@ EVERY = [
     NeighborError(n_neighbors=(3, 10), space="scaled"),
     TrustScore(space="scaled"),
     SecondOpinion(opinions=OPINIONS, space="scaled"),
-    Row(),
 ]
 
 
@@ -146,9 +144,11 @@ def test_groups_that_share_a_label_are_not_recognised():
 )
 def test_the_estimate_that_starts_from_the_prior_is_worthless_too(model):
     def draw(seed):
-        sure = IndividualErrorClassifier(model, random_state=seed).fit(*random_labels(seed))
-        assert sure.prior_ is not None
-        held_out, prior = sure.held_out_, sure.prior_
+        error_estimator = IndividualErrorClassifier(model, random_state=seed).fit(
+            *random_labels(seed)
+        )
+        assert error_estimator.prior_ is not None
+        held_out, prior = error_estimator.held_out_, error_estimator.prior_
         columns = np.hstack(list(held_out.columns.values()))
         from_prior = (columns - columns.mean(axis=0)) / columns.std(axis=0) @ prior.mean[:-1]
         return np.column_stack([columns, from_prior, held_out.wrong]), held_out.losses

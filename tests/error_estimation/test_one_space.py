@@ -44,28 +44,11 @@ def raw_scales(rng):
     return X * 10.0 ** np.arange(-2, 4) + 7, signs(rng, X)
 
 
-def easy(rng):
-    y = rng.integers(0, 2, 2 * N_ROWS)
-    return normal(rng) + 0.65 * (2 * y[:, None] - 1), y
-
-
 def one_hot(rng):
     codes, X = rng.integers(0, 6, size=(2 * N_ROWS, 2)), normal(rng, d=3)
     effects = rng.standard_normal((2, 6))
     y = signs(rng, X + effects[np.arange(2), codes].sum(axis=1)[:, None])
     return np.hstack([X, *(np.eye(6)[column] for column in codes.T)]), y
-
-
-def integer_coded(rng):
-    X = rng.integers(0, 9, size=(2 * N_ROWS, 5)).astype(float)
-    return X, signs(rng, X - 4, noise=4.0)
-
-
-def constant_columns(rng):
-    X = np.hstack([normal(rng, d=4), np.zeros((2 * N_ROWS, 2))])
-    X[:, 4] = 3.0
-    X[rng.random(2 * N_ROWS) < 0.002, 5] = 1.0  # nearly constant
-    return X, signs(rng, X)
 
 
 def one_missing_value(rng):
@@ -90,12 +73,6 @@ def mixed_frame(rng):
     return frame, y
 
 
-def rare_class(rng):
-    X = normal(rng)
-    y = X[:, 0] + X[:, 1] + 1.2 * rng.standard_normal(len(X)) > 2
-    return X * [1, 5, 1, 1, 1, 1], y.astype(int)
-
-
 def heights(rng, X):
     return np.abs(X[:, 0]) + X[:, 1] * X[:, 2] + (0.2 + (X[:, 3] > 0)) * rng.standard_normal(len(X))
 
@@ -118,12 +95,11 @@ def missing_numbers(rng):
 
 
 CLASSIFICATION = (
-    binary_and_standardised, raw_scales, easy, one_hot, integer_coded, constant_columns,
-    one_missing_value, seven_classes, mixed_frame, rare_class,
+    binary_and_standardised, raw_scales, one_hot, one_missing_value, seven_classes, mixed_frame,
 )  # fmt: skip
 REGRESSION = (standardised_numbers, raw_numbers, missing_numbers)
 QUICK = (
-    (mixed_frame, "boosting"), (easy, "boosting"), (binary_and_standardised, "forest"),
+    (mixed_frame, "boosting"), (binary_and_standardised, "forest"),
     (standardised_numbers, "linear"), (missing_numbers, "boosting"),
 )  # fmt: skip
 WITH_MISSING = (one_missing_value, mixed_frame, missing_numbers)

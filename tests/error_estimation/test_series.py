@@ -1,21 +1,13 @@
 """The default error estimator around a classifier of time series: neighbours under DTW, in every action."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
 
 from surefoot import IndividualErrorClassifier
-from surefoot.abstention import AbstainingClassifier, Promise
-from surefoot.active_learning import query
 from surefoot.datasets import make_cylinder_bell_funnel
-from surefoot.indicators import NeighborDistance
-from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
-from surefoot.report import ReliabilityReport
 from surefoot.time_series import (
     KNeighborsDTWClassifier,
     LocalKNeighborsDTWClassifier,
@@ -58,21 +50,6 @@ def test_a_judgement_is_that_of_the_model(single):
     assert judgement.flips.max() > 0
 
 
-def test_a_series_like_no_other_is_novel(single):
-    X = shapes(160)[0][150:]
-    X[0] = 8 * np.cos(3 * np.arange(16))
-    assert single.predict_novelty(X)[0]
-    assert single.predict_novelty(X).mean() < 0.5
-
-
-def test_neighbours_are_the_nearest_of_all_under_the_classifiers_window(single):
-    X = shapes(155)[0]
-    distances, rows = single.kneighbors(X[150:], 4)
-    every = np.array([[dtw_distance(x, n, window=0.2) for n in X[:150]] for x in X[150:]])
-    assert_array_equal(rows, np.argsort(every, axis=1)[:, :4])
-    assert_allclose(distances, np.sort(every, axis=1)[:, :4])
-
-
 def test_rows_of_the_own_fold_are_no_neighbours(single):
     X = shapes(150)[0]
     held_out = single.held_out_
@@ -102,31 +79,6 @@ def test_one_search_for_all_folds_finds_what_a_search_in_each_fold_finds(model):
     assert_allclose(fitted.held_out_.shift, other.held_out_.shift)
 
 
-def test_neighbours_of_a_frozen_classifier_are_searched_in_rows_that_it_never_saw():
-    X, y = shapes(120)
-    frozen = FrozenEstimator(KNeighborsDTWClassifier(window=0.2).fit(X[:60], y[:60]))
-    sure = IndividualErrorClassifier(frozen, max_reference_rows=30, random_state=0)
-    distances, rows = sure.fit(X[60:], y[60:]).kneighbors(X[:2], 1)
-    kept = X[60:][sure.reference_rows_]
-    assert len(kept) == 30
-    every = np.array([[dtw_distance(x, n, window=0.2) for n in kept] for x in X[:2]])
-    assert_allclose(distances[:, 0], every.min(axis=1))
-    assert_array_equal(rows[:, 0], sure.reference_rows_[every.argmin(axis=1)])
-    assert_array_equal(sure.judge(X[:2]).prediction, y[:2])
-
-
-def test_equal_series_are_each_others_neighbours():
-    X, y = shapes(40)
-    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    fitted = IndividualErrorClassifier(KNeighborsDTWClassifier(window=2), random_state=0).fit(X, y)
-    nearest = fitted.held_out_.columns["VoteConfidence"][:, -1]
-    split = fitted.held_out_.splits.reshape(-1, 2)
-    apart = np.repeat(split[:, 0] != split[:, 1], 2)
-    assert 0 < apart.sum() < len(apart)
-    assert (nearest[apart] < -20).all()  # the other copy, at distance 0
-    assert (nearest[~apart] > -20).all()
-
-
 def test_columns_are_worthless_on_random_labels():
     aurocs = []
     for seed in range(3):
@@ -140,54 +92,12 @@ def test_columns_are_worthless_on_random_labels():
     assert_allclose(np.mean(aurocs, axis=0), 0.5, atol=0.05)
 
 
-def test_a_saved_estimator_holds_no_lists_of_the_folds(single):
-    X = shapes(160)[0][150:]
-    text = pickle.dumps(single)
-    assert_array_equal(pickle.loads(text).predict_error(X), single.predict_error(X))  # noqa: S301 - made above
-    assert b"KnownPart" not in text
-
-
-def test_doubtful_series_are_left_out():
-    X, y = shapes(450)
-    model = KNeighborsDTWClassifier(5, window=0.2)
-    sure = IndividualErrorClassifier(model, random_state=0)
-    careful = AbstainingClassifier(sure, coverage=0.6, random_state=0).fit(X[:200], y[:200])
-    promise = Promise.from_held_out(sure.fit(X[:200], y[:200]).held_out_, max_risk=0.12)
-    judgement = promise.apply(sure.judge(X[200:]))
-    for answered, predictions in (
-        (careful.predict_accepted(X[200:]), careful.predict(X[200:])),
-        (judgement.accepted, judgement.prediction),
-    ):
-        wrong = predictions != y[200:]
-        assert 0.3 < answered.mean() < 1
-        assert wrong[answered].mean() < 0.8 * wrong.mean()
-
-
-def test_the_report_is_about_series(tmp_path):
-    X, y = shapes(90)
-    page = tmp_path / "report.html"
-    ReliabilityReport(KNeighborsDTWClassifier(window=0.2), X, y, random_state=0).write_html(page)
-    assert "KNeighborsDTWClassifier" in page.read_text()
-
-
-def test_other_actions_take_series():
-    X, y = shapes(120)
-    model = KNeighborsDTWClassifier(3, window=0.2)
-    for kind in (RecalibratedClassifier, LocallyRecalibratedClassifier):
-        probabilities = kind(model, random_state=0).fit(X[:90], y[:90]).predict_proba(X[90:])
-        assert_allclose(probabilities.sum(axis=1), 1)
-        assert (probabilities.max(axis=1) < 1).all()
-    for strategy in ("margin", "confidence", "error", "sensitivity", NeighborDistance()):
-        chosen = query(strategy, model.fit(X[:60], y[:60]), X[60:], 5, X=X[:60], y=y[:60])
-        assert len(set(chosen.tolist())) == 5
-
-
 def test_series_of_other_forms_get_one_sentence():
     X, y = shapes(30)
-    sure = IndividualErrorClassifier(KNeighborsDTWClassifier())
+    error_estimator = IndividualErrorClassifier(KNeighborsDTWClassifier())
     with pytest.raises(ValueError, match="Expected 2D array, got 3D"):
-        sure.fit(X[:, None, :], y)
+        error_estimator.fit(X[:, None, :], y)
     with pytest.raises(ValueError, match="X has rows of different lengths"):
-        sure.fit([x[: 10 + i % 3] for i, x in enumerate(X)], y)
+        error_estimator.fit([x[: 10 + i % 3] for i, x in enumerate(X)], y)
     with pytest.raises(ValueError, match="NaN"):
-        sure.fit(np.where(X > 3, np.nan, X), y)
+        error_estimator.fit(np.where(X > 3, np.nan, X), y)

@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from surefoot.indicators._boosted_trees import BoostedTrees, bin_edges
+from surefoot.indicators._second_opinion import BoostedTrees
 
 
 def test_an_interaction_without_a_trend():
@@ -31,15 +31,6 @@ def test_as_good_as_scikit_learn_on_a_small_table(n_classes):
     own = clone(BoostedTrees(random_state=0)).fit(X, y)
     losses = [log_loss(y_test, model.predict_proba(X_test)) for model in (own, peer)]
     assert losses[0] < 1.1 * losses[1]
-
-
-def test_edges_lie_between_few_values_and_at_quantiles_of_many():
-    assert_array_equal(bin_edges(np.array([3.0, 1, 1, 2])), [1.5, 2.5])
-    assert_array_equal(bin_edges(np.ones(5)), [])
-    many = bin_edges(np.arange(3200.0))
-    counts = np.bincount(np.searchsorted(many, np.arange(3200.0)))
-    assert len(counts) == 32
-    assert counts.min() >= 99
 
 
 def test_rows_of_weight_zero_have_no_effect():

@@ -29,9 +29,9 @@ def test_a_model_without_probabilities():
     X, y = load_iris(return_X_y=True)
     X, y = X[y > 0], y[y > 0]
     value = LinearSVC(random_state=0).fit(X, y).decision_function(X)
-    sure = Confidence(LinearSVC(random_state=0)).fit(X, y)
-    assert_allclose(sure.transform(X)[:, 3], expit(np.abs(value)))
-    assert_allclose(sure.score_samples(X), np.abs(value))
+    confidence = Confidence(LinearSVC(random_state=0)).fit(X, y)
+    assert_allclose(confidence.transform(X)[:, 3], expit(np.abs(value)))
+    assert_allclose(confidence.score_samples(X), np.abs(value))
 
 
 def test_names_and_the_signed_column():

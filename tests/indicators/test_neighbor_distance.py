@@ -5,7 +5,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,19 +31,6 @@ def test_no_distance_is_finite_and_below_every_other():
     same, near = found.transform([[0.0], [1e-6]])[:, 0]
     assert np.isfinite(same)
     assert same < near
-
-
-def test_a_row_further_away_is_trusted_less():
-    X, y = load_iris(return_X_y=True)
-    model = NeighborDistance(LogisticRegression(max_iter=1000), space="scaled").fit(X, y)
-    way = X.mean(axis=0) + np.outer(np.arange(2, 30, 4), X.std(axis=0))
-    assert (np.diff(model.score_samples(way)) < 0).all()
-
-
-def test_it_needs_no_targets_around_a_frozen_model():
-    X, y = load_iris(return_X_y=True)
-    frozen = FrozenEstimator(LogisticRegression(max_iter=1000).fit(X, y))
-    assert np.isfinite(NeighborDistance(frozen).fit(X).score_samples(X)).all()
 
 
 def test_sparse_rows_have_the_cosine():

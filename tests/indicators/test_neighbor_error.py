@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_diabetes, load_iris, make_classification
+from sklearn.datasets import load_diabetes, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, cross_val_predict
@@ -68,18 +68,6 @@ def test_an_error_is_not_that_of_a_model_that_saw_the_row():
     by_heart = KNeighborsClassifier(1)
     found = NeighborError(by_heart).fit(X, y).transform(X)
     assert 0.4 < found[:, 0].mean() < 0.6  # by heart the model is always right
-
-
-def test_three_classes_with_names():
-    X, y = load_iris(return_X_y=True)
-    names = np.array(["setosa", "versicolor", "virginica"])[y]
-    model, folds = (
-        LogisticRegression(max_iter=1000),
-        StratifiedKFold(5, shuffle=True, random_state=0),
-    )
-    wrong = cross_val_predict(model, X, names, cv=folds) != names
-    found = NeighborError(model, n_neighbors=8).fit(X, names).transform(X + 0.01)
-    assert_allclose(found[:, 0], near_mean(wrong, X + 0.01, X, 8))
 
 
 def test_weights_reach_the_models_of_the_folds():

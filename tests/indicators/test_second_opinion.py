@@ -82,26 +82,6 @@ def test_gap_and_spread_of_a_regression_by_hand():
     assert_array_equal(found.get_feature_names_out(), ["mean_gap", "bag_gap", "bag_spread"])
 
 
-def test_the_seed_decides():
-    X, y = load_iris(return_X_y=True)
-    one, same, other = (
-        SecondOpinion(GaussianNB(), random_state=seed).fit(X, y).transform(X + 0.1)
-        for seed in (0, 0, 1)
-    )
-    assert_array_equal(one, same)
-    assert (one[:, 0] != other[:, 0]).any()
-
-
-def test_the_unit_of_a_column_does_not_matter_in_the_default():
-    X, y = load_iris(return_X_y=True)
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    plain, other = (
-        SecondOpinion(tree, space="scaled", random_state=0).fit(rows, y).transform(rows)
-        for rows in (X, X * [1, 2.0**10, 2.0**-10, 1])
-    )
-    assert_allclose(plain, other, atol=1e-6)
-
-
 def test_sparse_rows():
     X, y = load_iris(return_X_y=True)
     sparse = SecondOpinion(LogisticRegression(max_iter=1000), random_state=0).fit(csr_array(X), y)
@@ -123,12 +103,3 @@ def test_an_opinion_without_probabilities_and_rows_without_labels_get_one_senten
         SecondOpinion(GaussianNB(), opinions=[("svc", LinearSVC())]).fit(X, y)
     with pytest.raises(ValueError, match="SecondOpinion needs labels"):
         SecondOpinion(FrozenEstimator(GaussianNB().fit(X, y))).fit(X)
-
-
-def test_texts_are_not_boosted():
-    X, y = load_iris(return_X_y=True)
-    dense = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
-    names = [name for name, _ in dense.opinions_]
-    assert names == ["trees", "boosting", "linear"]
-    sparse = SecondOpinion(LogisticRegression(max_iter=1000), random_state=0).fit(csr_array(X), y)
-    assert [name for name, _ in sparse.opinions_] == ["trees", "linear"]

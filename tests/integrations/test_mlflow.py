@@ -70,12 +70,6 @@ def test_no_file_is_a_pickle_or_asks_for_cloudpickle(logged):
     assert is_pickle(pickle.dumps(GaussianNB())), "a pickle would have been noticed"
 
 
-def test_rows_are_told_apart_whatever_their_index(logged, models, table):
-    rows = table[100:].sample(frac=1, random_state=0)
-    frame = mlflow.pyfunc.load_model(logged[0]["classification"]["logged"]).predict(rows)
-    pd.testing.assert_frame_equal(frame, expected_frame(models["classification"], rows))
-
-
 def test_outputs_have_the_types_that_mlflow_infers(logged, models, table):
     for task, addresses in logged[0].items():
         signature = mlflow.models.get_model_info(addresses["logged"]).signature
@@ -123,14 +117,6 @@ def test_labels_of_every_type_have_a_valid_signature(small, tmp_path, labels):
     frame = model.predict(X)
     assert set(frame["prediction"]) == set(labels.tolist())
     assert model.metadata.get_output_schema() == mlflow.models.infer_signature(X, frame).outputs
-
-
-def test_a_type_that_mlflow_has_not_is_any(small, tmp_path):
-    _, X, y = small
-    sure = IndividualErrorClassifier(GaussianNB(), cv=3, random_state=0).fit(X, y.astype(np.uint64))
-    save_model(sure, tmp_path / "model", max_risk=0.2)
-    first = mlflow.models.get_model_info(str(tmp_path / "model")).signature.outputs.to_dict()[0]
-    assert first == {"type": "any", "name": "prediction", "required": True}
 
 
 def test_without_an_example_columns_are_known_by_name(models, table, tmp_path):
@@ -226,25 +212,6 @@ def test_the_promise_is_stored(small, tmp_path):
     assert mlflow.models.get_model_info(str(tmp_path / "model")).flavors["surefoot"]["promise"] == (
         fields
     )
-    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
-    np.testing.assert_array_equal(accepted, sure.predict_error(X) <= promise.threshold)
-
-
-def test_a_promise_about_classes_is_stored(small, tmp_path):
-    sure, X, _ = small
-    label = sure.classes_[0]
-    save_model(sure, tmp_path / "model", max_risk={label: 0.9})
-    stored = json.loads((tmp_path / "model/data/surefoot/promise.json").read_text())
-    assert (stored["max_risk"], stored["class_risks"]) == (None, [[label.item(), 0.9]])
-    promise = Promise.from_held_out(sure.held_out_, {label: 0.9})
-    accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
-    np.testing.assert_array_equal(accepted, promise.accepted(sure.predict_error(X)))
-
-
-def test_a_promise_can_be_given(small, tmp_path):
-    sure, X, _ = small
-    promise = Promise.from_losses(np.linspace(0, 1, 100), np.arange(100) > 80, max_risk=0.1)
-    save_model(sure, tmp_path / "model", promise=promise)
     accepted = mlflow.pyfunc.load_model(str(tmp_path / "model")).predict(X)["accepted"]
     np.testing.assert_array_equal(accepted, sure.predict_error(X) <= promise.threshold)
 

@@ -9,7 +9,7 @@ import pytest
 CALLS = ["save_model(None, 'model')", "log_model(None, 'model')", "load_model('models:/churn/1')"]
 
 
-@pytest.mark.parametrize("package", ["mlflow", "skops"])
+@pytest.mark.parametrize("package", ["mlflow", pytest.param("skops", marks=pytest.mark.slow)])
 def test_every_call_names_the_package_and_the_extra(tmp_path, package):
     code = f"""
 import sys

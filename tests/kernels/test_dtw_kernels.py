@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from surefoot._kernels import _dtw as kernels
 from surefoot._kernels import search, store_series
-from surefoot._search._series import lay_out_list
+from surefoot._series import lay_out_list
 
 VALUES = st.integers(-50, 50).map(lambda value: value / 8)
 

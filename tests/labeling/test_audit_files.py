@@ -70,7 +70,7 @@ def test_rows_that_are_filled_in_already_are_not_asked(page):
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        ({"row": [0.5] * 6}, "the columns 'row' and 'audit' are changed"),
+        ({"row": [0.5] * 6}, "The columns 'row' and 'audit' of .* are changed: leave them"),
         ({"audit": [CODE] * 5 + ["audit 7"]}, "the columns 'row' and 'audit' are changed"),
         ({"answers": "yes or no"}, "the column 'answers' is changed"),
         ({"answers": None}, "is an audit of numbers: fill in 'label' in a spreadsheet"),

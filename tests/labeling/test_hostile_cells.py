@@ -6,7 +6,6 @@ import decimal
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 
 TEXTS = {
     **{
@@ -108,23 +107,6 @@ def test_the_description_of_columns_survives_extreme_numbers(serve_pool):
             assert sum(column["histogram"]["counts"]) == np.isfinite(known).sum()
     assert "NaN" not in served.client.get("/api/task").text
     assert served.items("ann", 20)
-
-
-@pytest.mark.usefixtures("does_not_learn")
-def test_the_model_learns_beside_columns_that_it_cannot_use(serve_pool):
-    n = 60
-    pool = pd.DataFrame(
-        {
-            "x": np.arange(n) % 13,
-            "endless": np.where(np.arange(n) % 9, 1.0, np.inf),
-            "lists": [[i] for i in range(n)],
-        }
-    )
-    pool["kind"] = [None if i % 2 else "ab"[i % 13 > 6] for i in range(n)]
-    served = serve_pool(pool, estimator=LogisticRegression(), inputs=["x"])
-    served.learn()
-    assert served.progress()["round"] == 1
-    assert served.items("ann", 5)[0]["neighbors"]
 
 
 @pytest.mark.usefixtures("does_not_learn")

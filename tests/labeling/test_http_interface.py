@@ -41,13 +41,6 @@ def test_the_next_rows_have_their_cells_a_lease_and_a_reason(served):
     assert len({item["lease"] for item in reply["items"]}) == 3
 
 
-def test_asking_again_gives_the_same_rows_under_the_same_leases(served):
-    first = served.items("ann", 3)
-    assert served.items("ann", 3) == first
-    assert served.items("ann", 2) == first[:2]
-    assert served.items("ann", 5)[:3] == first
-
-
 def test_an_answer_is_saved_and_counted_and_the_same_key_counts_once(served):
     one, two = served.items("ann", 2)
     for _ in range(3):
@@ -75,17 +68,6 @@ def test_undo_gives_the_row_back_and_twice_the_same_key_undoes_once(served):
     assert served.answer(reply["item"], "b").json() == {"saved": True, "n_labels": 2}
 
 
-def test_undo_of_nothing_is_refused_and_a_key_undoes_one_answer_only(served):
-    one, two = served.items("ann", 2)
-    assert f"no answer to row {one['row']}" in error_of(served.undo(one["row"]), 409)
-    served.answer(one, "a")
-    served.answer(two, "a")
-    assert error_of(served.undo(one["row"], "bob"), 409)
-    served.undo(one["row"], key="back")
-    assert "another undo" in error_of(served.undo(two["row"], key="back"), 422)
-    assert served.labels() == {two["row"]: "a"}
-
-
 def test_skipped_rows_come_back_last_and_only_to_who_skipped_them(serve_pool, does_not_learn):
     served = serve_pool(6)
     (first,) = served.items()
@@ -105,16 +87,6 @@ def test_skipped_rows_come_back_last_and_only_to_who_skipped_them(serve_pool, do
     assert item["row"] == first["row"]
     served.answer(item, "a")
     assert served.next("bob", 5) == {"items": [], "left": 0}
-
-
-def test_unsure_is_an_answer_and_no_label(served):
-    (item,) = served.items()
-    assert served.answer(item, kind="unsure").json() == {"saved": True, "n_labels": 0}
-    progress = served.progress()
-    assert (progress["n_labels"], progress["n_unsure"], progress["left"]) == (0, 1, 29)
-    assert served.labels() == {}
-    assert served.page.labels()["kind"].tolist() == ["unsure"]
-    assert item["row"] not in {each["row"] for each in served.items("bob", 50)}
 
 
 def test_new_classes_only_where_they_are_allowed(serve_pool, does_not_learn, tmp_path):
@@ -182,34 +154,6 @@ def test_the_export_has_one_line_a_labelled_row(serve_pool, does_not_learn, tmp_
     written = pd.read_csv(out)
     assert written["row"].tolist() == sorted([one["row"], two["row"], three["row"]])
     assert set(written["kind"]) == {"label", "unsure"}
-
-
-def test_seconds_are_those_since_the_row_was_dealt_or_the_last_answer(served):
-    now = [1000.0]
-    served.session.store.clock = lambda: now[0]
-    one, two = served.items("ann", 2)
-    now[0] = 1004.0
-    served.answer(one, "a")
-    now[0] = 1005.5
-    served.answer(two, "a")
-    seconds = served.page.labels().set_index("row")["seconds"]
-    assert seconds[one["row"]] == 4.0
-    assert seconds[two["row"]] == 1.5
-
-
-def test_answered_rows_are_listed_newest_first(served):
-    one, two = served.items("ann", 2)
-    served.answer(one, "a")
-    served.answer(two, kind="skip")
-    items = served.client.get("/api/answered", params={"person": "ann"}).json()["items"]
-    assert [(item["row"], item["kind"], item["label"]) for item in items] == [
-        (two["row"], "skip", None),
-        (one["row"], "label", "a"),
-    ]
-    assert items[1]["cells"] == {"x": one["row"]}
-    served.undo(one["row"])
-    items = served.client.get("/api/answered", params={"person": "ann"}).json()["items"]
-    assert [item["row"] for item in items] == [two["row"]]
 
 
 BAD_VALUES = {

@@ -154,6 +154,7 @@ def is_running(process):
     return state != "Z"
 
 
+@pytest.mark.slow
 @needs_proc
 def test_the_process_that_learns_ends_when_the_server_is_killed(tmp_path):
     half_labelled().to_csv(tmp_path / "pool.csv", index=False)

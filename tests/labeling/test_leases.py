@@ -33,14 +33,6 @@ def test_a_row_is_leased_to_one_person_until_its_time_is_over(timed):
     assert rows(timed.items("cy", 4)) == {0, 1, 2, 3}
 
 
-def test_asking_again_begins_the_time_anew(timed):
-    ann = timed.items("ann", 2)
-    timed.now += 50
-    assert timed.items("ann", 2) == ann
-    timed.now += 50
-    assert rows(timed.items("bob", 4)).isdisjoint(rows(ann))
-
-
 def test_a_row_that_went_to_somebody_else_is_refused_with_the_reason(timed):
     ann = timed.items("ann", 4)
     timed.now += 61

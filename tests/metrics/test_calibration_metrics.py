@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import norm
-from sklearn.metrics import brier_score_loss
 
 from surefoot.metrics import brier_decomposition, smooth_calibration_error
-from surefoot.metrics._calibration import GRID_STEPS
 
 PROBABILITY = st.one_of(st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0, 1))
 ROWS = st.lists(st.tuples(st.integers(0, 1), PROBABILITY), min_size=1, max_size=30)
@@ -66,28 +64,6 @@ def test_error_is_its_own_bandwidth_in_the_integral(n_rows, power):
     assert integrated(y, probability, error) == pytest.approx(error, abs=1e-6)
 
 
-@pytest.mark.parametrize("gap", [0.01, 0.001])
-def test_stated_error_of_the_grid_holds_for_neighbours_that_nearly_cancel(gap):
-    # Off the grid, with residuals +1/2 and -1/2 whose smoothed difference is narrow.
-    probability = np.array([0.5 - gap, 0.5 + gap / np.pi])
-    y = np.array([1.0, 0.0])
-
-    error = smooth_calibration_error(y, probability)
-
-    allowed = (1 / GRID_STEPS / error) ** 2
-    assert integrated(y, probability, error) == pytest.approx(error, abs=allowed)
-
-
-@pytest.mark.parametrize("power", [1.0, 4.0])
-def test_close_to_relplot(power):
-    relplot = pytest.importorskip("relplot", reason="relplot is not installed")
-    y, probability = draw(2000, seed=0, power=power)
-
-    # It halves the bandwidth ten times, so it stops within 1/1024.
-    expected = relplot.smECE(probability, y.astype(float))
-    assert smooth_calibration_error(y, probability) == pytest.approx(expected, abs=1 / 1024)
-
-
 def test_error_is_that_of_the_population_with_many_rows():
     # E[label | p] = p³ < p: the residual has one sign, and its mean is 1/2 - 1/4.
     error = smooth_calibration_error(*draw(200_000, seed=2, power=3.0))
@@ -141,14 +117,3 @@ def test_parts_add_up_to_the_brier_score(rows, n_bins):
     brier = np.mean((probability - y) ** 2)
     assert reliability - resolution + uncertainty == pytest.approx(brier, abs=1e-12)
     assert min(reliability, uncertainty) >= 0
-
-
-def test_parts_add_up_to_the_score_of_scikit_learn():
-    y, probability = draw(500, seed=3)
-    weight = np.random.default_rng(4).exponential(size=500)
-
-    parts = brier_decomposition(y, probability, n_bins=10, sample_weight=weight)
-
-    expected = brier_score_loss(y, probability, sample_weight=weight)
-    assert parts.reliability - parts.resolution + parts.uncertainty == pytest.approx(expected)
-    assert parts.reliability < 0.02 < parts.resolution

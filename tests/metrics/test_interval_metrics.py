@@ -12,11 +12,6 @@ INTERVALS = [[0, 2], [2, 3], [1, 5], [5, 9]]
 NUMBERS = st.floats(-100, 100)
 
 
-def random_intervals(seed, n_rows=200):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=n_rows), np.sort(rng.normal(size=(n_rows, 2)), axis=1)
-
-
 def test_by_hand():
     y = [1, 2, 6, 3]  # inside, at the end, 1 above, 2 below
 
@@ -61,25 +56,3 @@ def test_infinite_intervals_cover_and_are_infinitely_wide():
     assert interval_width(intervals) == np.inf
     assert winkler_loss([5, -1, 0.5], intervals) == np.inf
     assert interval_width(intervals, sample_weight=[0, 0, 2]) == 1.0
-
-
-def test_same_as_mapie():
-    peer = pytest.importorskip("mapie.metrics.regression", reason="MAPIE is not installed")
-    y, intervals = random_intervals(0)
-    pages = intervals[:, :, None]
-
-    expected = (
-        peer.regression_mwi_score(y, pages, 0.8),
-        peer.regression_coverage_score(y, pages)[0],
-        peer.regression_mean_width_score(pages)[0],
-    )
-    loss, coverage = winkler_loss(y, intervals, 0.8), interval_coverage_score(y, intervals)
-    assert (loss, coverage, interval_width(intervals)) == pytest.approx(expected)
-
-
-def test_same_as_scoringrules():
-    peer = pytest.importorskip("scoringrules", reason="scoringrules is not installed")
-    y, intervals = random_intervals(3)
-
-    expected = peer.interval_score(y, intervals[:, 0], intervals[:, 1], 0.2).mean()
-    assert winkler_loss(y, intervals, 0.8) == pytest.approx(expected)

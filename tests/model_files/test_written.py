@@ -1,6 +1,7 @@
 """Every kind of model that `surefoot fit` writes is read again, says the same of each row, and is not a large file."""
 
 import dataclasses
+import warnings
 import zipfile
 
 import numpy as np
@@ -18,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from skops.io import get_untrusted_types
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.cli._console import plain_warnings
 from surefoot.cli._model import build_model
 from surefoot.model_files import load_model, save_model
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
@@ -45,7 +45,8 @@ def table():
 
 def fitted(model, X, y, **settings):
     kind = IndividualErrorRegressor if y.dtype.kind == "f" else IndividualErrorClassifier
-    with plain_warnings():  # a fold may lack a category, as in the commands
+    with warnings.catch_warnings():  # a fold may lack a category, as in the commands
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
         return kind(model, cv=2, random_state=0, **settings).fit(X, y)
 
 
@@ -96,13 +97,19 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+LONG = ("regression", "local", "a network")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case in LONG else case for case in CASES]
+)
 def test_a_model_is_read_again(table, tmp_path, case):
     model, X, y, settings = CASES[case]
     X = table if X is None else X
     assert_loads(fitted(model, X, y, **settings), X, tmp_path / "model.skops")
 
 
+@pytest.mark.slow
 def test_a_wide_table(tmp_path):
     """3,000 columns, of which the model, its folds and their neighbours all keep the names."""
     rng = np.random.default_rng(0)
@@ -112,6 +119,7 @@ def test_a_wide_table(tmp_path):
     assert assert_loads(model, X, tmp_path / "model.skops") < 64 << 20
 
 
+@pytest.mark.slow
 def test_many_texts(tmp_path):
     """30,000 pieces of words, which the preparation keeps five times, in the model and in each fold."""
     rng = np.random.default_rng(0)

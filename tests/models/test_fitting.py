@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from surefoot import AbstainingClassifier, IndividualErrorClassifier
 from surefoot.active_learning import ActiveLearner
-from surefoot.report import ReliabilityReport
-from surefoot.resampling import bias_variance
 
 
 class ColumnClassifier(LogisticRegression):
@@ -57,17 +54,6 @@ def test_a_column_is_right_as_often_as_the_labels_in_it():
     np.testing.assert_array_equal(column.error, plain.error)
 
 
-def test_a_column_in_the_report_and_in_resampling():
-    plain, column = (
-        ReliabilityReport(model, X, y, random_state=0).summarize() for model in (MODEL, COLUMN)
-    )
-    assert column["verdict"] == plain["verdict"]
-    plain, column = (
-        bias_variance(model, X, y, X, y, n_resamples=5, random_state=0) for model in (MODEL, COLUMN)
-    )
-    np.testing.assert_array_equal(column.variance, plain.variance)
-
-
 def test_a_model_that_cannot_be_cloned_is_named_with_its_parameter():
     model = CopyingClassifier(cat_features=["plan"])
     with pytest.raises(RuntimeError, match="Cannot clone object"):
@@ -84,13 +70,6 @@ def test_a_model_that_cannot_be_cloned_is_named_with_its_parameter():
             "scikit-learn cannot clone CopyingClassifier, which does not keep cat_features as it was given: "
             "pass cat_features as a tuple if it is a list, or pass a fitted model in FrozenEstimator."
         )
-
-
-def test_both_ways_out_work():
-    frozen = FrozenEstimator(CopyingClassifier(cat_features=["a"]).fit(X, y))
-    for model in (CopyingClassifier(cat_features=("a",)), frozen):
-        sure = IndividualErrorClassifier(model, cv=3, random_state=0).fit(X, y)
-        np.testing.assert_array_equal(sure.predict(X), MODEL.fit(X, y).predict(X))
 
 
 def test_an_error_of_another_kind_stays_as_it_is():

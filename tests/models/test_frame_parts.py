@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from skops.io import dumps, loads
 
-from surefoot._models._inputs import frame_of_parts, parts_of_frame
+from surefoot._models import ModelInput
 
 TABLES = {
     "numbers": pd.DataFrame({"a": np.array([1.5, np.nan], dtype=np.float32), "b": [1, 2]}),
@@ -22,14 +22,8 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_frame_survives(table):
-    kind = "surefoot._models.FrameParts"
-    saved = loads(dumps(parts_of_frame(table)), trusted=[kind, "numpy.dtype"])
+    kinds = ["surefoot._models.FrameParts", "surefoot._models.ModelInput", "numpy.dtype"]
+    loaded = loads(dumps(ModelInput(table)), trusted=kinds)
     pd.testing.assert_frame_equal(
-        frame_of_parts(saved), table, check_index_type=False, check_column_type=False
+        loaded.rows, table, check_index_type=False, check_column_type=False
     )
-
-
-def test_an_array_stays_itself():
-    table = np.eye(2)
-    assert parts_of_frame(table) is table
-    assert frame_of_parts(table) is table

@@ -1,19 +1,15 @@
 """The scaled space: columns divided by their spread, two-valued ones by what categories are apart."""
 
 import numpy as np
-import pandas as pd
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
-from surefoot.neighborhoods._space import column_widths
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 def index(X, y, model=None, **settings):
@@ -23,21 +19,10 @@ def index(X, y, model=None, **settings):
 
 def test_widths_by_hand():
     rows = np.array([[0.0, 3.0, 7.0, 5.0], [2.0, 3.0, 7.0, 5.0], [4.0, 7.0, 7.0, 5.0]])
-    widths = column_widths(rows)
+    widths = index(rows, [0, 1, 1], space="scaled").space.width
     assert_allclose(widths[0], np.sqrt(8 / 3))
     assert_allclose(widths[1], 4 * np.sqrt(2))
     assert_allclose(widths[2:], 1.0)  # a column of one value
-
-
-def test_columns_that_are_scaled_already_are_left_alone():
-    rng = np.random.default_rng(0)
-    rows = StandardScaler().fit_transform(rng.normal(size=(50, 3)) * [1, 10, 100])
-    assert column_widths(rows) is None
-    assert column_widths(np.column_stack([rows, rng.integers(0, 2, 50)])) is None
-    X, y = load_iris(return_X_y=True)
-    scaled = make_pipeline(StandardScaler(), KernelKNeighborsClassifier())
-    assert index(X, y, scaled, space="scaled").voter is not None
-    assert index(X, y, KernelKNeighborsClassifier(), space="scaled").voter is None
 
 
 def test_neighbours_are_those_of_standardised_rows():
@@ -49,14 +34,6 @@ def test_neighbours_are_those_of_standardised_rows():
     distances, indices = search.kneighbors(scaler.transform(X[:20] * 1.01))
     assert_array_equal(near.indices, indices)
     assert_allclose(near.distances, distances)
-
-
-def test_the_unit_of_a_column_does_not_matter():
-    X, y = load_iris(return_X_y=True)
-    units = np.array([1.0, 1e6, 1e-6, 7.0])
-    plain = Neighborhood(index(X, y, space="scaled"), X[:30])
-    other = Neighborhood(index(X * units, y, space="scaled"), X[:30] * units)
-    assert_allclose(plain.distances, other.distances)
 
 
 def test_two_values_are_as_far_apart_as_two_categories():
@@ -94,12 +71,6 @@ def test_a_gap_in_a_row_to_judge_stands_at_the_median():
     )
 
 
-def test_an_unknown_space_gets_one_sentence():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="space='round' is not known: it may be 'auto', 'scaled'"):
-        index(X, y, space="round")
-
-
 def test_part_of_the_rows_is_scaled_like_all_of_them():
     rng = np.random.default_rng(0)
     X = StandardScaler().fit_transform(
@@ -112,16 +83,6 @@ def test_part_of_the_rows_is_scaled_like_all_of_them():
     assert_allclose(whole.space.rows, X)  # scaled already
     assert not np.allclose(alone.space.rows, X[part])  # no column has a deviation of one here
     assert_allclose(alike.space.rows, X[part])
-
-
-def test_part_of_the_rows_keeps_the_divisors_of_columns_that_it_shares():
-    names = ["low", "high", "new"]
-    rows = np.array([[0.0, 1.0], [4.0, 5.0], [8.0, 3.0]])
-    frame = pd.DataFrame(np.vstack([rows, rows]), columns=names[:2])
-    whole = index(frame, [0, 1, 0] * 2, space="scaled").space
-    assert_allclose(
-        column_widths(rows, ["high", "new"], whole), [rows[:, 1].std(), rows[:, 1].std()]
-    )
 
 
 def test_part_without_missing_values_is_encoded_like_the_rows_with_one():

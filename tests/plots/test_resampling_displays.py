@@ -1,13 +1,12 @@
 """What is drawn is what was computed."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import AdaBoostClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -97,12 +96,3 @@ def test_learning_curves_have_bands_and_say_what_they_need():
     assert low == pytest.approx(0.5)
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert texts == ["random: never", "votes: 19"]
-
-
-def test_learning_curves_of_an_estimator_on_given_axes():
-    X, y = rows(60)
-    ax = plt.figure().add_subplot()
-    options = {"n_labels": 12, "n_repeats": 1, "random_state": 0, "ax": ax, "legend": False}
-    display = LearningCurveDisplay.from_estimator(LogisticRegression(), X, y, "random", **options)
-    assert display.ax_ is ax
-    assert ax.get_legend() is None

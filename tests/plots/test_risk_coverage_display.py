@@ -73,14 +73,6 @@ def test_line_between_two_groups_is_a_hyperbola():
     assert (line.get_xdata()[0], line.get_xdata()[-1]) == (0.0, 1.0)
 
 
-def test_weights_count():
-    display = RiskCoverageDisplay.from_predictions(WRONG, GUESS, sample_weight=[1, 0, 1, 2])
-
-    assert display.ax_.get_ylabel() == "risk (error rate)"
-    np.testing.assert_allclose(display.estimated[0], [1 / 4, 1 / 2, 1])
-    np.testing.assert_allclose(display.estimated[1], [0, 0, 1 / 2])
-
-
 def test_classifier_is_judged_by_its_errors_and_compared_with_its_probabilities():
     X = np.array([[-3.0, 0.2], [-1.0, 0.9], [0.5, 0.8], [2.0, 0.1]])
     y = pd.Series(["left", "right", "right", "right"], index=[7, 3, 2, 9])  # the second is wrong
@@ -124,9 +116,8 @@ def test_legend_stays_below_the_axis_label_in_axes_of_any_size(size):
     assert legend.y0 >= 0
 
 
-@pytest.mark.parametrize("size", [2.5])
-def test_legend_covers_no_curve_where_nothing_makes_room_for_it(size):
-    figure, ax = plt.subplots(figsize=(1.4 * size, size))
+def test_legend_covers_no_curve_where_nothing_makes_room_for_it():
+    figure, ax = plt.subplots(figsize=(3.5, 2.5))
 
     display = RiskCoverageDisplay.from_predictions(WRONG, -GUESS, own_error=GUESS, ax=ax)
 
@@ -135,13 +126,6 @@ def test_legend_covers_no_curve_where_nothing_makes_room_for_it(size):
     tops = [ax.transData.transform(line.get_xydata())[:, 1].max() for line in display.lines_]
     assert max(tops) <= legend.y0
     assert legend.y1 <= ax.get_window_extent().y1
-
-
-def test_lines_differ_without_colour():
-    display = RiskCoverageDisplay.from_predictions(WRONG, GUESS, own_error=-GUESS)
-
-    patterns = {str(line.get_linestyle()) + str(line._dash_pattern) for line in display.lines_}
-    assert len(patterns) == 3
 
 
 def test_a_model_without_errors_has_a_flat_line_and_a_scale():

@@ -1,7 +1,6 @@
 """Recalibration against an optimiser of its own, against scikit-learn, and on every kind of input."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,12 +11,10 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.impute import SimpleImputer
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_predict
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -30,9 +27,7 @@ from surefoot import (
     LocalSensitivity,
     RecalibratedClassifier,
 )
-from surefoot.datasets import make_friedman_problem
 from surefoot.indicators import Indicator
-from surefoot.recalibration._recalibrated import PlattCalibrator
 
 recalibrate_scores = RecalibratedClassifier.recalibrate_scores
 
@@ -41,36 +36,33 @@ def rows(n_rows=300):
     return make_classification(n_rows, 5, n_redundant=0, flip_y=0.1, random_state=0)
 
 
-def test_the_calibrator_finds_the_optimum_of_an_independent_optimiser():
-    rng = np.random.default_rng(0)
-    columns = rng.normal(size=(80, 2)) * [1e-6, 300.0]
-    y = (columns[:, 0] * 1e6 + rng.normal(size=80) > 0).astype(int)
-    targets = np.where(y == 1, (y.sum() + 1) / (y.sum() + 2), 1 / (82 - y.sum()))  # Platt's
-    scaled = columns / [1e-6, 300.0]
+@pytest.mark.parametrize("unit", [1e-6, 300.0])
+def test_without_indicators_it_is_platts_recalibration_on_out_of_fold_scores(unit):
+    (X, y), folds = rows(), StratifiedKFold(10)
+
+    class InUnit(SVC):
+        def decision_function(self, X):
+            return unit * super().decision_function(X)
+
+    held_out = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
+    targets = np.where(y == 1, (y.sum() + 1) / (y.sum() + 2), 1 / (302 - y.sum()))  # Platt's
 
     def loss(w):
-        logits = w[0] + scaled @ w[1:]
+        logits = w[0] + w[1] * held_out
         return (np.logaddexp(0, logits) - targets * logits).sum()
 
-    best = minimize(loss, np.zeros(3), tol=1e-12).x
-    found = PlattCalibrator().fit(columns, y).predict_proba(columns)[:, 1]
-    assert_allclose(found, expit(best[0] + scaled @ best[1:]), atol=1e-4)
+    offset, slope = minimize(loss, np.zeros(2), tol=1e-12).x
+    expected = expit(offset + slope * SVC().fit(X, y).decision_function(X))
+    model = RecalibratedClassifier(InUnit(), calibrator="platt", cv=folds, random_state=0)
+    assert_allclose(model.fit(X, y).predict_proba(X)[:, 1], expected, atol=1e-4)
 
 
 def test_separable_scores_stay_finite():
-    found = PlattCalibrator().fit(np.arange(10.0)[:, None], np.arange(10) // 5)
-    probabilities = found.predict_proba([[-100.0], [4.5], [100.0]])[:, 1]
-    assert_allclose(probabilities[1], 0.5, atol=1e-6)
-    assert 0 <= probabilities[0] < probabilities[2] <= 1
-
-
-def test_without_indicators_it_is_platts_recalibration_on_out_of_fold_scores():
-    (X, y), folds = rows(), StratifiedKFold(10)
-    held_out = cross_val_predict(SVC(), X, y, cv=folds, method="decision_function")
-    calibrator = PlattCalibrator().fit(held_out[:, None], y)
-    expected = calibrator.predict_proba(SVC().fit(X, y).decision_function(X)[:, None])
-    model = RecalibratedClassifier(SVC(), calibrator="platt", cv=folds, random_state=0).fit(X, y)
-    assert_allclose(model.predict_proba(X), expected, atol=1e-6)
+    scores = np.arange(100.0)[:, None]
+    found = recalibrate_scores(scores, np.arange(100) // 50, random_state=0)[:, 1]
+    assert np.isfinite(found).all()
+    assert 0 <= found[0] < 0.1
+    assert 0.9 < found[-1] <= 1
 
 
 def test_probabilities_that_are_right_stay_as_they_are():
@@ -86,16 +78,6 @@ def test_probabilities_that_are_right_stay_as_they_are():
         assert_array_equal(model.predict_proba(X), truth.predict_proba(X))
 
 
-def test_right_probabilities_of_three_classes_stay_as_they_are_too():
-    X, y = load_iris(return_X_y=True)
-    truth = FrozenEstimator(LogisticRegression(C=0.1, max_iter=1000).fit(X, y))
-    draw = np.random.default_rng(0).random((150, 1))
-    drawn = (draw > truth.predict_proba(X).cumsum(axis=1)).sum(axis=1)
-    model = RecalibratedClassifier(truth, LocalSensitivity(), random_state=0).fit(X, drawn)
-    assert model.is_unchanged_
-    assert_array_equal(model.predict_proba(X), truth.predict_proba(X))
-
-
 def test_it_calibrates_as_well_as_scikit_learns():
     X, y = rows(1500)
     train, test = slice(0, 700), slice(700, None)
@@ -103,22 +85,6 @@ def test_it_calibrates_as_well_as_scikit_learns():
     theirs = CalibratedClassifierCV(LinearSVC(), cv=10, ensemble=False).fit(X[train], y[train])
     losses = [log_loss(y[test], model.predict_proba(X[test])) for model in (ours, theirs)]
     assert losses[0] < losses[1] + 0.005
-
-
-def test_sensitivity_lowers_the_error_of_nearest_neighbours():
-    errors = []
-    for seed in range(5):
-        X, y = make_friedman_problem(1, 200, seed)
-        X_test, y_test = make_friedman_problem(1, 2000, 100 + seed)
-        knn = KernelKNeighborsClassifier(gamma=0.5)
-        models = [
-            knn,
-            RecalibratedClassifier(knn, calibrator="platt", random_state=0),
-            RecalibratedClassifier(knn, LocalSensitivity(), calibrator="platt", random_state=0),
-        ]
-        errors.append([1 - model.fit(X, y).score(X_test, y_test) for model in models])
-    plain, recalibrated, sensitive = np.mean(errors, axis=0)
-    assert sensitive < 0.7 * recalibrated < 0.7 * 1.05 * plain
 
 
 def test_three_classes_with_names_on_a_frame():
@@ -145,16 +111,6 @@ def test_a_frozen_model_is_not_fitted_again():
     overfit = DecisionTreeClassifier(random_state=0).fit(X[:300], y[:300])
     honest = RecalibratedClassifier(FrozenEstimator(overfit), random_state=0).fit(X[300:], y[300:])
     assert honest.predict_proba(X[:300]).max() < 0.99
-
-
-def test_any_calibrator():
-    X, y = rows()
-    model = RecalibratedClassifier(
-        SVC(), LocalSensitivity(), calibrator=GaussianNB(), random_state=0
-    ).fit(X, y)
-    assert model.score(X, y) > 0.7
-    with pytest.raises(TypeError, match=r"calibrator=IsotonicRegression\(\) has no predict_proba"):
-        RecalibratedClassifier(SVC(), calibrator=IsotonicRegression(), random_state=0).fit(X, y)
 
 
 def test_weights_reach_the_model_and_the_calibrator():
@@ -285,15 +241,6 @@ def test_pandas_output_everywhere_changes_nothing():
     )
 
 
-def test_a_missing_value_that_the_pipeline_imputes():
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
-    model = RecalibratedClassifier(
-        make_pipeline(SimpleImputer(), SVC()), LocalSensitivity(), cv=3, random_state=0
-    )
-    assert model.fit(pd.DataFrame(X), y).score(X, y) > 0.8
-
-
 @pytest.mark.parametrize(
     ("model", "error", "sentence"),
     [
@@ -306,6 +253,11 @@ def test_a_missing_value_that_the_pipeline_imputes():
             RecalibratedClassifier(SVC(), calibrator="isotonic", random_state=0),
             ValueError,
             "calibrator='isotonic' is not known: it may be 'platt'",
+        ),
+        (
+            RecalibratedClassifier(SVC(), calibrator=IsotonicRegression(), random_state=0),
+            TypeError,
+            r"calibrator=IsotonicRegression\(\) has no predict_proba",
         ),
         (
             RecalibratedClassifier(SVC(), "all", random_state=0),
@@ -367,15 +319,6 @@ def test_probabilities_do_not_know_the_labels_of_their_own_row():
         again = recalibrate_scores(scores, changed, random_state=0)[:, 1]
         assert again[row] == found[row]
         assert (again != found).sum() > 200  # whom the row helps to calibrate
-
-
-def test_each_of_three_classes_has_its_column():
-    draw = np.random.default_rng(0)
-    y = draw.choice(["a", "b", "c"], size=600)
-    scores = 2.0 * (y[:, None] == ["a", "b", "c"]) + draw.normal(size=(600, 3))
-    found = recalibrate_scores(scores, y, random_state=0)
-    assert_allclose(found.sum(axis=1), 1)
-    assert (np.array(["a", "b", "c"])[found.argmax(axis=1)] == y).mean() > 0.75
 
 
 def test_a_group_is_calibrated_by_the_others():

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss
@@ -37,7 +37,7 @@ def cards(estimator, X, y, **settings):
     return {card["name"]: card for card in improvements}, summary
 
 
-def circle(n_rows=600):
+def circle(n_rows=400):
     X = np.random.default_rng(0).uniform(-1, 1, size=(n_rows, 2))
     return X, (X**2).sum(axis=1) < 0.9  # seven rows in ten are inside
 
@@ -58,7 +58,7 @@ def test_the_gain_of_another_model_is_that_of_its_held_out_predictions():
     report = ReliabilityReport(LogisticRegression(), X, y, cv=splitter)
     gain = next(c for c in report.summarize()["improvements"] if c["name"] == SWAP)["gain"]
     own = cross_val_predict(LogisticRegression(), X, y, cv=splitter) != y
-    held_out = report._fitted[3].held_out_
+    held_out = report._fitted[1]
     others = np.column_stack(
         [opinion != y for opinion in (held_out.opinions["trees"], held_out.opinions["boosting"])]
     )
@@ -96,8 +96,8 @@ def test_an_overconfident_model_gains_by_recalibration_and_both_sections_say_the
 
 def test_true_probabilities_gain_nothing_by_recalibration():
     draw = np.random.default_rng(0)
-    X = draw.normal(size=(2000, 1))
-    y = draw.random(2000) < 1 / (1 + np.exp(-X[:, 0]))
+    X = draw.normal(size=(1000, 1))
+    y = draw.random(1000) < 1 / (1 + np.exp(-X[:, 0]))
     by_name, _ = cards(LogisticRegression(), X, y)
     assert by_name[PROBABILITIES]["verdict"] == "would not help"
 
@@ -114,7 +114,7 @@ def test_noise_copied_by_a_neighbor_is_averaged_away():
 
 def test_a_line_through_a_wave_is_corrected():
     draw = np.random.default_rng(0)
-    X = draw.uniform(-1, 1, size=(400, 1))
+    X = draw.uniform(-1, 1, size=(200, 1))
     y = np.sin(6 * X[:, 0])
     by_name, _ = cards(LinearRegression(), X, y, X_unlabelled=X[:30])
     assert by_name[CORRECTION]["verdict"] == "helps"
@@ -139,14 +139,11 @@ def test_more_rows_help_where_there_are_few_for_many_columns():
 
 
 def test_random_labels_are_helped_by_nothing_but_chance():
-    verdicts = []
-    for seed in range(2):
-        draw = np.random.default_rng(seed)
-        X, y = draw.normal(size=(150, 3)), draw.integers(0, 2, 150)
-        by_name, _ = cards(LogisticRegression(), X, y)
-        del by_name[PROBABILITIES]  # to call nothing certain does help
-        verdicts += [card["verdict"] for card in by_name.values()]
-    assert verdicts.count("helps") <= 1  # of 10, each with one chance in a hundred
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(150, 3)), draw.integers(0, 2, 150)
+    by_name, _ = cards(LogisticRegression(), X, y)
+    del by_name[PROBABILITIES]  # to call nothing certain does help
+    assert "helps" not in {card["verdict"] for card in by_name.values()}
 
 
 def test_a_table_with_gaps_categories_and_dates():
@@ -195,12 +192,6 @@ def test_a_forest_is_not_compared_with_a_forest():
     assert by_name[SWAP]["sentence"].startswith("Boosted trees in its place")
 
 
-def test_boosting_is_not_compared_with_boosting():
-    X, y = circle(200)
-    by_name, _ = cards(GradientBoostingClassifier(n_estimators=10, random_state=0), X, y)
-    assert by_name[SWAP]["sentence"].startswith("A forest in its place")
-
-
 def test_a_model_without_probabilities_votes():
     X, y = circle(150)
     by_name, _ = cards(SVC(), X, y)
@@ -235,10 +226,3 @@ def test_what_cannot_be_measured_says_why():
     X, y = circle(100)
     by_name, _ = cards(KNeighborsClassifier(41), X, y)
     assert by_name[ROWS]["sentence"].startswith("The model cannot be fitted on half of the rows")
-
-
-def test_a_quick_report_leaves_out_what_would_help():
-    X, y = circle(100)
-    by_name, summary = cards(LogisticRegression(), X, y, quick=True)
-    assert by_name == {}
-    assert summary["verdict"]["headline"].startswith("Right ")

@@ -11,7 +11,7 @@ from surefoot._words import UNITS
 from surefoot.monitoring import audit, estimate_performance
 from surefoot.report import MonitoringReport
 from surefoot.report._watch import give_watch_verdict
-from surefoot.report.page import render_watch
+from surefoot.report.page import render
 
 DAY = np.datetime64("2026-11-02")
 
@@ -57,7 +57,7 @@ def test_one_page_has_every_section_and_escapes_names(sure):
         sure, audit=drawn.result(y[drawn.rows]), name="<b>new</b>", max_error=0.5
     )
     report.add(X, np.repeat([DAY, DAY + 7, DAY + 14], 20))
-    page = render_watch(report.summarize())
+    page = render(report.summarize())
     assert "&lt;b&gt;new&lt;/b&gt;" in page
     assert "<b>new" not in page
     for name in ("over_time", "answered", "moved"):

@@ -7,7 +7,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot.report import ReliabilityReport
-from surefoot.report._slices import cut_into_groups
 from surefoot.report.page import render
 
 
@@ -72,37 +71,34 @@ def test_costs_and_numbers_are_sliced_in_their_own_unit():
     assert loud["low"] > 0
 
 
-def test_numbers_are_cut_into_bins_of_equal_numbers_of_rows():
-    values = np.random.default_rng(0).permutation(np.arange(100.0))
-    values[:4] = np.nan
-    codes, names = cut_into_groups(values)
-    assert names[-1] == "missing"
-    assert np.bincount(codes).tolist() == [20, 19, 19, 19, 19, 4]
-    known = values[codes == 0]
-    assert names[0] == f"{known.min():.0f} to {known.max():.0f}"
-    assert all(values[codes == i].max() < values[codes == i + 1].min() for i in range(4))
-
-
-def test_equal_numbers_are_in_one_bin():
-    values = np.r_[np.zeros(80), np.arange(1.0, 21)]
-    codes, names = cut_into_groups(values)
-    assert set(codes[values == 0]) == {0}
-    assert names == ["0 to 0", "1 to 20"]
-
-
-def test_days_are_cut_into_bins():
-    days = np.datetime64("2026-01-01", "us") + np.arange(100).astype("timedelta64[D]")
-    codes, names = cut_into_groups(days)
-    assert names[0] == "2026-01-01 to 2026-01-20"
-    assert np.bincount(codes).tolist() == [20] * 5
-
-
-def test_rare_values_are_taken_together():
-    values = np.array(["a"] * 50 + ["b"] * 30 + ["c"] * 3 + ["d"] * 2 + [None] * 5, dtype=object)
-    codes, names = cut_into_groups(values)
-    assert names == ["a", "b", "2 others", "missing"]
-    assert np.bincount(codes).tolist() == [50, 30, 5, 5]
-    assert cut_into_groups(values[:83])[1] == ["a", "b", "c"]  # one rare value keeps its name
+def test_columns_are_cut_into_values_bins_others_and_missing():
+    numbers = np.random.default_rng(0).permutation(np.arange(100.0))
+    numbers[:4] = np.nan
+    lowest = np.sort(numbers)[:20]
+    texts = np.array(["a"] * 50 + ["b"] * 30 + ["c"] * 3 + ["d"] * 2 + [None] * 15, dtype=object)
+    columns = {
+        "number": numbers,
+        "tied": np.r_[np.zeros(80), np.arange(1.0, 21)],
+        "day": np.datetime64("2026-01-01", "us") + np.arange(100).astype("timedelta64[D]"),
+        "text": texts,
+        "one rare": np.where(texts == "d", "a", texts),
+        "nothing": np.full(100, np.nan),
+    }
+    X, y = np.arange(100.0)[:, None], np.arange(100) % 2
+    model = FrozenEstimator(LogisticRegression().fit(X, y))
+    summary = ReliabilityReport(model, X, y, by=columns, quick=True).summarize()
+    groups = {
+        each["column"]: {group["label"]: group["n_rows"] for group in each["groups"]}
+        for each in summary["slices"]
+    }
+    sizes = groups["number"]
+    assert sorted(sizes.values()) == [4, 19, 19, 19, 19, 20]
+    assert (sizes["missing"], sizes[f"{lowest[0]:.0f} to {lowest[-1]:.0f}"]) == (4, 20)
+    assert groups["tied"] == {"0 to 0": 80, "1 to 20": 20}  # equal numbers are in one bin
+    assert groups["day"]["2026-01-01 to 2026-01-20"] == 20
+    assert groups["text"] == {"a": 50, "b": 30, "2 others": 5, "missing": 15}
+    assert groups["one rare"] == {"a": 52, "b": 30, "c": 3, "missing": 15}  # it keeps its name
+    assert groups["nothing"] == {"missing": 100}
 
 
 @pytest.mark.parametrize(

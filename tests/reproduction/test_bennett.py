@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array
-from sklearn.svm import LinearSVC
 
 from reproduction import (
     bennett_cell,
@@ -14,7 +12,7 @@ from reproduction import (
     bennett_table_1,
     bennett_table_2,
 )
-from reproduction.bennett_table_1 import best_seconds, make_methods, reuters
+from reproduction.bennett_table_1 import make_methods, reuters
 from reproduction.bennett_table_2 import KNN, PAPER, RECALIBRATED, SENSITIVITY
 
 SAMPLINGS = ["voronoi", "midpoint", "uniform", "axis"]
@@ -26,6 +24,7 @@ def test_the_printed_ratios_are_those_of_the_printed_seconds():
         assert round(seconds / base, 2) == ratio
 
 
+@pytest.mark.slow
 @pytest.mark.data("reuters21578")
 def test_table_1_in_small(tmp_path):
     text = bennett_table_1.run(tmp_path, quick=True)
@@ -51,26 +50,13 @@ def test_what_is_timed_are_the_same_neighbours_and_columns_for_all_texts():
     assert (np.abs(votes - plain) < 1e-9).mean() > 0.95  # but for neighbours that are equally near
 
 
-def test_the_shortest_of_the_turns_is_kept_and_compiling_is_not_timed(monkeypatch):
-    clock, calls = [0.0], []
-    seconds = {"a": iter([0.25, 3.0, 1.0]), "b": iter([0.25, 2.0, 5.0])}  # the first one compiles
-
-    def method(name):
-        calls.append(name)
-        clock[0] += next(seconds[name])
-
-    monkeypatch.setattr("time.process_time", lambda: clock[0])
-    best = best_seconds({"a": lambda: method("a"), "b": lambda: method("b")}, range(2))
-    assert calls == ["a", "b"] * 3
-    assert best == {"a": 1.0, "b": 2.0}
-
-
 def test_the_derived_errors_are_those_that_table_3_gives():
     assert_allclose(PAPER[KNN].round(2), [2.56, 2.83, 36.16, 37.69, 17.07])
     assert_allclose(PAPER[RECALIBRATED] / PAPER[KNN], [0.87, 0.85, 0.60, 0.56, 1.05])
     assert_allclose(PAPER[SENSITIVITY], [1.33, 1.81, 20.97, 13.19, 14.85])
 
 
+@pytest.mark.slow
 def test_table_2_in_small(tmp_path):
     text = bennett_table_2.run(tmp_path, quick=True)
     table = pd.read_csv(tmp_path / "bennett-table-2.csv")
@@ -82,6 +68,7 @@ def test_table_2_in_small(tmp_path):
     assert "the paper 4/50" in text
 
 
+@pytest.mark.slow
 def test_ways_of_sampling_in_small(tmp_path):
     bennett_cell.run(tmp_path, quick=True)
     table = pd.read_csv(tmp_path / "bennett-cell.csv")
@@ -89,6 +76,7 @@ def test_ways_of_sampling_in_small(tmp_path):
     assert table.midpoints_outside.between(0, 1, inclusive="neither").all()
 
 
+@pytest.mark.slow
 @pytest.mark.data("reuters21578")
 def test_ways_of_sampling_for_combined_text_classifiers_in_small(tmp_path):
     text = bennett_cell_text.run(tmp_path, quick=True)
@@ -99,30 +87,7 @@ def test_ways_of_sampling_for_combined_text_classifiers_in_small(tmp_path):
     assert "of the midpoints are outside the cell" in text
 
 
-def test_every_way_of_sampling_judges_the_same_decisions():
-    rng = np.random.default_rng(0)
-    X = csr_array(rng.random((120, 30)) * (rng.random((120, 30)) < 0.3))
-    y = (X[:, :3].sum(axis=1) > X[:, 3:6].sum(axis=1)).astype(int)
-    wrong = LinearSVC(random_state=0).fit(X[:80], y[:80]).predict(X[80:]) != y[80:]
-    rows = bennett_sampling.aurocs(LinearSVC(random_state=0), X[:80], y[:80], X[80:], y[80:])
-    assert [row["sampling"] for row in rows] == [*SAMPLINGS, bennett_sampling.WITHOUT]
-    assert {row["errors"] for row in rows} == {wrong.sum()}
-
-
-def test_means_over_topics_with_errors_and_their_difference_to_voronoi():
-    aurocs = {"voronoi": (0.5, 0.75, ""), "midpoint": (0.75, 0.5, ""), "uniform": (0.75, 1.0, "")}
-    table = [
-        {"model": model, "sampling": name, "error_auroc": auroc}
-        for model in bennett_sampling.MODELS
-        for name in (*SAMPLINGS, bennett_sampling.WITHOUT)
-        for auroc in aurocs.get(name, (0.5, 0.5, ""))
-    ]
-    means = {name: cells for name, *cells in bennett_sampling.means(table)}
-    assert means["SVM, uniform"] == ["0.875", "+0.250 ± 0.000"]
-    # Differences of 0.25 and -0.25: their standard deviation, 0.3536, over the root of 2.
-    assert means["SVM, midpoint"] == ["0.625", "+0.000 ± 0.250"]
-
-
+@pytest.mark.slow
 @pytest.mark.data("reuters21578")
 def test_ways_of_sampling_on_texts_in_small(tmp_path):
     text = bennett_sampling.run(tmp_path, quick=True)

@@ -13,11 +13,9 @@ from reproduction.bennett_figure_2 import (
     SVM,
     BernoulliLogOdds,
     MultinomialLogOdds,
-    TermCount,
     measured,
     run,
     significance,
-    topic_threshold,
 )
 
 TRUTH = np.array([[1, 0], [1, 1], [0, 1], [0, 0]], dtype=bool)
@@ -56,12 +54,6 @@ def test_each_pair_is_tested_three_times():
     assert tests[0]["p_value"] == pytest.approx(2 / 16)
 
 
-def test_a_topic_that_no_held_out_document_has_is_never_assigned():
-    scores = np.array([1.0, 2.0, np.nan])
-    assert topic_threshold(scores, np.array([0, 0, 1]), "f1") == np.inf
-    assert topic_threshold(scores, np.array([0, 1, 1]), "error") == 1.5
-
-
 @pytest.mark.parametrize("model", [BernoulliLogOdds(), MultinomialLogOdds()])
 def test_log_odds_of_naive_bayes_are_those_of_its_probabilities(model):
     rng = np.random.default_rng(0)
@@ -70,14 +62,7 @@ def test_log_odds_of_naive_bayes_are_those_of_its_probabilities(model):
     assert_allclose(model.decision_function(X), np.log(chance[:, 1] / chance[:, 0]))
 
 
-@pytest.mark.parametrize("kind", [np.array, csr_array])
-def test_terms_are_counted(kind):
-    X, y = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]]), [0, 1]
-    counted = TermCount(MultinomialLogOdds()).fit(kind(X), y)
-    assert_allclose(counted.transform(kind(X)), [[np.log(3)], [0.0]])
-    assert_allclose(counted.score_samples(kind(X)), [np.log(3), 0.0])
-
-
+@pytest.mark.slow
 @pytest.mark.data("reuters21578")
 def test_figure_2_in_small(tmp_path):
     text = run(tmp_path, quick=True)

@@ -4,14 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
-from sklearn.base import clone
 
-from reproduction import buza_table_2
 from reproduction.buza_table_2 import (
     Cell,
     StoredNeighbors,
     count,
-    pooled_sets,
     run,
     stored_lists,
 )
@@ -42,19 +39,7 @@ def data_home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_sets_below_a_hundred_series_are_left_out(data_home):
-    pooled = pooled_sets(quick=False)
-
-    assert list(pooled) == ["Small", "Large"]  # smallest first
-    assert pooled["Small"][0].shape == (110, 15)
-
-
-def test_quick_takes_the_smallest(data_home, monkeypatch):
-    monkeypatch.setattr(buza_table_2, "QUICK_SETS", 1)
-
-    assert list(pooled_sets(quick=True)) == ["Small"]
-
-
+@pytest.mark.slow
 def test_whole_run(data_home):
     text = run(data_home)
 
@@ -106,25 +91,6 @@ def test_finds_what_a_search_among_the_training_series_finds(tmp_path, series, l
         np.testing.assert_array_equal(actual[1], expected[1])
 
 
-def test_more_than_was_stored_is_searched(tmp_path, series):
-    lists = stored_lists(series, tmp_path / "lists.npz", 3)
-
-    actual = StoredNeighbors(lists).fit(as_rows(range(60))).kneighbors(n_neighbors=8)
-
-    expected = DTWNeighbors(8).fit(series).kneighbors()
-    np.testing.assert_array_equal(actual[1], expected[1])
-
-
-def test_lists_are_read_from_disk_the_second_time(tmp_path, series, monkeypatch):
-    file = tmp_path / "deep" / "lists.npz"
-    first = stored_lists(series, file, 5)
-    monkeypatch.setattr(DTWNeighbors, "fit", None)  # a search would fail
-
-    again = stored_lists(series, file, 5)
-
-    np.testing.assert_array_equal(first.indices, again.indices)
-
-
 def test_lists_of_other_series_are_not_believed(tmp_path, series):
     file = tmp_path / "lists.npz"
     stored_lists(series[::-1].copy(), file, 5)
@@ -133,9 +99,3 @@ def test_lists_of_other_series_are_not_believed(tmp_path, series):
 
     expected = DTWNeighbors(5).fit(series).kneighbors(return_distance=False)
     np.testing.assert_array_equal(lists.indices, expected)
-
-
-def test_clones_share_the_lists(tmp_path, series):
-    lists = stored_lists(series, tmp_path / "lists.npz", 5)
-
-    assert clone(StoredNeighbors(lists)).lists is lists

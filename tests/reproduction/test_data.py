@@ -14,8 +14,6 @@ from reproduction.data import (
     TABLES,
     fetch_table,
     fetch_ucr,
-    list_tables,
-    list_ucr,
     locate,
 )
 
@@ -50,16 +48,6 @@ def test_numbers_are_arrays(tmp_path, suffix):
     assert (X.dtype, y.dtype) == (np.float64, np.int64)
 
 
-def test_texts_are_categories_of_a_frame(tmp_path):
-    put(tmp_path, "tabular/regression/abalone.csv", b"sex,length,target\nM,0.5,15\nF,0.25,7\n")
-
-    X, y = fetch_table("abalone", tmp_path)
-
-    assert (X["sex"].dtype, X["length"].dtype, y.dtype) == ("category", np.float64, np.float64)
-    assert X.to_numpy().tolist() == [["M", 0.5], ["F", 0.25]]
-    assert y.tolist() == [15, 7]
-
-
 def test_a_missing_cell_is_nan_and_a_second_target_is_a_feature(tmp_path):
     text = b"ID\ttarget\tsex\ttarget\n7\t1\tNA\t0\n8\t3\t1\t1\n"
     put(tmp_path, "pmlb/schizo/schizo.tsv.gz", text)
@@ -70,101 +58,7 @@ def test_a_missing_cell_is_nan_and_a_second_target_is_a_feature(tmp_path):
     np.testing.assert_array_equal(y, [1, 3])
 
 
-def test_tables_are_listed_by_task_and_collection():
-    counts = {
-        (task, collection): len(list_tables(task, collection))
-        for task in ("classification", "regression")
-        for collection in ("tabular", "pmlb")
-    }
-    assert list(counts.values()) == [12, 66, 6, 20]
-    assert set(list_tables()) == set(TABLES.index)
-
-
-def test_kin_are_one_family_and_others_are_their_own():
-    kin = [
-        ["flare", "solar_flare_2"],
-        ["clean1", "clean2"],
-        ["monk1", "monk2", "monk3"],
-        ["cleve", "cleveland", "heart_h", "heart_statlog"],
-        ["spect", "spectf"],
-        ["led7", "led24"],
-        ["dna", "splice"],
-        ["waveform_21", "waveform_40"],
-        ["574_house_16H", "house_8L"],
-        [name for name in TABLES.index if name.startswith("mfeat_")],
-    ]
-    families = [set(TABLES.family[names]) for names in kin]
-    assert [len(family) for family in families] == [1] * len(kin)
-    assert len(set.union(*families)) == len(kin)
-    others = TABLES.drop(index=[name for names in kin for name in names])
-    assert (others.family == others.index).all()
-
-
-def test_communities(tmp_path):
-    features = [f"{i / 200}" for i in range(122)]
-    rows = [["8", "?", "?", "Lakewoodcity", "3", *features, "0.2"]]
-    rows += [["9", "1", "2", "Some#city", "7", "?", *features[1:], "0.4"]]
-    put(tmp_path, "uci/communities.data", "\n".join(map(",".join, rows)).encode())
-
-    X, y = data.fetch_communities(tmp_path)
-
-    np.testing.assert_array_equal(X[0], np.arange(122) / 200)
-    np.testing.assert_array_equal(X[1], [np.nan, *np.arange(1, 122) / 200])
-    assert y.tolist() == [0.2, 0.4]
-
-
-def test_wines(tmp_path):
-    text = b'"pH";"free sulfur dioxide";"quality"\n3.5;11;5\n3.2;25;6\n'
-    put(tmp_path, "uci/winequality-white.csv", text)
-
-    X, y = data.fetch_wine_quality("white", tmp_path)
-
-    np.testing.assert_array_equal(X, [[3.5, 11], [3.2, 25]])
-    assert y.tolist() == [5, 6]
-
-
-@pytest.mark.parametrize(("target", "scores"), [("motor", [28.2, 11]), ("total", [34.4, 16])])
-def test_voices(tmp_path, target, scores):
-    text = b"subject#,age,motor_UPDRS,total_UPDRS,PPE\n1,72,28.2,34.4,0.16\n2,58,11,16,2.5e-005\n"
-    put(tmp_path, "uci/parkinsons_updrs.data", text)
-
-    X, y, patients = data.fetch_parkinsons(target, tmp_path)
-
-    np.testing.assert_array_equal(X, [[72, 0.16], [58, 0.000025]])
-    assert (y.tolist(), patients.tolist()) == (scores, [1, 2])
-
-
-TELCO = (
-    b"customerID,tenure,Contract,TotalCharges,Churn\nA1,3,One year,9.5,Yes\nB2,0,Two year, ,No\n"
-)
-
-
-def test_customers(tmp_path):
-    put(tmp_path, f"churn/{data.CHURN['telco'][0]}", TELCO)
-
-    X, left = data.fetch_churn("telco", tmp_path)
-
-    assert X.iloc[0].tolist() == [3.0, "One year", 9.5]
-    assert np.isnan(X.iloc[1, 2])
-    assert left.tolist() == [1, 0]
-
-
 SERIES = {"TRAIN": b"1\t0.5\t1.5\n2\t1\t2\n", "TEST": b"2\t3\t4\n"}
-
-
-def test_series(tmp_path, monkeypatch):
-    for part, text in SERIES.items():
-        assert list_ucr(tmp_path) == []
-        put(tmp_path, f"ucr/Tiny/Tiny_{part}.tsv.gz", text)
-    monkeypatch.setenv("SUREFOOT_DATA", str(tmp_path))
-
-    tiny = fetch_ucr("Tiny")
-
-    np.testing.assert_array_equal(tiny.X_train, [[0.5, 1.5], [1, 2]])
-    np.testing.assert_array_equal(tiny.y_train, [1, 2])
-    np.testing.assert_array_equal(tiny.X_test, [[3, 4]])
-    assert list_ucr() == ["Tiny"]
-    assert {"CBF", "Wafer"} < set(list_ucr(on_disk=False))
 
 
 def test_series_are_taken_out_of_the_archive_once(tmp_path, published, expect):
@@ -236,24 +130,7 @@ def test_what_has_changed_or_is_no_table_is_refused_and_not_kept(tmp_path, publi
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_a_missing_file_that_cannot_be_had_is_named_with_its_place(tmp_path):
-    with pytest.raises(OSError, match=r"put communities.data, or communities.data.gz, in .*/uci"):
-        data.fetch_communities(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"put kin8nm.csv, or .*https:.* in another form"):
-        fetch_table("kin8nm", tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"put Tiny_TRAIN.tsv, or .*ucr/Tiny"):
-        fetch_ucr("Tiny", tmp_path)
-
-
-def test_data_home_is_the_argument_else_the_environment_else_in_the_home(tmp_path, monkeypatch):
-    monkeypatch.setenv("SUREFOOT_DATA", str(tmp_path))
-    assert data.get_data_home() == tmp_path
-    assert data.get_data_home("elsewhere").name == "elsewhere"
-    monkeypatch.delenv("SUREFOOT_DATA")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert data.get_data_home() == tmp_path / "surefoot_data"
-
-
+@pytest.mark.slow
 @pytest.mark.data("pmlb", "tabular", "uci", "churn", "ucr")
 def test_files_on_disk_have_their_checksums():
     home = data.get_data_home()
@@ -269,6 +146,7 @@ def test_files_on_disk_have_their_checksums():
     assert checked > 150
 
 
+@pytest.mark.slow
 @pytest.mark.data("pmlb", "tabular")
 @pytest.mark.parametrize("name", TABLES.index[TABLES.n_rows < 20_000])
 def test_tables_on_disk_are_as_described(name):

@@ -11,6 +11,7 @@ from reproduction import churn, duda_figure_9_4, duda_figure_9_5
 from reproduction.duda_figure_9_5 import COVARIANCES, MEANS, GaussianModel, truth
 
 
+@pytest.mark.slow
 def test_figure_9_4_in_small(tmp_path):
     duda_figure_9_4.run(tmp_path, quick=True)
     table = pd.read_csv(tmp_path / "duda-figure-9-4.csv")
@@ -21,6 +22,7 @@ def test_figure_9_4_in_small(tmp_path):
     assert (tmp_path / "duda-figure-9-4.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_figure_9_5_in_small(tmp_path):
     duda_figure_9_5.run(tmp_path, quick=True)
     table = pd.read_csv(tmp_path / "duda-figure-9-5.csv")
@@ -41,6 +43,7 @@ def test_the_gaussian_models_and_the_truth():
     assert_allclose(truth(X), second / (first + second))
 
 
+@pytest.mark.slow
 @pytest.mark.data("churn")
 def test_churn_in_small(tmp_path):
     text = churn.run(tmp_path, quick=True)
@@ -53,17 +56,3 @@ def test_churn_in_small(tmp_path):
     assert len(telco) == 10
     assert "Gentle beats Discrete under noise on" in text
     assert (tmp_path / "churn.png").exists()
-
-
-def test_a_fifth_of_the_labels_is_flipped():
-    assert churn.with_noise(np.zeros(5000, dtype=int), 0).mean() == pytest.approx(0.2, abs=0.02)
-
-
-def test_a_booster_that_stopped_stays_as_it_is():
-    class Stopped:
-        def staged_predict(self, X):
-            yield np.zeros(len(X))
-            yield np.ones(len(X))
-
-    part = np.zeros((4, 1)), np.array([1, 1, 1, 0])
-    assert_allclose(churn.staged(Stopped(), (part, part), 4), [[0.75, 0.25, 0.25, 0.25]] * 2)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from reproduction.error_prior import learn_prior, posterior, run
+from reproduction.error_prior import learn_prior, run
 from reproduction.prior_cases import read_case
 from surefoot.error_estimation import ErrorPrior
 from surefoot.metrics import augrc_loss
@@ -39,34 +39,7 @@ def test_mean_and_spread_of_the_weights_are_found_again():
     assert np.linalg.eigvalsh(prior.covariance).min() > 0
 
 
-def test_cases_without_errors_are_left_out_and_one_case_is_no_prior():
-    random = np.random.default_rng(0)
-    good, empty = case(random, [-1, 0]), case(random, [0, 0], level=-50)
-    assert learn_prior([good, empty, good]).n_cases == 2
-    with pytest.raises(ValueError, match="needs two cases with 3 errors: there are 1"):
-        learn_prior([good, empty])
-
-
-def test_the_posterior_has_no_slope_and_the_inverse_of_its_curvature_as_covariance():
-    random = np.random.default_rng(0)
-    rows = np.column_stack([np.ones(50), random.normal(size=(50, 2))])
-    wrong = (random.random(50) < expit(rows @ [-1, 2, 0])).astype(float)
-    penalty, prior = np.array([1e-3, 1.0, 4.0]), np.array([0.0, 0.5, -0.5])
-
-    weights, covariance = posterior(rows, wrong, penalty, prior)
-
-    gradient = rows.T @ (expit(rows @ weights) - wrong) + penalty * (weights - prior)
-    np.testing.assert_allclose(gradient, 0, atol=1e-3)
-    # The curvature is how the gradient changes with the weights.
-    step = 1e-6 * np.eye(3)
-    moved = [
-        rows.T @ (expit(rows @ (weights + each)) - wrong) + penalty * (weights + each - prior)
-        for each in step
-    ]
-    curvature = (np.array(moved) - gradient) / 1e-6
-    np.testing.assert_allclose(covariance @ curvature, np.eye(3), atol=1e-4)
-
-
+@pytest.mark.slow
 @pytest.mark.data("pmlb")
 def test_two_tables_judge_each_other(tmp_path):
     run(tmp_path, quick=True)

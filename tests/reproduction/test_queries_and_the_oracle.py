@@ -17,6 +17,7 @@ def quick(tmp_path_factory):
     return out, run(out, quick=True)
 
 
+@pytest.mark.slow
 def test_queries_in_small(quick):
     out, text = quick
     with (out / "queries-and-the-oracle.csv").open(newline="") as file:
@@ -42,6 +43,7 @@ def runs_by_hand(out):
     return [by_hand(json.loads(line)) for line in lines if line]
 
 
+@pytest.mark.slow
 def test_figures_by_hand_and_a_run_that_was_cut_off(quick, tmp_path):
     runs = runs_by_hand(quick[0])
     # The run of "error" on the second table was cut off while it was written.
@@ -59,6 +61,7 @@ def test_figures_by_hand_and_a_run_that_was_cut_off(quick, tmp_path):
     assert len(again) == len(whole) + 2
 
 
+@pytest.mark.slow
 def test_the_stops_are_counted(quick, tmp_path):
     """By margin: stop with 20 labels of 20 needed in whole steps; never counts as all labels."""
     lines = "\n".join(json.dumps(run) for run in runs_by_hand(quick[0]))

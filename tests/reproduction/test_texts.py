@@ -8,18 +8,11 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
-from sklearn.utils import Bunch
 
-from reproduction import bennett_figure_2, texts
-from reproduction.data import REGISTRY
 from reproduction.texts import (
-    Corpus,
     fetch_reuters21578,
     informative_tfidf,
-    newsgroups,
-    rcv1,
     term_information,
-    weighted_terms,
 )
 
 ARCHIVE = "reuters21578/reuters21578.tar.gz"
@@ -74,19 +67,7 @@ def test_odd_documents_are_read(tmp_path):
     np.testing.assert_array_equal(data.y_test, [[0, 1], [0, 0]])
 
 
-def test_shared_topics_have_a_training_and_a_test_story(tmp_path):
-    put(tmp_path, SMALL)
-    shared = fetch_reuters21578(data_home=tmp_path)
-    assert shared.target_names == ["oil"]
-    assert shared.y_test.ravel().tolist() == [1, 0]
-
-
-def test_another_archive_is_refused(tmp_path, published):
-    published[REGISTRY.url[ARCHIVE]] = SMALL
-    with pytest.raises(OSError, match=r"put reuters21578.tar.gz, or .*SHA256"):
-        fetch_reuters21578(data_home=tmp_path)
-
-
+@pytest.mark.slow
 @pytest.mark.data("reuters21578")
 def test_published_counts():
     data = fetch_reuters21578()
@@ -124,69 +105,9 @@ def test_information_is_scikit_learns_mutual_information():
     np.testing.assert_allclose(term_information(X, topics[:, 0]), expected, atol=1e-12)
 
 
-def test_terms_and_topics_that_never_change_are_not_informative():
-    X = np.array([[1, 0, 1], [1, 0, 0], [1, 0, 1]])
-    third = mutual_info_score([1, 0, 1], [1, 0, 1])
-    np.testing.assert_allclose(term_information(X, X), [0, 0, third], atol=1e-15)
-
-
 def test_training_texts_alone_decide_on_informative_terms():
     tfidf = informative_tfidf(2).fit(TEXTS, [0, 0, 1, 1])
     assert tfidf[:2].get_feature_names_out().tolist() == ["corn", "gas"]
     rows = tfidf.transform([*TEXTS, "corn gas", "", "never seen"])
     np.testing.assert_allclose(rows.toarray()[4], [np.sqrt(0.5)] * 2)
     assert np.diff(rows.indptr).tolist() == [1, 1, 1, 1, 2, 0, 0]
-
-
-def test_test_documents_have_no_say_in_the_terms():
-    train, test = weighted_terms(["oil gas", "oil coal gas"], ["oil zinc zinc", "zinc"])
-    assert train.shape == (2, 2)  # coal is in one only, zinc in none
-    np.testing.assert_allclose(test.toarray(), [[0.0, 1.0], [0.0, 0.0]])
-
-
-def test_largest_topics_and_every_tenth_document():
-    rng = np.random.default_rng(0)
-    y = (rng.random((100, 7)) < np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.5])).astype(int)
-    corpus = Corpus("some", csr_array(np.eye(100)), y, csr_array(np.eye(100)), y)
-    np.testing.assert_array_equal(corpus.largest(3), [1, 3, 5])
-    few = corpus.thinned(10).only(corpus.largest(5))
-    assert few.X_train.shape == (10, 100)
-    np.testing.assert_array_equal(few.y_test, y[::10][:, [1, 3, 4, 5, 6]])
-
-
-def fake_news(*, subset, **_):
-    texts = [f"oil word{i} gas" for i in range(6)] if subset == "train" else ["oil", "gas"]
-    targets = [0, 1, 2, 0, 1, 2] if subset == "train" else [2, 0]
-    return Bunch(data=texts, target=np.array(targets), target_names=["a", "b", "c"])
-
-
-def fake_rcv1(*, subset, **_):
-    n_rows = 20 if subset == "train" else 40
-    topics = np.zeros((n_rows, 3), dtype=np.uint8)
-    topics[::2, 0] = 1
-    topics[1, 1] = 1  # of the test documents that are kept none has the second topic
-    return Bunch(data=csr_array(np.eye(n_rows, 5)), target=csr_array(topics))
-
-
-def test_further_corpora_as_scikit_learn_has_them(monkeypatch):
-    monkeypatch.setattr(texts, "fetch_20newsgroups", fake_news)
-    monkeypatch.setattr(texts, "fetch_rcv1", fake_rcv1)
-    news = newsgroups()
-    np.testing.assert_array_equal(news.y_train, np.tile(np.eye(3), (2, 1)))
-    np.testing.assert_array_equal(news.y_test, [[0, 0, 1], [1, 0, 0]])
-    assert news.X_train.shape == (6, 2)
-    stories = rcv1()
-    assert stories.X_test.shape == (3, 5)  # every sixteenth of forty
-    assert stories.y_train.shape == (20, 1)
-
-
-def test_corpora_that_are_absent_are_named(monkeypatch):
-    def absent(**_):
-        raise OSError
-
-    monkeypatch.setattr(bennett_figure_2, "reuters", lambda: "Reuters")
-    monkeypatch.setattr(texts, "fetch_20newsgroups", absent)
-    monkeypatch.setattr(texts, "fetch_rcv1", absent)
-    corpora, skipped = bennett_figure_2.find_corpora(quick=False)
-    assert corpora == ["Reuters"]
-    assert [sentence.split(" skipped")[0] for sentence in skipped] == ["RCV1", "20 newsgroups"]

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -68,24 +68,6 @@ def test_squared_terms_add_up_at_every_point():
     assert_allclose(found.error, expected)
 
 
-def test_the_variance_of_a_line_is_the_textbooks():
-    """With fixed design X the variance of a fitted line at x is σ² xᵀ(XᵀX)⁻¹x."""
-    X = np.column_stack([np.ones(15), np.linspace(0, 1, 15)])
-    found = bias_variance(
-        LinearRegression(fit_intercept=False),
-        None,
-        None,
-        X,
-        truth=X @ [1.0, 2.0],
-        sampler=lambda random: (X, X @ [1.0, 2.0] + random.normal(0, 0.5, size=15)),
-        n_resamples=1500,
-        random_state=0,
-    )
-    expected = 0.25 * np.einsum("ij,jk,ik->i", X, np.linalg.inv(X.T @ X), X)
-    assert_allclose(found.variance, expected, rtol=0.15)
-    assert_allclose(found.bias2, 0.0, atol=1e-3)
-
-
 def test_two_classes_by_hand():
     # Point 0: right 3 of 4 times. Point 1: wrong 3 of 4 times. Point 2: always right.
     predictions = [[1, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 0]]
@@ -123,27 +105,6 @@ def test_zero_one_terms_add_up_for_any_number_of_classes(seed, n_classes, noisy)
     likely = truth if noisy else np.eye(n_classes)[truth]
     wrong = [[1 - likely[i, row[i]] for i in range(6)] for row in predictions]
     assert_allclose(found.error, np.mean(wrong, axis=0), atol=1e-12)
-
-
-@pytest.mark.parametrize("loss", ["squared", "zero_one"])
-def test_averages_are_those_of_mlxtends_recipe_with_the_same_seed(loss):
-    X, y = load_iris(return_X_y=True)
-    X, y, X_test, y_test = X[::2], y[::2], X[1::2], y[1::2]
-    kind = DecisionTreeRegressor if loss == "squared" else DecisionTreeClassifier
-    model, random = kind(random_state=0), np.random.RandomState(0)
-    draws = [random.choice(np.arange(75), size=75, replace=True) for _ in range(20)]
-    predictions = np.array([model.fit(X[rows], y[rows]).predict(X_test) for rows in draws])
-    if loss == "squared":
-        main = predictions.mean(axis=0)
-        expected = [
-            (a - b) ** 2 for a, b in ((predictions, y_test), (main, y_test), (predictions, main))
-        ]
-    else:
-        main = np.array([np.bincount(column).argmax() for column in predictions.T.astype(int)])
-        expected = [predictions != y_test, main != y_test, predictions != main]
-    found = bias_variance(model, X, y, X_test, y_test, loss=loss, n_resamples=20, random_state=0)
-    means = found.mean_error, found.mean_bias2, found.mean_variance
-    assert_allclose(means, [np.mean(each) for each in expected], atol=1e-12)
 
 
 def test_parallel_frames_and_frozen_models_give_the_same():
@@ -261,17 +222,6 @@ def test_boundary_terms_by_hand(mean, variance, truth, bias, disagreement, error
     assert_allclose(found.boundary_bias, bias, atol=1e-12)
     assert_allclose(found.disagreement, disagreement, atol=1e-12)
     assert_allclose(found.error, error, atol=1e-12)
-
-
-def test_zero_variance_and_even_odds_from_a_model():
-    found = boundary_bias(
-        DummyRegressor(strategy="constant", constant=0.7), X3, Y3, X3, truth=[0.9, 0.1, 0.5],
-        n_resamples=3,
-    )  # fmt: skip
-    assert_allclose(found.variance, 0)
-    assert_allclose(found.disagreement, [0, 1, 0.5])
-    assert_allclose(found.observed_disagreement, [0, 1, 0.5])
-    assert_allclose(found.error, [0.1, 0.9, 0.5])
 
 
 @pytest.mark.parametrize(

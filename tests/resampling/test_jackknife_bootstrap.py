@@ -42,13 +42,6 @@ def test_the_mode_on_the_slides_and_in_the_book(data, mean, bias, variance, stan
     assert_allclose(found.standard_error, standard_error, atol=0.005)
 
 
-@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30))
-def test_for_the_mean_the_variance_is_the_textbooks(values):
-    found = jackknife(values, np.mean)
-    assert_allclose(found.variance, np.var(values, ddof=1) / len(values), rtol=1e-9, atol=1e-15)
-    assert_allclose(found.bias, 0.0, atol=1e-9)
-
-
 def test_of_the_plug_in_variance_the_jackknife_takes_away_all_bias():
     values = np.random.default_rng(0).exponential(size=15)
     assert_allclose(jackknife(values, np.var).corrected, values.var(ddof=1))
@@ -90,15 +83,6 @@ def test_memory_is_bounded(resample):
     assert_allclose(found.replicates, expected)
 
 
-def test_parallel_jackknife_is_the_same():
-    values = np.random.default_rng(1).normal(size=(100, 2))
-    one = jackknife((values[:, 0], values[:, 1]), correlation)
-    with parallel_config("threading"):
-        two = jackknife((values[:, 0], values[:, 1]), correlation, n_jobs=2)
-    assert_allclose(one.replicates, two.replicates)
-    assert_allclose(one.replicates[7], correlation(*np.delete(values, 7, axis=0).T))
-
-
 def test_parallel_bootstrap_draws_the_same_rows():
     values = np.random.default_rng(1).normal(size=(30, 2))
     options = {"n_resamples": 150, "random_state": 0}
@@ -130,29 +114,6 @@ def test_intervals_are_scipys(method):
         bootstrap_result=SimpleNamespace(bootstrap_distribution=found.replicates),
     ).confidence_interval
     assert_allclose(found.confidence_interval(0.9, method), (theirs.low, theirs.high))
-
-
-def test_bca_of_aligned_arrays_is_scipys():
-    rng = np.random.default_rng(0)
-    a = rng.normal(size=30)
-    b = a + rng.normal(size=30)
-    found = bootstrap((a, b), correlation, n_resamples=400, random_state=0)
-    theirs = stats.bootstrap(
-        (a, b),
-        correlation,
-        paired=True,
-        vectorized=False,
-        n_resamples=0,
-        bootstrap_result=SimpleNamespace(bootstrap_distribution=found.replicates),
-    ).confidence_interval
-    assert_allclose(found.confidence_interval(), (theirs.low, theirs.high))
-
-
-def test_each_component_has_its_own_interval():
-    values = np.random.default_rng(0).exponential(size=(40, 2))
-    both = bootstrap(values, np.mean, random_state=0)
-    alone = bootstrap(values[:, 1], np.mean, random_state=0)
-    assert_allclose([end[1] for end in both.confidence_interval()], alone.confidence_interval())
 
 
 @settings(max_examples=5, deadline=None)

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.indicators import Confidence
 
 
 def make_rows(n_rows, seed=0):
@@ -45,7 +46,10 @@ def rows():
 def classifier():
     X = make_rows(200)
     model = make_model(LogisticRegression(max_iter=1000))
-    return IndividualErrorClassifier(model, cv=2, random_state=0).fit(X, labels_of(X))
+    error_estimator = IndividualErrorClassifier(
+        model, indicators=Confidence(), cv=2, random_state=0
+    )
+    return error_estimator.fit(X, labels_of(X))
 
 
 @pytest.fixture(scope="session")

@@ -67,10 +67,6 @@ def test_a_cell_that_does_not_fit_is_named_with_its_line(refusal, rows, tmp_path
     assert len(pd.read_parquet(tmp_path / "out")) == 10
 
 
-def test_what_is_no_table_at_all(refusal, tmp_path):
-    assert refusal(tmp_path / "no") == "FOLDER/no cannot be read: no such file or directory."
-
-
 def test_columns_to_keep_that_are_not_there_or_would_be_twice(refusal, folder):
     assert refusal(folder, keep=["id"]) == "FOLDER/big/a.parquet lacks 'id', which is to be kept."
     for name in ("row", "novel"):

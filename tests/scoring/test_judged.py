@@ -74,11 +74,3 @@ def test_what_is_no_time_is_one_sentence(sure, table, tmp_path, days, sentence):
     with pytest.raises(ValueError, match="day") as raised:
         judged(sure, table.assign(day=list(days)), path, time="day")
     assert str(raised.value) == sentence.format(path)
-
-
-def test_a_missing_column_is_one_sentence(sure, table, tmp_path):
-    path = tmp_path / "new.csv"
-    with pytest.raises(ValueError, match="lacks 'when', which has the times"):
-        judged(sure, table, path, time="when")
-    with pytest.raises(ValueError, match="lacks 'b', which the model was fitted on"):
-        judged(sure, table[["a", "day"]], path)

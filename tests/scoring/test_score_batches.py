@@ -123,18 +123,6 @@ def test_kept_columns_stand_in_front_with_their_types(classifier, rows):
         scored(classifier, [rows], keep=pa.schema([("id", pa.int64())]))
 
 
-def test_dictionaries_decimals_and_whole_numbers_with_gaps_are_as_in_fit(classifier, rows):
-    plain = pa.Table.from_pandas(rows, preserve_index=False)
-    other = (
-        plain.set_column(0, "age", plain["age"].cast(pa.decimal128(30, 20)))
-        .set_column(3, "plan", plain["plan"].dictionary_encode())
-        .set_column(2, "visits", plain["visits"].cast(pa.string()))
-    )
-    expected = scored(classifier, plain.to_batches()).to_pandas()
-    table = scored(classifier, other.to_batches(max_chunksize=50)).to_pandas()
-    pd.testing.assert_frame_equal(table, expected, rtol=1e-10)
-
-
 def test_categories_keep_their_codes_and_new_ones_are_no_gaps(rows):
     seen = []
 

@@ -7,8 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from surefoot import IndividualErrorClassifier
 from surefoot.abstention import Promise
@@ -82,6 +80,7 @@ class Counted(LogisticRegression):
         return super().__getstate__()
 
 
+@pytest.mark.slow
 def test_other_processes_get_the_model_once_and_not_with_every_part(rows, tmp_path):
     X = rows[["age", "spent"]]
     sure = IndividualErrorClassifier(Counted(), cv=2, random_state=0).fit(X, X["spent"] > 0)
@@ -104,33 +103,6 @@ def test_an_error_in_another_process_is_told_as_in_this_one(classifier, rows, tm
         ValueError, match=r"^Line 5 of .*t\.csv has 'old' in the column 'age', where"
     ):
         score_table(classifier, tmp_path / "t.csv", tmp_path / "out", n_jobs=2)
-
-
-def test_cells_of_a_csv_get_the_kinds_that_their_columns_had_in_fit(rows, tmp_path):
-    seen = []
-
-    def look(X):
-        seen.append(X)
-        return X[["age"]].to_numpy()
-
-    X = rows[["age", "visits"]].assign(
-        when=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(300), "D"),
-        vip=rows["plan"] == "paid",
-        maybe=np.where(rows["visits"] < 2, None, rows["visits"] > 5),
-        code=np.where(rows["visits"] > 5, "007", "10"),
-    )
-    model = make_pipeline(FunctionTransformer(look), LogisticRegression())
-    sure = IndividualErrorClassifier(model, cv=2, random_state=0).fit(X, rows["spent"] > 0)
-    X.to_csv(tmp_path / "t.csv", index=False)
-    seen.clear()
-    score_table(sure, tmp_path / "t.csv", tmp_path / "out", rows_per_part=300)
-    taken = seen[0]
-    assert taken["visits"].dtype == X["visits"].dtype
-    assert taken["vip"].dtype == bool
-    assert taken["when"].dtype.kind == "M"
-    for name in X:
-        assert taken[name].isna().tolist() == X[name].isna().tolist()
-        assert taken[name].dropna().tolist() == X[name].dropna().tolist()
 
 
 def test_the_names_of_folders_are_columns(rows, tmp_path):
@@ -172,36 +144,18 @@ def make_imputing():
     return HistGradientBoostingClassifier(max_iter=5, random_state=0)
 
 
-def test_infinite_numbers_are_judged_as_missing_ones(rows, tmp_path):
-    X = rows[["age", "spent"]].copy()
-    sure = IndividualErrorClassifier(make_imputing(), cv=2, random_state=0).fit(X, X["spent"] > 0)
-    X.loc[[3, 8, 9], "age"] = [np.inf, -np.inf, 1e39]
-    X.to_csv(tmp_path / "t.csv", index=False)
-    assert score_table(sure, tmp_path / "t.csv", tmp_path / "out")["n_infinite"] == 3
-    X.loc[[3, 8, 9], "age"] = np.nan
-    np.testing.assert_allclose(read(tmp_path / "out")["estimated_error"], sure.predict_error(X))
-
-
 @pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
 def test_one_file_has_the_scores_of_a_folder(classifier, rows, tmp_path, name):
     rows.assign(code="007").to_csv(tmp_path / "t.csv", index=False)
     keep = ["visits", "code"]
     parts = score_table(classifier, tmp_path / "t.csv", tmp_path / "out", keep=keep)
-    one = score_table(classifier, tmp_path / "t.csv", tmp_path / name, keep=keep, n_jobs=2)
+    one = score_table(classifier, tmp_path / "t.csv", tmp_path / name, keep=keep)
     assert parts == {**one, "n_parts": 1, "n_earlier": 0}
     is_csv = name.endswith("csv")
     scores = pd.read_csv(tmp_path / name, dtype={"code": str}) if is_csv else read(tmp_path / name)
     assert scores["visits"].tolist() == rows["visits"].tolist()
     expected = read(tmp_path / "out").drop(columns="visits")  # a string in a stream
     pd.testing.assert_frame_equal(scores.drop(columns="visits"), expected, check_dtype=False)
-
-
-def test_a_promise_says_which_rows_are_trusted(classifier, big, tmp_path):
-    held_out = classifier.held_out_
-    promise = Promise.from_losses(held_out.error, held_out.losses, max_risk=0.3, confidence=0.8)
-    score_table(classifier, big, tmp_path / "out", promise=promise)
-    scores = read(tmp_path / "out")
-    assert scores["accepted"].tolist() == promise.accepted(scores["estimated_error"]).tolist()
 
 
 @pytest.mark.parametrize("name", ["big", "t.csv"])

@@ -190,15 +190,6 @@ def test_a_folder_of_other_things_is_refused(classifier, source, tmp_path):
     assert not inside.exists()
 
 
-def test_a_table_that_changed_since_is_refused(classifier, rows, tmp_path):
-    path = tmp_path / "rows.csv"
-    rows.to_csv(path, index=False)
-    out = half_done(classifier, path, tmp_path / "out", n_parts=1)
-    path.write_text(path.read_text().replace("free", "Free"))  # of the same size
-    with pytest.raises(ValueError, match="scores of another table, or of this one before it"):
-        score_table(classifier, path, out, rows_per_part=ROWS)
-
-
 def test_two_runs_do_not_write_to_one_folder(classifier, source, whole, tmp_path):
     out, sentences = tmp_path / "out", []
 

@@ -17,7 +17,6 @@ from pyarrow import parquet
 
 from surefoot import _tables
 from surefoot._tables import TableFileError, sample_that_fits, table_bytes
-from surefoot._tables._files import as_cell, size_of
 
 N_ROWS = 60
 TABLE = pd.DataFrame({"x": [1.5, 2.0, 3.25], "name": ["a, b", "c", "d"], "y": ["no", "yes", "no"]})
@@ -69,24 +68,9 @@ def test_decimal_commas_are_no_delimiters(write):
     assert table["size"].tolist() == ["1,2 m", "2 m"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
-def test_the_encoding_is_found(write, encoding):
-    table = read_table(write("straße,größe\nÄäß,1\n".encode(encoding)))
-    assert table.to_dict("list") == {"straße": ["Ääß"], "größe": [1]}
-
-
 def test_a_letter_far_into_the_file_decides_the_encoding_too(write):
     text = "a,b\n" + "x,1\n" * 300_000 + "é,2\n"
     assert read_table(write(text.encode("latin-1")))["a"].iloc[-1] == "é"
-
-
-def test_quoted_line_ends_and_blank_lines_are_no_records(write):
-    table = read_table(write('a,b\n"two\nlines",1\n\n\nx,2\n'))
-    assert table.to_dict("list") == {"a": ["two\nlines", "x"], "b": [1, 2]}
-
-
-def test_columns_without_a_name_are_read(write):
-    assert read_table(write(",a,,\n0,x,1,\n1,y,2,\n")).shape == (2, 4)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -94,19 +78,6 @@ def test_what_is_written_is_read_again(write, suffix):
     table = pd.DataFrame({"a": [1.5, np.nan], "b": ["x", "ü"], "c": [True, False]})
     path = write(table_bytes(table, suffix), f"table{suffix}")
     pd.testing.assert_frame_equal(read_table(path), table)
-
-
-def test_a_named_index_of_parquet_is_a_column(write):
-    table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="id"))
-    assert list(read_table(write(table.to_parquet(), "t.parquet")).columns) == ["id", "a"]
-
-
-def test_a_parquet_file_without_rows(write, mistake):
-    empty = pd.DataFrame({"a": [1.0]}).iloc[:0]
-    assert (
-        mistake(write(empty.to_parquet(), "t.parquet"))
-        == "FOLDER/t.parquet has column names but no rows."
-    )
 
 
 @pytest.mark.parametrize(
@@ -119,13 +90,6 @@ def test_a_line_with_another_number_of_fields(write, mistake, lines, line, field
     assert (
         mistake(write(lines))
         == f"Line {line} of FOLDER/table.csv has {words} where the header has 2."
-    )
-
-
-def test_a_quote_that_is_never_closed(write, mistake):
-    text = 'a,b\n1,2\n3,"4\n5,6\n'
-    assert mistake(write(text)) == (
-        "Line 3 of FOLDER/table.csv cannot be read: a quote that is never closed."
     )
 
 
@@ -174,20 +138,6 @@ def test_nested_columns_of_parquet_are_left_out_with_a_remark(tmp_path, capsys):
     assert "Left out 'list', 'struct' and 'bytes'" in capsys.readouterr().out
 
 
-def test_an_index_named_like_a_column_is_no_second_column(tmp_path):
-    frame = pd.DataFrame({"x": [1, 2], "y": [3, 4]}, index=pd.Index([7, 8], name="x"))
-    frame.to_parquet(tmp_path / "t.parquet")
-    table = read_table(tmp_path / "t.parquet")
-    assert table.to_dict("list") == {"x": [1, 2], "y": [3, 4]}
-
-
-def test_two_columns_of_one_name_in_parquet_are_named(tmp_path):
-    table = pa.table([pa.array([1]), pa.array([2])], names=["x", "x"])
-    parquet.write_table(table, tmp_path / "t.parquet")
-    with pytest.raises(TableFileError, match="more than one column 'x'"):
-        read_table(tmp_path / "t.parquet")
-
-
 def test_a_pipe_is_read_once(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -199,25 +149,16 @@ def test_a_pipe_is_read_once(tmp_path):
     assert table["x"].tolist() == list(range(5000))
 
 
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
-        ("=1+1", "'=1+1"), ("+A1", "'+A1"), ("-2+3", "'-2+3"), ("@SUM(A1)", "'@SUM(A1)"), ("\tx", "'\tx"),
-        ("-1", "-1"), ("+3.5e2", "+3.5e2"), ("a=b", "a=b"), (-1, -1), (None, None), (True, True),
-    ],
-)  # fmt: skip
-def test_a_text_that_a_spreadsheet_would_run_gets_an_apostrophe(value, cell):
-    assert as_cell(value) == cell
-
-
-def test_only_texts_of_a_csv_are_touched(tmp_path):
-    table = pd.DataFrame({"prediction": ["=1", "-1", "ok"], "shift": [-0.5, 1.0, np.nan]})
-    (tmp_path / "t.csv").write_bytes(table_bytes(table, ".csv"))
-    (tmp_path / "t.parquet").write_bytes(table_bytes(table, ".parquet"))
-    again = pd.read_csv(tmp_path / "t.csv")
-    assert again["prediction"].tolist() == ["'=1", "-1", "ok"]
+def test_a_text_of_a_csv_that_a_spreadsheet_would_run_gets_an_apostrophe(tmp_path):
+    run = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\tx"]
+    kept = ["-1", "+3.5e2", "a=b"]
+    table = pd.DataFrame({"prediction": [*run, *kept], "shift": [-0.5, np.nan] * 4})
+    for suffix in (".csv", ".parquet"):
+        (tmp_path / f"t{suffix}").write_bytes(table_bytes(table, suffix))
+    again = pd.read_csv(tmp_path / "t.csv", dtype={"prediction": str})
+    assert again["prediction"].tolist() == [*(f"'{text}" for text in run), *kept]
     np.testing.assert_array_equal(again["shift"], table["shift"])
-    assert pd.read_parquet(tmp_path / "t.parquet")["prediction"].tolist() == ["=1", "-1", "ok"]
+    assert pd.read_parquet(tmp_path / "t.parquet")["prediction"].tolist() == [*run, *kept]
 
 
 @pytest.mark.parametrize("packer", PACKERS)
@@ -228,12 +169,6 @@ def test_a_compressed_table_is_read(write, packer, ending):
     content = TABLE.to_parquet() if ending == "parquet" else plain
     path = write(PACKERS[packer](content), f"table.{ending}.{packer}")
     pd.testing.assert_frame_equal(read_table(path), TABLE)
-
-
-def test_parts_that_were_packed_one_by_one_are_one_table(write):
-    lines = TABLE.to_csv(index=False).splitlines(keepends=True)
-    packed = b"".join(gzip.compress(line.encode()) for line in lines)
-    pd.testing.assert_frame_equal(read_table(write(packed, "t.csv.gz")), TABLE)
 
 
 def test_a_table_with_tabs_may_hold_any_number_of_commas(write):
@@ -303,20 +238,6 @@ def test_a_partition_that_is_also_in_the_files_is_one_column(parts):
     assert read_table(parts(**{"year=2023/a.parquet": frame}))["year"].tolist() == [2023] * 3
 
 
-def test_what_pandas_partitioned_is_read_again(tmp_path):
-    folder = tmp_path / "by-y"
-    TABLE.to_parquet(folder, partition_cols=["y"])
-    table = read_table(folder).sort_values("x", ignore_index=True)
-    pd.testing.assert_frame_equal(table[list(TABLE.columns)], TABLE, check_dtype=False)
-
-
-def test_files_that_are_no_one_table_get_one_sentence(parts, mistake):
-    folder = parts(**{"a.parquet": TABLE, "b.parquet": TABLE.assign(x=["1", "2", "3"])})
-    assert mistake(folder) == (
-        "FOLDER/parts/b.parquet has strings in the column 'x', and FOLDER/parts/a.parquet has numbers."
-    )
-
-
 @pytest.fixture
 def pipe(monkeypatch):
     def call(content):
@@ -338,6 +259,5 @@ def test_the_sample_that_is_proposed_fits(tmp_path, monkeypatch):
     rows.to_parquet(tmp_path / "t.parquet", row_group_size=10_000)
     needed = 3 * 100_000 * 4 * 8  # copies, rows, columns, bytes
     for free, n_rows in ((2 * needed, 100_000), (2 * needed - 1, 50_000), (needed // 2, 20_000)):
-        monkeypatch.setattr("surefoot._parallel.free_memory", lambda free=free: free)
+        monkeypatch.setattr("surefoot._tables._files.free_memory", lambda free=free: free)
         assert sample_that_fits(tmp_path / "t.parquet") == n_rows
-        assert size_of(tmp_path / "t.parquet") == (100_000, needed // 3)

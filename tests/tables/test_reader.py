@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from surefoot._tables import infer, read_sample, read_table
+from surefoot._tables import infer, read_table
 
 
 @pytest.fixture
@@ -26,14 +26,14 @@ def test_a_sample_is_drawn_at_random_from_all_rows(coded, capsys):
     path, table = coded
     counts = np.zeros(7)
     for seed in range(20):
-        sample = read_sample(path, 700, seed, print)
+        sample = read_table(path, print, n_rows=700, random_state=seed)
         assert sample["x"].is_monotonic_increasing
         assert sample["x"].is_unique
         assert sample["c"].tolist() == table["c"][sample["x"]].tolist()
         counts += np.histogram(sample["x"], bins=7, range=(0, 35_000))[0]
     assert capsys.readouterr().out.startswith("700 of the 35,000 rows of t.parquet are used")
     assert np.abs(counts - 2000).max() < 5 * np.sqrt(2000)
-    pd.testing.assert_frame_equal(read_sample(path, 35_000, 0, print), table)
+    pd.testing.assert_frame_equal(read_table(path, print, n_rows=35_000), table)
     assert capsys.readouterr().out == ""
 
 

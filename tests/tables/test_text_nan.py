@@ -12,6 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 from surefoot import IndividualErrorClassifier, ReliabilityReport
 from surefoot._models import MixedInput
 from surefoot.error_estimation import find_error_regions
+from surefoot.indicators import Confidence
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 
@@ -42,14 +43,13 @@ def test_in_the_neighbour_space_it_is_a_category_and_a_gap_is_another(kind):
 
 
 def test_a_report_shows_it():
-    columns, is_nan = breads()
-    table = pd.DataFrame(columns)
+    columns, is_nan = breads(80)
     encoder = OneHotEncoder(handle_unknown="ignore")
     model = make_pipeline(
         make_column_transformer((encoder, ["bread"]), remainder="passthrough"), LogisticRegression()
     )
-    summary = ReliabilityReport(model, table, is_nan).summarize()
-    shown = {item["row"]: item["values"][0] for item in summary["rows"]["items"]}
+    report = ReliabilityReport(model, pd.DataFrame(columns), is_nan, cv=2, quick=True)
+    shown = {item["row"]: item["values"][0] for item in report.summarize()["rows"]["items"]}
     assert shown == dict(enumerate(columns["bread"]))
 
 
@@ -57,7 +57,9 @@ def test_a_prediction_of_the_class_nan_is_kept():
     columns, is_nan = breads()
     labels = np.where(is_nan, "nan", "bread")
     X = np.column_stack([columns["size"], is_nan])
-    sure = IndividualErrorClassifier(LogisticRegression(), random_state=0).fit(X, labels)
+    sure = IndividualErrorClassifier(
+        LogisticRegression(), indicators=Confidence(), cv=2, random_state=0
+    ).fit(X, labels)
     frame = sure.judge(X).to_frame()
     assert frame["prediction"].tolist() == labels.tolist()
     assert "probability_nan" in frame

@@ -3,7 +3,6 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from surefoot.datasets import make_cylinder_bell_funnel
-from surefoot.neighborhoods import DTWNeighbors
 from surefoot.time_series import (
     KNeighborsDTWClassifier,
     LocalKNeighborsDTWClassifier,
@@ -49,17 +48,6 @@ def test_channels_and_unequal_lengths():
     model = KNeighborsDTWClassifier().fit(X, [10, 11, 12])
 
     assert model.predict([np.full((2, 9), 0.9), np.full((2, 3), 1.8)]).tolist() == [11, 12]
-
-
-def test_another_search_may_be_given():
-    X, y = make_cylinder_bell_funnel(40, random_state=2)
-    search = DTWNeighbors(window=5)
-
-    predicted = KNeighborsDTWClassifier(3, neighbors=search).fit(X[:30], y[:30]).predict(X[30:])
-
-    expected = KNeighborsDTWClassifier(3, window=5).fit(X[:30], y[:30]).predict(X[30:])
-    np.testing.assert_array_equal(predicted, expected)
-    assert not hasattr(search, "n_samples_fit_")  # the given one is left alone
 
 
 def test_more_neighbors_than_series_are_refused():

@@ -4,7 +4,7 @@ from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, KFold
 
 from surefoot.datasets import make_synthetic_control
-from surefoot.neighborhoods import DTWNeighbors, infect_hubs
+from surefoot.neighborhoods import DTWNeighbors
 from surefoot.resampling import HoldoutSplit
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
@@ -33,31 +33,6 @@ class CountingNeighbors(DTWNeighbors):
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         type(self).searched += self.n_samples_fit_ if X is None else len(X)
         return super().kneighbors(X, n_neighbors, return_distance)
-
-
-def test_one_number_is_the_plain_classifier(data):
-    X, y, X_new, _ = data
-    local = LocalKNeighborsDTWClassifier(5, label_trust=np.inf, weights="uniform", window=3)
-
-    shares = local.fit(X, y).predict_proba(X_new)
-
-    plain = KNeighborsDTWClassifier(5, window=3).fit(X, y)
-    np.testing.assert_allclose(shares, plain.predict_proba(X_new))
-
-
-def test_leave_one_out_errors_are_those_of_fits_without_the_row(data):
-    X, y = data[0][:40], data[1][:40]
-    local = LocalKNeighborsDTWClassifier((1, 4), label_trust=np.inf, weights="uniform", window=3)
-
-    errors = local.fit(X, y).errors_
-
-    for size, error in zip((1, 4), errors, strict=True):
-        wrong = 0
-        for row in range(40):
-            rest = np.delete(np.arange(40), row)
-            plain = KNeighborsDTWClassifier(size, window=3).fit(X[rest], y[rest])
-            wrong += plain.predict(X[[row]])[0] != y[row]
-        assert error == pytest.approx(wrong / 40)
 
 
 # Four series in two classes, at places where the two nearest others of each are 1 and 2, 0 and 2, 3 and 1, 2 and 1.
@@ -167,19 +142,6 @@ def test_held_out_errors_are_those_of_the_plain_classifier(data, splitter):
     assert model.errors_[-1] == pytest.approx(np.mean(wrong))
 
 
-def test_bad_hubs_do_little_harm(data):
-    X, y, X_new, y_new = data
-    nearest = DTWNeighbors(1, window=3).fit(X).kneighbors(return_distance=False)
-    infected = infect_hubs(y, nearest, 0.15)
-
-    local = LocalKNeighborsDTWClassifier(window=3).fit(X, infected)
-    single = KNeighborsDTWClassifier(window=3).fit(X, infected)
-
-    clean = KNeighborsDTWClassifier(window=3).fit(X, y).score(X_new, y_new)
-    assert single.score(X_new, y_new) < clean - 0.1
-    assert local.score(X_new, y_new) > clean - 0.05
-
-
 def test_the_number_of_neighbors_suits_the_region():
     # On the left labels are noisy, so that many neighbours are better; on the right, series come
     # in tight pairs, every fifth of another class, so that only the nearest is right.
@@ -197,18 +159,6 @@ def test_the_number_of_neighbors_suits_the_region():
 
     assert (model.predict_n_neighbors(left) == 9).mean() > 0.75
     assert (model.predict_n_neighbors(right[5:55] + 0.05) == 1).mean() > 0.9
-
-
-def test_estimated_errors_are_high_where_labels_are_random():
-    random = np.random.default_rng(0)
-    X = random.normal(size=(200, 3)) + np.repeat([0.0, 100.0], 100)[:, None]
-    y = np.r_[np.zeros(100), random.integers(0, 2, size=100)]
-
-    errors = LocalKNeighborsDTWClassifier(error_neighbors=15).fit(X, y).predict_error(X)
-
-    # Of 20 series counted, 15 are near; the overall error is about a quarter.
-    assert errors[:100].max() < 0.1
-    assert 0.3 < errors[100:].mean() < 0.5
 
 
 def test_lists_of_unequal_lengths():

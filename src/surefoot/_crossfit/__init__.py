@@ -1,13 +1,5 @@
 """Cross-fitting: outputs and columns of a row from models and neighbours that never saw it (out of fold)."""
 
-from surefoot._crossfit._checks import (
-    ask_chosen,
-    check_rows,
-    check_same_rows,
-    check_training_rows,
-    common_classes,
-    known_classes,
-)
 from surefoot._crossfit._fitter import (
     MOST_LEARNED_ROWS,
     CrossFit,
@@ -16,7 +8,6 @@ from surefoot._crossfit._fitter import (
     HeldOutOutputs,
     units_of,
 )
-from surefoot._crossfit._input_sample import InputSample, sample_inputs, single_precision
 from surefoot._crossfit._panel import (
     ModelRows,
     Panel,
@@ -24,9 +15,8 @@ from surefoot._crossfit._panel import (
     build_panels,
     join,
     named,
-    with_fixed_seed,
 )
-from surefoot._homes import settle
+from surefoot._typing import settle
 
 __all__ = [
     "MOST_LEARNED_ROWS",
@@ -34,23 +24,13 @@ __all__ = [
     "CrossFitter",
     "Fold",
     "HeldOutOutputs",
-    "InputSample",
     "ModelRows",
     "Panel",
     "PanelOutput",
-    "ask_chosen",
     "build_panels",
-    "check_rows",
-    "check_same_rows",
-    "check_training_rows",
-    "common_classes",
     "join",
-    "known_classes",
     "named",
-    "sample_inputs",
-    "single_precision",
     "units_of",
-    "with_fixed_seed",
 ]
 
 settle(__name__)

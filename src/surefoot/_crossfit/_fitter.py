@@ -423,12 +423,14 @@ class _CrossFitRun:
         """Out-of-fold scores of the rows of a part, averaged over the splits; NaN where there is none."""
         rows, copies = np.unique(part, return_inverse=True)
         like, n_trained = self.panels[self.deployed.tobytes()], len(self.deployed)
-        total, count = np.zeros((len(rows), 1)), np.zeros((len(rows), 1))
-        for train, test in splits:
+        scored = [
+            self.fitter.score(self._panel_rows(train), take_rows(self.X, test), n_trained, like)
+            for train, test in splits
+        ]
+        n_columns = scored[0].shape[1] if scored else 1
+        total, count = np.zeros((len(rows), n_columns)), np.zeros((len(rows), 1))
+        for (_, test), scores in zip(splits, scored, strict=True):
             where = np.searchsorted(rows, test)
-            given = self._panel_rows(train), take_rows(self.X, test)
-            scores = self.fitter.score(*given, n_trained, like)
-            total = total if count.any() else np.zeros((len(rows), scores.shape[1]))
             total[where] += scores
             count[where] += 1
         means = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)

@@ -1,14 +1,11 @@
 """Several indicators around one fitted model; those with equal settings share one neighbour search."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from surefoot._models import saw_no_labels
 from surefoot._typing import Floats, Ints, Mask
@@ -150,8 +147,7 @@ def build_panels(
     if len(parts) > 1 and like is None:
         smallest = min(part.X.shape[0] for part in parts[1:])
         for index in deployed:
-            if index.n_neighbors > 0:
-                index.search.prepare_parts(index.n_neighbors, smallest)
+            index.prepare_parts(smallest)
     rest = Parallel(n_jobs=n_jobs)(
         delayed(_indexes)(by_name, members, part, response, n_trained, deployed)
         for part in parts[len(first) :]
@@ -234,28 +230,10 @@ def named(indicators: Mapping[str, Indicator] | Sequence[Indicator]) -> dict[str
     """
     if isinstance(indicators, Mapping):
         return dict(indicators)
-    counts: Counter[str] = Counter()
-    names = []
-    for indicator in indicators:
-        name = type(indicator).__name__
-        counts[name] += 1
-        names.append(name if counts[name] == 1 else f"{name}_{counts[name]}")
+    kinds = [type(indicator).__name__ for indicator in indicators]
+    numbers = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
+    names = [f"{kind}_{n}" if n > 1 else kind for kind, n in zip(kinds, numbers, strict=True)]
     return dict(zip(names, indicators, strict=True))
-
-
-def with_fixed_seed(indicator: Indicator, random_state: Any = None) -> Indicator:
-    """Copy with an int as `random_state`, if it has that parameter: it then draws the same for every fold.
-
-    An indicator without a seed gets one from `random_state`, that of the action around it. The other parameters are
-    not copied, so that indicators with one space object still share a search.
-    """
-    fixed = copy(indicator)
-    parameters = fixed.get_params(deep=False)
-    if "random_state" in parameters:
-        own = parameters["random_state"]
-        random = check_random_state(random_state if own is None else own)
-        fixed.set_params(random_state=random.randint(np.iinfo(np.int32).max))
-    return fixed
 
 
 def _group(indicators: Mapping[str, Indicator], response: str) -> list[list[str]]:

@@ -1,6 +1,5 @@
 """Compiled loops: contiguous arrays in, arrays out; no validation and no randomness."""
 
-from surefoot._homes import settle
 from surefoot._kernels._cells import cell_votes, points_between
 from surefoot._kernels._dtw import Stored, aligned_neighbors, search, store_series
 from surefoot._kernels._stumps import (
@@ -12,6 +11,7 @@ from surefoot._kernels._stumps import (
 )
 from surefoot._kernels._text import nearest_rows, sparse_cell_steps, sparse_cell_votes
 from surefoot._kernels._trees import boost_symmetric_trees
+from surefoot._typing import settle
 
 __all__ = [
     "Stored",

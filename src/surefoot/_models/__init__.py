@@ -1,42 +1,47 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
-from surefoot._homes import settle
-from surefoot._models._fitting import (
+from surefoot._models._inputs import (
+    SAVED_FUNCTIONS,
+    GivenOutputs,
+    MixedInput,
+    ModelInput,
+    axis_samples,
+    interpolate,
+    model_input,
+)
+from surefoot._models._model import (
+    Outputs,
+    TagsOfModel,
+    ask_chosen,
     check_model,
+    class_votes,
     clone_model,
     clone_with_seed,
     fit_model,
+    margin,
     predict_labels,
     saw_no_labels,
     series_model,
     series_window,
     share_of_columns,
-    smoothed_targets,
     split_model,
     takes_rows_as_they_are,
+    top_class,
 )
-from surefoot._models._given import GivenOutputs
-from surefoot._models._inputs import (
-    SAVED_FUNCTIONS,
-    MixedInput,
-    ModelInput,
-    axis_samples,
-    default_vectorizer,
-    interpolate,
-    model_input,
-)
-from surefoot._models._outputs import Outputs, margin, top_class
+from surefoot._typing import settle
 
 __all__ = [
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "TagsOfModel",
+    "ask_chosen",
     "axis_samples",
     "check_model",
+    "class_votes",
     "clone_model",
     "clone_with_seed",
-    "default_vectorizer",
     "fit_model",
     "interpolate",
     "margin",
@@ -46,7 +51,6 @@ __all__ = [
     "series_model",
     "series_window",
     "share_of_columns",
-    "smoothed_targets",
     "split_model",
     "takes_rows_as_they_are",
     "top_class",

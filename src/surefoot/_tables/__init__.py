@@ -1,35 +1,40 @@
-"""Tables of every kind through one set of functions: any frame (`_frames`), any file (`_files`, `_reader`, `_cells`).
+"""Tables of every kind through one set of functions: any frame (`_frames`), any file (`_files`).
 
-A name is imported at its first use: commands that print their help need no numpy, and frames no pyarrow.
+A name is imported at its first use: frames need no pyarrow.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from surefoot._tables._cells import (
-        CellError,
-        as_fitted,
-        check_kinds,
-        infer,
-        kind_in_words,
-        model_columns,
-        parse,
-        plain,
-        value_type,
-    )
     from surefoot._tables._files import (
         AUDIT_COLUMNS,
         MISSING_CELLS,
         STDIN,
+        WRITE_TIMES,
+        CellError,
+        CsvTable,
+        ParquetTable,
         TableFileError,
+        as_fitted,
+        audit_codes,
         check_fits,
+        check_kinds,
+        column_times,
+        infer,
         is_audit_file,
         is_score_column,
+        kind_in_words,
+        model_columns,
+        no_rows,
+        open_table,
+        plain,
+        read_table,
         sample_that_fits,
         shown_path,
         table_bytes,
         table_name,
+        value_type,
     )
     from surefoot._tables._frames import (
         PlainColumn,
@@ -57,19 +62,12 @@ if TYPE_CHECKING:
         with_columns,
         without_infinities,
     )
-    from surefoot._tables._reader import (
-        CsvTable,
-        ParquetTable,
-        no_rows,
-        open_table,
-        read_sample,
-        read_table,
-    )
 
 __all__ = [
     "AUDIT_COLUMNS",
     "MISSING_CELLS",
     "STDIN",
+    "WRITE_TIMES",
     "CellError",
     "CsvTable",
     "ParquetTable",
@@ -81,9 +79,11 @@ __all__ = [
     "as_objects",
     "as_table",
     "as_values",
+    "audit_codes",
     "check_fits",
     "check_kinds",
     "column_names",
+    "column_times",
     "count_rows",
     "frame_like",
     "infer",
@@ -100,10 +100,8 @@ __all__ = [
     "model_columns",
     "no_rows",
     "open_table",
-    "parse",
     "plain",
     "plain_columns",
-    "read_sample",
     "read_table",
     "row_index",
     "sample_that_fits",
@@ -122,7 +120,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        for module in ("_files", "_frames", "_cells", "_reader"):  # the lightest first
+        for module in ("_frames", "_files"):  # the lighter one first
             home = import_module(f"surefoot._tables.{module}")
             if hasattr(home, name):
                 return getattr(home, name)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
-from surefoot._homes import settle
-from surefoot._typing import Floats, Ints, Mask
+from surefoot._typing import Floats, Ints, Mask, settle
 from surefoot._words import plural
 
 
@@ -225,24 +224,14 @@ def as_floats(values: Any) -> Floats:
     if is_pandas(values) and all(kind in NUMERIC for kind in kinds_of(values)):
         return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
     if is_frame(values):
-        return _frame_floats(values)
+        floats = np.empty(values.shape, order="F")
+        for i, column in enumerate(split_columns(values)):
+            floats[:, i] = as_floats(column)
+        return floats
     if not is_pandas(values) and kind_of(values) in NUMERIC:
-        return _narwhals_floats(nw.from_native(values, series_only=True).to_frame())[:, 0]
+        series = nw.from_native(values, series_only=True).cast(nw.Float64())
+        return np.asarray(series.to_numpy(), dtype=np.float64)
     return _parse_floats(_objects(values))
-
-
-def _frame_floats(frame: Any) -> Floats:
-    kinds = kinds_of(frame)
-    if kinds and all(kind in NUMERIC for kind in kinds):  # pandas was dealt with
-        return _narwhals_floats(nw.from_native(frame, eager_only=True))
-    floats = np.empty(frame.shape, order="F")
-    for i, column in enumerate(split_columns(frame)):
-        floats[:, i] = as_floats(column)
-    return floats
-
-
-def _narwhals_floats(frame: Any) -> Floats:
-    return np.asarray(frame.select(nw.all().cast(nw.Float64())).to_numpy(), dtype=np.float64)
 
 
 def _parse_floats(objects: NDArray[Any]) -> Floats:
@@ -356,9 +345,6 @@ def plain_columns(table: Any, like: list[PlainColumn] | None = None) -> list[Pla
     """Columns of a table as numbers and codes; with the categories of the columns `like`, where they are given."""
     if issparse(table) or len(table.shape) < 2:
         return []
-    if isinstance(table, np.ndarray) and table.dtype.kind == "f" and like is None:
-        finite = np.where(np.isfinite(table), table, np.nan).astype(np.float64)
-        return [PlainColumn(i, column) for i, column in enumerate(finite.T)]
     names, columns = column_names(table), split_columns(table)
     known = [None] * len(names) if like is None else like
     return [_plain(*each) for each in zip(names, columns, known, strict=True)]

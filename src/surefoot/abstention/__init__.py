@@ -1,10 +1,9 @@
 """Selective prediction: abstain or defer where a mistake is likely, and promise a risk for the other rows."""
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.abstention._abstaining import AbstainingClassifier
 from surefoot.abstention._deferring import DeferringClassifier
-from surefoot.abstention._promise import Promise
-from surefoot.abstention._risk_control import threshold_for_risk
+from surefoot.abstention._promise import Promise, threshold_for_risk
 
 __all__ = ["AbstainingClassifier", "DeferringClassifier", "Promise", "threshold_for_risk"]
 

@@ -9,19 +9,31 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFitter, check_rows, check_training_rows
-from surefoot._models import check_model, clone_with_seed, fit_model, predict_labels
+from surefoot._crossfit import CrossFitter
+from surefoot._models import (
+    TagsOfModel,
+    check_model,
+    clone_with_seed,
+    fit_model,
+    predict_labels,
+)
 from surefoot._tables import take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_class_labels, check_number, check_share
-from surefoot.abstention._risk_control import (
+from surefoot._validation import (
+    check_class_labels,
+    check_number,
+    check_rows,
+    check_share,
+    check_training_rows,
+)
+from surefoot.abstention._promise import (
     NOTHING,
     Threshold,
     check_class_risks,
-    group_codes,
+    group_numbers,
     has_large_groups,
     risk_bound,
     risks_by_class,
@@ -41,7 +53,7 @@ def _has_probabilities(self: Any) -> bool:
     return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
-class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifier that abstains from doubtful predictions (selective prediction), so that few answers are wrong.
 
     The model and its score are fitted on one part of the rows. The other part is set aside: the deployed model
@@ -191,7 +203,7 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X, y, sample_weight = check_training_rows(self, X, y, sample_weight)
         check_class_labels(y)
         check_consistent_length(y, groups)
-        if isinstance(self.max_risk, Mapping):
+        if self.max_risk is not None:
             check_class_risks(self.max_risk, np.unique(y), most=1)
         training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
@@ -289,8 +301,6 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"max_risk={self.max_risk} and coverage={self.coverage}: exactly one of them must be given."
             )
         check_share(self.confidence, "confidence")
-        if self.max_risk is not None and not isinstance(self.max_risk, Mapping):
-            check_share(self.max_risk, "max_risk")
         if self.coverage is not None:
             check_number(
                 self.coverage, "coverage", min_val=0, max_val=1, include_boundaries="right"
@@ -358,12 +368,6 @@ class AbstainingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return 1 - self.indicator_.predict_error(X)
         return self.indicator_.score_samples(X)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
-
 
 def _no_threshold_sentence(labels: Any, max_risk: Any, confidence: float, groups: Any) -> str:
     """Sentence for the warning that no threshold keeps the risk, with the reason."""
@@ -373,7 +377,7 @@ def _no_threshold_sentence(labels: Any, max_risk: Any, confidence: float, groups
     units, among = "rows", f"the {n_rows} rows set aside"
     if has_large_groups(groups):
         units = "groups"
-        among = f"the {group_codes(groups).max() + 1} groups set aside, of {n_rows} rows"
+        among = f"the {group_numbers(groups).max() + 1} groups set aside, of {n_rows} rows"
     reason = "there are too many errors, or the score does not separate them well enough from right answers"
     if least > max(risks_by_class(max_risk).values()):
         reason = f"so few {units} can promise {least:.2g} at best, even if none is wrong"

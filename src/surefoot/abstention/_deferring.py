@@ -12,19 +12,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import (
-    CrossFitter,
-    ask_chosen,
+from surefoot._crossfit import CrossFitter, units_of
+from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
+from surefoot._models import ask_chosen
+from surefoot._splits import learner_folds
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import (
+    check_number,
     check_rows,
     check_same_rows,
     check_training_rows,
     common_classes,
-    units_of,
 )
-from surefoot._error_estimators import ErrorEstimatorEnsemble
-from surefoot._splits import learner_folds
-from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number
 
 DEFAULT_BUDGET = 0.2
 
@@ -46,10 +45,6 @@ class DeferralCurve(NamedTuple):
         """Lowest threshold such that the rows above it are at most the share `budget`; equal values stay together."""
         beyond = self.values[self.calls > budget + 1e-9]
         return float(beyond[0]) if beyond.size else -np.inf
-
-
-def _both_have_probabilities(self: Any) -> bool:
-    return all(hasattr(model, "predict_proba") for _, model in self.estimators)
 
 
 class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
@@ -132,13 +127,11 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimators = estimators
+        super().__init__(
+            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
+        )
         self.budget = budget
         self.costs = costs
-        self.error_estimator = error_estimator
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit both models, and learn on held-out rows for which rows a call of the expensive one pays.
@@ -181,7 +174,7 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         """Class of each row: by the expensive model where it is called, else by the cheap one."""
         return self._ask("predict", check_rows(self, X))
 
-    @available_if(_both_have_probabilities)
+    @available_if(all_have_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities: by the expensive model where it is called, else by the cheap one."""
         return self._ask("predict_proba", check_rows(self, X))

@@ -1,25 +1,504 @@
-"""Promises (risk control): a risk, its confidence, and the estimated error up to which rows are answered."""
+"""Promises (risk control): which risk can be kept on new rows, with which confidence, and up to which estimated error.
+
+First the tests on held-out rows and the threshold that they permit, then `Promise`.
+"""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from math import floor, log10
-from typing import Any, Self
+from math import ceil, floor, log10
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.optimize import bisect
+from scipy.stats import beta, binom
+from scipy.stats import t as student
+from sklearn.utils import check_consistent_length, column_or_1d
 
-from surefoot._typing import Floats, Mask
-from surefoot._validation import check_share
-from surefoot.abstention._risk_control import (
-    are_shares,
-    check_class_risks,
-    check_held_out,
-    risk_bounds,
-    threshold_for_risk,
-    too_few_sentence,
-)
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import check_number, check_share
+from surefoot._words import listed, plural
 from surefoot.error_estimation import HeldOut, Judgement
+
+# Fewest answered rows for Student's test, which relies on the normal limit of the mean.
+LEAST_TESTED = 50
+
+# Number of bets whose payoffs are averaged, and the highest bet: with 1, one group that is all wrong loses everything.
+N_BETS = 5
+HIGHEST_BET = 0.999
+
+# Risks that are tested to bound the risk by groups, in equal ratios: the bound is the lowest that is rejected.
+N_RISKS = 60
+
+
+class Threshold(NamedTuple):
+    """Lowest score that is answered, the number of held-out rows with at least that score, and their errors.
+
+    `lost` is the sum of their errors: the number of mistakes if each error is 0 or 1.
+    """
+
+    score: float
+    n_answered: int
+    lost: float
+
+
+NOTHING = Threshold(np.inf, 0, 0.0)
+
+
+def threshold_for_risk(
+    scores: Any,
+    errors: Any,
+    max_risk: float | Mapping[Any, float],
+    confidence: float = 0.95,
+    *,
+    groups: Any = None,
+    labels: Any = None,
+    loss_values: Any = None,
+) -> Threshold:
+    """Threshold that answers the most rows with a mean error of at most `max_risk` (risk control).
+
+    Every threshold is tested, from the one that answers fewest rows to the one that answers all. The null
+    hypothesis is that the mean error of the answered rows is above `max_risk`. For errors of 0 and 1 the test is
+    the exact binomial one; for others Student's, which needs many rows and no heavy tail. The permitted error
+    rate 1 − confidence is divided: the first test gets a part, and so does each test where the number of
+    answered rows has doubled. A test that rejects passes its part on to the next one, a test that does not
+    loses it (Wiens' fallback procedure; with a single part it is fixed-sequence testing). Of the
+    thresholds whose hypothesis was rejected, the one that answers most rows is taken.
+
+    Rows of one group are not independent, but groups are. With `groups` the test is by betting (Waudby-Smith and
+    Ramdas). It is valid for any number of groups, however much the rows of a group depend on each other, even if
+    whole groups are wrong. It assumes that no future group is larger than the largest of these groups. Errors
+    other than 0 and 1 need an upper bound: it is the largest error among the rows,
+    but at least 2 · max_risk. Many rows in few groups are little evidence: with N groups of equal size, all
+    answered and without an error, the promise is about 3 / N at best, as for N rows.
+
+    Several risks, such as one for each class, are tested each on its own rows, and 1 − confidence is divided equally
+    among them (Bonferroni). Of the thresholds whose tests reject for all of them, the one that answers most rows is
+    taken: it keeps all limits at once with the given confidence.
+
+    If all values that an error can have are known, as with a cost matrix, pass them as `loss_values`: the test is then
+    valid for any number of rows. It is the binomial one if an error has a single size, betting otherwise.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_rows,)
+        Trust in each prediction; higher is more. For example minus the
+        `held_out_.error` of an `IndividualErrorClassifier`.
+    errors : array-like of shape (n_rows,)
+        Error of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
+    max_risk : float, or dict of class to float
+        Largest permitted mean error of the answered rows; or, for each class in the dict, of the answered rows whose
+        true class it is. The key None stands for all answered rows.
+    confidence : float, default=0.95
+        Probability, over draws of the held-out rows or groups, with which all limits are kept.
+    groups : array-like of shape (n_rows,), default=None
+        Groups that were sampled as a whole, such as all rows of one person. If every group has one row, rows are
+        tested as without groups.
+    labels : array-like of shape (n_rows,), default=None
+        True class of each row, if `max_risk` names classes.
+    loss_values : array-like, or dict of class to array-like, default=None
+        All values that an error can have; in a dict those of the rows of each class.
+
+    Returns
+    -------
+    threshold : Threshold
+        Infinite, with no row answered, if no threshold is known to keep the limit.
+
+    Examples
+    --------
+    The 80 rows with the highest scores are all right, half of the others are wrong:
+
+    >>> import numpy as np
+    >>> from surefoot.abstention import threshold_for_risk
+    >>> wrong = np.r_[np.zeros(80), np.tile([1, 0], 10)]
+    >>> threshold = threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1)
+    >>> threshold.n_answered, threshold.lost
+    (86, 3.0)
+
+    If they come in 20 groups of five, there is too little evidence:
+
+    >>> threshold_for_risk(np.linspace(1, 0, 100), wrong, max_risk=0.1, groups=np.arange(100) % 20)
+    Threshold(score=inf, n_answered=0, lost=0.0)
+    """
+    scores, errors = check_held_out(scores, errors, groups)
+    candidates = every_threshold(scores, errors)
+    risks = limited_risks(max_risk, labels, loss_values, len(scores))
+    level = (1 - confidence) / len(risks)
+    keeps = np.ones(len(candidates.scores), dtype=bool)
+    for risk in risks:
+        units = None if groups is None else np.asarray(groups)[risk.rows]
+        safe = _keeps_risk(scores[risk.rows], errors[risk.rows], risk, level, units)
+        # A threshold of all rows is one of these rows, too: that which answers as many of them.
+        n_answered = np.searchsorted(np.sort(-scores[risk.rows]), -candidates.scores, "right")
+        keeps &= safe[n_answered]
+    kept = np.flatnonzero(keeps)
+    return candidates.at(kept[-1]) if kept.size else NOTHING
+
+
+def check_held_out(scores: Any, errors: Any, groups: Any = None) -> tuple[Floats, Floats]:
+    """Scores and errors as arrays; raise an error if there are none, if one is missing, or if lengths differ."""
+    scores = column_or_1d(scores).astype(np.float64)
+    errors = column_or_1d(errors).astype(np.float64)
+    check_consistent_length(scores, errors, groups)
+    if len(scores) == 0:
+        raise ValueError(
+            "There is no held-out row, and without held-out rows nothing can be promised."
+        )
+    for name, is_bad in (("score", np.isnan(scores)), ("error", ~np.isfinite(errors))):
+        if is_bad.any():
+            raise ValueError(
+                f"The {name} of {is_bad.sum()} of {len(scores)} held-out rows is no number."
+            )
+    return scores, errors
+
+
+class Thresholds(NamedTuple):
+    """Thresholds from the highest score to the lowest, the number of rows that each answers, and their errors.
+
+    `lost` is the sum of the errors of these rows, `lost2` the sum of the squared errors.
+    """
+
+    scores: Floats
+    n_answered: Ints
+    lost: Floats
+    lost2: Floats
+
+    def at(self, i: Any) -> Threshold:
+        """Threshold number i."""
+        return Threshold(float(self.scores[i]), int(self.n_answered[i]), float(self.lost[i]))
+
+
+def every_threshold(scores: Any, errors: Any) -> Thresholds:
+    """Thresholds at each distinct score, from the highest; the one that answers all rows is −inf.
+
+    Rows with equal scores are answered together.
+    """
+    scores, errors = np.asarray(scores, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+    order = np.argsort(-scores, kind="stable")
+    ends = _ends_of_runs(scores[order])
+    thresholds = scores[order][ends]
+    thresholds[-1] = -np.inf
+    lost = errors[order]
+    return Thresholds(thresholds, ends + 1, np.cumsum(lost)[ends], np.cumsum(lost**2)[ends])
+
+
+def _ends_of_runs(ranked: Floats) -> Ints:
+    """Positions of the last of each run of equal values."""
+    return np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+
+
+def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Threshold:
+    """Highest threshold that answers at least the share `coverage` of the rows."""
+    candidates = every_threshold(scores, errors)
+    wanted = ceil(coverage * len(scores) - 1e-9)  # 0.3 * 10 is a little more than 3
+    return candidates.at(np.searchsorted(candidates.n_answered, wanted))
+
+
+class LimitedRisk(NamedTuple):
+    """Limit of the risk of a class, or of all rows for the label None, and the rows that are evidence for it.
+
+    `sizes` are the sizes of error above 0 that these rows can have; None if unknown.
+    """
+
+    label: Any
+    max_risk: float
+    rows: Mask
+    sizes: Floats | None
+
+
+def risks_by_class(max_risk: Any) -> dict[Any, float]:
+    """Limits by class, with None for all answered rows; a number is the limit for all rows."""
+    return dict(max_risk) if isinstance(max_risk, Mapping) else {None: max_risk}
+
+
+def limited_risks(max_risk: Any, labels: Any, loss_values: Any, n_rows: int) -> list[LimitedRisk]:
+    """Limits that must be kept at once."""
+    risks = risks_by_class(max_risk)
+    if not risks:
+        raise ValueError("max_risk is empty: it must have a limit for at least one class.")
+    named = [label for label in risks if label is not None]
+    if named and labels is None:
+        raise ValueError(
+            f"max_risk limits the risk of {listed(named)}: labels must hold the class of each row."
+        )
+    classes = np.full(n_rows, None) if labels is None else column_or_1d(labels)
+    check_consistent_length(np.empty(n_rows), classes)
+    limits = []
+    for label, risk in risks.items():
+        rows = np.ones(n_rows, dtype=bool) if label is None else np.asarray(classes == label)
+        limits.append(LimitedRisk(label, float(risk), rows, _error_sizes(loss_values, label)))
+    return limits
+
+
+def _error_sizes(loss_values: Any, label: Any) -> Floats | None:
+    """Sizes of error above 0, each once: those of one class, or of all; None if they are unknown."""
+    if loss_values is None:
+        return None
+    values = loss_values
+    if isinstance(loss_values, Mapping):
+        by_class = [np.ravel(own) for own in loss_values.values()]
+        values = np.concatenate(by_class) if label is None else loss_values.get(label, ())
+    sizes = np.unique(np.asarray(values, dtype=np.float64))
+    return np.asarray(sizes[sizes > 0])
+
+
+def check_class_risks(
+    max_risk: Any, classes: Any = None, most: float | None = None
+) -> dict[Any, float]:
+    """Limits by class; raise an error for one that is no number above 0 and below `most`, or of an unknown class."""
+    risks = risks_by_class(max_risk)
+    known = None if classes is None else np.asarray(classes).tolist()
+    unknown = [label for label in risks if known is not None and label not in {None, *known}]
+    if unknown:
+        raise ValueError(
+            f"max_risk limits the risk of {listed(unknown)}, and the classes are {listed(known or [])}."
+        )
+    bounds = {"min_val": 0, "max_val": most, "include_boundaries": "neither"}
+    return {
+        label: check_number(risk, "max_risk" if label is None else f"max_risk[{label!r}]", **bounds)
+        for label, risk in risks.items()
+    }
+
+
+def too_few_sentence(
+    max_risk: Any, labels: Any, confidence: float, loss_values: Any = None
+) -> str | None:
+    """Sentence that names a class with too few rows to promise its risk, even without a mistake; None if none has."""
+    limits = limited_risks(max_risk, labels, loss_values, len(labels))
+    level = (1 - confidence) / len(limits)
+    for limit in limits:
+        largest = 1.0 if limit.sizes is None else limit.sizes.max(initial=0.0)
+        n_rows = int(limit.rows.sum())
+        least = (1 - level ** (1 / n_rows)) * largest if n_rows else np.inf
+        if limit.label is not None and limit.max_risk < min(least, largest):
+            best = f"can promise {least:.2g} at best" if n_rows else "can promise nothing"
+            return (
+                f"The class {limit.label!r} has {plural(n_rows, 'held-out row')}, which {best}, even if none is wrong: "
+                f"too few for a risk of {limit.max_risk:g}."
+            )
+    return None
+
+
+def _keeps_risk(
+    scores: Floats, errors: Floats, risk: LimitedRisk, level: float, groups: Any = None
+) -> Mask:
+    """Whether the risk of the n rows with the highest scores is known to be kept, for n from 0 to all rows.
+
+    False inside a run of equal scores, whose rows are answered together.
+    """
+    safe = np.zeros(len(scores) + 1, dtype=bool)
+    if len(scores) > 0:
+        candidates = every_threshold(scores, errors)
+        p_values, least_p_value = _risk_test(candidates, scores, errors, risk, level, groups)
+        starts, share = starting_points(len(scores), least_p_value, level)
+        # A start inside a run of equal scores belongs to the threshold that answers the whole run.
+        places = np.searchsorted(candidates.n_answered, starts)
+        gained = np.bincount(places, minlength=len(candidates.scores)) * np.float64(share)
+        safe[candidates.n_answered] = fallback_test(p_values, gained)
+    return safe
+
+
+def _risk_test(
+    candidates: Thresholds,
+    scores: Floats,
+    errors: Floats,
+    risk: LimitedRisk,
+    level: float,
+    groups: Any = None,
+) -> tuple[Floats, Callable[[int], float]]:
+    """P-value at each threshold, and the lowest p-value that n answered rows can reach: the one without errors.
+
+    The test is betting for groups and for several known sizes of error, binomial for one size, else Student's.
+    """
+    max_risk, sizes = risk.max_risk, risk.sizes
+    if sizes is None and are_shares(errors) and max_risk < 1:
+        sizes = np.ones(1)
+    if sizes is not None and max_risk >= sizes.max(initial=0.0):  # no row can cost more
+        return np.zeros(len(candidates.scores)), lambda _: 0.0
+    if has_large_groups(groups) or (sizes is not None and len(sizes) > 1):
+        rows = GroupedRows.of(scores, np.arange(len(scores)) if groups is None else groups)
+        bound = max(float(errors.max()), 2 * max_risk) if sizes is None else float(sizes.max())
+        p_values = group_test(rows, errors, max_risk, level, bound)
+        least = group_test(rows, np.zeros(len(errors)), max_risk, level, bound)
+        return p_values, lambda n: least[np.searchsorted(candidates.n_answered, n)]
+    if sizes is not None:
+        share = max_risk / float(sizes[0])
+        n_mistakes = np.rint(candidates.lost / float(sizes[0]))
+        p_values = np.asarray(binom.cdf(n_mistakes, candidates.n_answered, share))
+        return p_values, lambda n: (1 - share) ** n
+    return student_test(candidates, max_risk), lambda n: float(n < LEAST_TESTED)
+
+
+def are_shares(errors: Floats) -> bool:
+    """True if every error is 0 or 1, so that their mean is a share of rows."""
+    return bool(np.isin(errors, (0, 1)).all())
+
+
+def student_test(candidates: Thresholds, max_risk: float) -> Floats:
+    """P-values: probability of so small a mean error if the risk were `max_risk`; 1 below `LEAST_TESTED` rows."""
+    n_rows, (mean, spread) = candidates.n_answered, _means(candidates)
+    distance = np.where(mean < max_risk, -np.inf, np.inf)
+    distance = np.divide(mean - max_risk, spread, out=distance, where=spread > 0)
+    return np.where(n_rows < LEAST_TESTED, 1.0, student.cdf(distance, np.maximum(n_rows - 1, 1)))
+
+
+def _means(candidates: Thresholds) -> tuple[Floats, Floats]:
+    """Mean error of the rows that each threshold answers, and its standard error."""
+    n_rows, mean = candidates.n_answered, candidates.lost / candidates.n_answered
+    variance = np.maximum(candidates.lost2 / n_rows - mean**2, 0)
+    return mean, np.sqrt(variance / np.maximum(n_rows - 1, 1))
+
+
+def starting_points(
+    n_rows: int, least_p_value: Callable[[int], float], level: float
+) -> tuple[Ints, float]:
+    """Numbers of answered rows whose tests get a part of `level`, ascending, and the size of a part.
+
+    These are all rows, half of them, a quarter and so on, as long as so many rows without a single error
+    would be enough evidence.
+    """
+    starts = [n_rows]
+    while (half := ceil(starts[-1] / 2)) < starts[-1]:
+        if least_p_value(half) > level / (len(starts) + 1):
+            break
+        starts.append(half)
+    return np.array(starts[::-1]), level / len(starts)
+
+
+def fallback_test(p_values: Floats, gained: Floats) -> Mask:
+    """Mask of the rejected hypotheses, in their order, by Wiens' fallback procedure.
+
+    Each is tested at its own level in `gained`, plus the level of the hypothesis before it if that was rejected.
+    """
+    rejected = np.zeros(len(p_values), dtype=bool)
+    level = 0.0
+    for i, (p_value, more) in enumerate(zip(p_values, gained, strict=True)):
+        level += more
+        rejected[i] = level > 0 and p_value <= level
+        if not rejected[i]:
+            level = 0.0
+    return rejected
+
+
+class GroupedRows(NamedTuple):
+    """Rows ranked by score, highest first, and the ranks of each group's rows.
+
+    `by_group` lists the ranks group by group, ascending within a group; `first` has the position in that list where
+    each group begins. `ends` are the ranks that end a run of equal scores: only there is a test needed.
+    `most_rows` is the size of the largest group.
+    """
+
+    order: Ints
+    by_group: Ints
+    first: Ints
+    ends: Ints
+    most_rows: int
+
+    @classmethod
+    def of(cls, scores: Floats, groups: Any) -> Self:
+        """Rank rows by their scores and sort the ranks by group."""
+        order = np.argsort(-scores, kind="stable")
+        codes = group_numbers(groups)[order]
+        sizes = np.bincount(codes)
+        first = np.append(0, np.cumsum(sizes)[:-1])
+        by_group = np.argsort(codes, kind="stable")
+        return cls(order, by_group, first, _ends_of_runs(scores[order]), int(sizes.max()))
+
+
+def group_numbers(groups: Any) -> Ints:
+    """Number of each row's group, from 0."""
+    return np.unique(np.asarray(groups), return_inverse=True)[1]
+
+
+def has_large_groups(groups: Any) -> bool:
+    """True if any group has more than one row; if none has, rows are independent."""
+    return groups is not None and bool(np.bincount(group_numbers(groups)).max() > 1)
+
+
+def group_test(
+    rows: GroupedRows, losses: Floats, max_risk: float, level: float, bound: float
+) -> Floats:
+    """P-value of "the mean loss of the answered rows is above `max_risk`", at each distinct score from the highest.
+
+    Groups are independent draws, and a loss is at most `bound`, which is above `max_risk`. With n answered rows of a
+    group, L the sum of their losses and m the rows of the largest group, the bet b on that group pays
+    1 + b (max_risk · n − L) / (m (bound − max_risk)), which is never negative. If the mean loss is above
+    `max_risk`, the product over independent groups is at most 1 on average, also if groups differ (by the
+    inequality of the means), and so is the mean of such products over bets that were fixed before the losses
+    were seen: by Markov's inequality its inverse is a p-value. It needs no order of the groups and no normal
+    limit, and it is smaller the less the groups vary (Waudby-Smith and Ramdas, "Estimating means of bounded
+    random variables by betting", 2024).
+    """
+    excess = (losses[rows.order] - max_risk)[rows.by_group] / (rows.most_rows * (bound - max_risk))
+    sums = np.cumsum(excess)
+    sizes = np.diff(np.append(rows.first, len(sums)))
+    sums -= np.repeat(sums[rows.first] - excess[rows.first], sizes)
+    evidence = np.full(len(rows.ends), -np.inf)
+    for bet in bets(len(rows.first), max_risk / bound, level):
+        evidence = np.logaddexp(evidence, _log_payoff(rows, sums, bet))
+    return np.exp(-np.maximum(evidence - np.log(N_BETS), 0))
+
+
+def _log_payoff(rows: GroupedRows, sums: Floats, bet: float) -> Floats:
+    """Log of the product over groups of 1 − bet · sum, at each distinct score; `sums` run within groups."""
+    logs = np.log1p(-bet * sums)
+    steps = np.diff(logs, prepend=0.0)
+    steps[rows.first] = logs[rows.first]
+    by_rank = np.empty_like(steps)
+    by_rank[rows.by_group] = steps
+    return np.cumsum(by_rank)[rows.ends]
+
+
+def bets(n_groups: int, max_risk: float, level: float) -> Floats:
+    """Bets in equal ratios, from the highest down to the lowest that can win.
+
+    The bet b is the best one if groups are wrong as a whole, a share of max_risk · (1 − b) of them. By the
+    normal limit, `n_groups` groups are enough evidence of such a share at `level` if n_groups · b² ≥
+    2 · log(1 / level) · (1 − max_risk) / max_risk; a lower bet could not win. Where
+    rows of a group differ, or not all are answered, higher bets are best. If `max_risk` rises, every bet
+    pays more and the p-value falls: that makes the test invertible.
+    """
+    least = np.sqrt(2 * np.log(1 / level) * (1 - max_risk) / (max_risk * n_groups))
+    return HIGHEST_BET * np.geomspace(1, min(1.0, least), N_BETS)
+
+
+def _bounds_by_groups(rows: GroupedRows, losses: Floats, confidence: float) -> Floats:
+    """Lowest of N_RISKS risks that the test by groups rejects, at each distinct score from the highest."""
+    is_share, level = are_shares(losses), 1 - confidence
+    most = 1 - 1e-9 if is_share else float(losses.max())
+    bounds = np.full(len(rows.ends), 1.0 if is_share else np.inf)
+    for risk in np.geomspace(most, most / len(rows.first), N_RISKS):
+        bound = 1.0 if is_share else max(most, 2 * float(risk))
+        bounds[group_test(rows, losses, float(risk), level, bound) <= level] = risk
+    return bounds
+
+
+def share_bound(n_wrong: Any, n_rows: Any, confidence: float) -> Any:
+    """Upper confidence bound of a share, from a count (Clopper and Pearson); 1 if every row is wrong."""
+    bounds = beta.ppf(confidence, n_wrong + 1, np.maximum(n_rows - n_wrong, 1))
+    return np.where(n_wrong < n_rows, bounds, 1.0)
+
+
+def risk_bound(
+    scores: Floats, wrong: Any, threshold: Threshold, confidence: float, groups: Any
+) -> float:
+    """Upper confidence bound of the share of errors among the rows that a fixed threshold answers.
+
+    By groups it is the lowest risk that `group_test` rejects. `scores` has all rows, also those that are not answered,
+    because the size of the largest group matters.
+    """
+    if not has_large_groups(groups):
+        return float(share_bound(threshold.lost, threshold.n_answered, confidence))
+    rows = GroupedRows.of(np.where(scores >= threshold.score, 1.0, 0.0), groups)
+    losses, level = np.asarray(wrong, dtype=np.float64), 1 - confidence
+
+    def surplus(risk: float) -> float:
+        return float(group_test(rows, losses, risk, level, 1.0)[0]) - level
+
+    low, high = 1e-9, 1 - 1e-9
+    return 1.0 if surplus(high) > 0 else float(bisect(surplus, low, high, xtol=1e-9))
+
 
 # Shares of wrong answers that people choose between.
 # fmt: off
@@ -184,7 +663,7 @@ class Promise:
         >>> promise.max_risk, promise.coverage
         (0.05, 0.934)
         """
-        estimates, losses = _check_rows(estimated_errors, losses, groups)
+        estimates, losses = _check_estimates(estimated_errors, losses, groups)
         check_share(confidence, "confidence")
         known = {"groups": groups, "labels": labels, "loss_values": loss_values}
         if max_risk is None:
@@ -230,7 +709,7 @@ class Promise:
         promises : list of Promise
             One for each risk.
         """
-        losses = _check_rows(held_out.error, held_out.losses, held_out.groups)[1]
+        losses = _check_estimates(held_out.error, held_out.losses, held_out.groups)[1]
         mean = losses.mean()
         risks = [risk for risk in _round_risks(losses) if risk >= LEAST_OFFERED * mean]
         wanted = {*(risk for risk in risks if risk < mean), *map(float, also)}
@@ -248,7 +727,10 @@ class Promise:
         """Upper confidence bound of the risk at each coverage; inf where so few rows give none.
 
         The rows with the lowest estimated errors are answered. Each bound holds for a coverage that was chosen before
-        its bound was seen, not for all of them together: to choose a coverage, make a promise.
+        its bound was seen, not for all of them together: to choose a coverage, make a promise. The bounds are those of
+        the tests of `threshold_for_risk`: exact for losses of 0 and 1 (Clopper and Pearson), Student's for others, and
+        by betting for groups. Between two thresholds, where some of the rows with equal estimates are answered, the
+        bound is the higher one of both.
 
         Parameters
         ----------
@@ -265,7 +747,27 @@ class Promise:
             Upper bounds of the mean loss of the answered rows.
         """
         check_share(confidence, "confidence")
-        return risk_bounds(held_out.error, held_out.losses, coverages, confidence, held_out.groups)
+        groups = held_out.groups
+        estimates, losses = check_held_out(held_out.error, held_out.losses, groups)
+        shares = np.asarray(coverages, dtype=np.float64)
+        if not ((shares > 0) & (shares <= 1)).all():
+            raise ValueError("coverages must be above 0 and at most 1.")
+        candidates = every_threshold(-estimates, losses)
+        ends = candidates.n_answered / len(estimates)
+        above = np.searchsorted(ends, shares - 1e-12)
+        # The risk of a part of a run of equal estimates lies between the risks with none and with all of the run.
+        below = np.where(ends[above] > shares + 1e-12, np.maximum(above - 1, 0), above)
+        if has_large_groups(groups):
+            bounds = _bounds_by_groups(GroupedRows.of(-estimates, groups), losses, confidence)
+        elif are_shares(losses):
+            bounds = share_bound(candidates.lost, candidates.n_answered, confidence)
+        else:
+            mean, spread = _means(candidates)
+            bounds = (
+                mean + student.ppf(confidence, np.maximum(candidates.n_answered - 1, 1)) * spread
+            )
+            bounds[candidates.n_answered < LEAST_TESTED] = np.inf
+        return np.maximum(bounds[below], bounds[above])
 
     @property
     def kept(self) -> bool:
@@ -279,10 +781,10 @@ class Promise:
 
     def apply(self, judgement: Judgement) -> Judgement:
         """Copy of a judgement with `accepted` set: True for the answered rows."""
-        return judgement.with_accepted(self.accepted(judgement.error))
+        return replace(judgement, accepted=self.accepted(judgement.error))
 
 
-def _check_rows(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:
+def _check_estimates(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:
     """Estimates and losses as arrays; raise an error if one is not finite, or if a loss is negative."""
     is_bad = ~np.isfinite(np.asarray(estimated_errors, dtype=np.float64))
     if is_bad.any():

@@ -5,22 +5,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
-from sklearn.utils import (
-    assert_all_finite,
-    check_consistent_length,
-    check_random_state,
-    get_tags,
-)
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from surefoot._models import check_model, clone_model, predict_labels
+from surefoot._models import TagsOfModel, check_model, clone_model, predict_labels
 from surefoot._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_number
-from surefoot.active_learning._batches import Coordinates, bytes_of_rows
-from surefoot.active_learning._query import check_strategy, query
+from surefoot._validation import check_class_labels, check_number, check_training_rows
+from surefoot.active_learning._query import (
+    Coordinates,
+    bytes_of_rows,
+    check_strategy,
+    query,
+)
 
 
 def _estimator_has(name: str) -> Any:
@@ -31,7 +30,7 @@ def _estimator_has(name: str) -> Any:
     return check
 
 
-class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifier that chooses which rows to have labelled, and says when to stop.
 
     `query` chooses rows of a pool, typical and different ones until the first `fit`; `teach` adds their labels; `fit`
@@ -247,20 +246,6 @@ class ActiveLearner(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_number(self.tolerance, "tolerance", min_val=0, max_val=1)
 
     def _check_rows(self, X: Any, y: Any, *, first: bool) -> tuple[Any, NDArray[Any]]:
-        if y is None:
-            raise ValueError("ActiveLearner requires y to be passed, but the target y is None.")
-        X = as_table(X)
-        validate_data(self, X, reset=first, skip_check_array=True)  # the model checks its own input
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise ValueError("Found array with 0 sample(s): X and y must have a row to learn from.")
-        assert_all_finite(y, input_name="y")
+        X, y, _ = check_training_rows(self, X, y, reset=first)
         check_class_labels(y)
         return X, y
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags

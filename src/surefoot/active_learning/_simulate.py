@@ -61,14 +61,10 @@ class SimulationResult:
         needed = {}
         for name, curves in self.accuracy.items():
             mean = curves.mean(axis=0)
-            reached = np.flatnonzero(mean >= goal)
-            if len(reached) == 0:
-                needed[name] = np.inf
-            elif reached[0] == 0:
-                needed[name] = float(self.n_labels[0])
-            else:
-                step = [reached[0] - 1, reached[0]]
-                needed[name] = float(np.interp(goal, mean[step], self.n_labels[step]))
+            first = int((mean >= goal).argmax())
+            step = [max(first - 1, 0), first]
+            reached = float(np.interp(goal, mean[step], self.n_labels[step]))
+            needed[name] = reached if mean[first] >= goal else np.inf
         return needed
 
     def labels_at_stop(self, tolerance: float = TOLERANCE) -> dict[str, Floats]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -99,7 +98,11 @@ def check_table(
     else:
         y = column_or_1d(y)
         check_consistent_length(table, y)
-        is_regression = _is_regression(y, held_out, estimator)
+        is_regression = y.dtype.kind in "fiu" and len(np.unique(y)) > MOST_LABELS
+        if estimator is not None:
+            is_regression = not is_classifier(estimator)
+        elif held_out is not None:
+            is_regression = held_out.classes is None
     is_frozen = isinstance(estimator, FrozenEstimator)
     if is_frozen or (held_out is not None and held_out.groups is not None):
         ignored |= {"entity", "order"}
@@ -126,11 +129,3 @@ def check_table(
     }
     findings = [check() for code, check in checks.items() if code not in ignored]
     return [finding for finding in findings if finding is not None]
-
-
-def _is_regression(y: NDArray[Any], held_out: Any, estimator: Any) -> bool:
-    if estimator is not None:
-        return not is_classifier(estimator)
-    if held_out is not None:
-        return held_out.classes is None
-    return y.dtype.kind in "fiu" and len(np.unique(y)) > MOST_LABELS

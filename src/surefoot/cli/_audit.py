@@ -6,15 +6,21 @@ import re
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from surefoot._tables import AUDIT_COLUMNS, check_fits, table_bytes, table_name
+from surefoot import _tables as tables
 from surefoot._words import listed, plural
 from surefoot.cli._console import (
     ALARM,
+    Answers,
+    Confidence,
+    Json,
     Mistake,
+    ModelFile,
+    RandomState,
+    Table,
     check_output,
     check_outputs,
     one_sentence_of,
@@ -22,13 +28,9 @@ from surefoot.cli._console import (
     working,
     write_output,
 )
-from surefoot.cli._options import Json, ModelFile, RandomState, Table, check_confidence
 
 # Rows to label if no number is given.
 N_LABELS = 100
-
-# Columns of a file of answers that are read.
-NEEDED = ["row", "label", "audit"]
 
 # What an audit is drawn from besides the model and the table: labels, seed, tolerance; and a digest of everything.
 CODE = re.compile(r"audit (\d{1,12}) (\d{1,12}) (none|\d+(?:\.\d+)?(?:e[-+]\d+)?) [0-9a-f]{16}")
@@ -49,13 +51,7 @@ def audit(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File for the rows to label, .csv.")
     ] = None,
-    answers: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="That file with its column label filled in, or what surefoot label wrote; may be repeated.",
-        ),
-    ] = None,
+    answers: Answers = None,
     tolerance: Annotated[
         float | None,
         typer.Option(
@@ -64,14 +60,7 @@ def audit(
             "were beyond when the model was fitted.",
         ),
     ] = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            help="Probability that the interval holds the truth.",
-            callback=check_confidence,
-        ),
-    ] = 0.9,
+    confidence: Confidence = 0.9,
     fail_above: Annotated[
         float | None,
         typer.Option(
@@ -96,7 +85,7 @@ def audit(
         )
     if fail_above is not None and not isfinite(fail_above):
         raise Mistake(f"--fail-above {fail_above:g} must be a number.")
-    result = audit_result(model, data, answers, confidence)
+    result, _ = audit_result(model, data, answers, confidence)
     low, high = result.interval
     summary = {
         "n_rows": result.audit.n_rows,
@@ -113,7 +102,7 @@ def audit(
         "kept": fail_above is not None and result.is_kept(fail_above),
         "false_alarm_rate": result.false_alarm_rate,
     }
-    print(json.dumps(summary) if as_json else in_words(result, summary, data))
+    print(json.dumps(summary) if as_json else audit_in_words(result, summary, data))
     if summary["broken"]:
         raise typer.Exit(ALARM)
 
@@ -141,8 +130,9 @@ def draw(
     if out.exists():
         raise Mistake(f"{out} is there already, perhaps with answers: name another file.")
     n_labels = N_LABELS if n_labels is None else n_labels
-    drawn, code, table = drawn_from(model, data, n_labels, tolerance, random_state)
-    write_output(out, table_bytes(rows_to_label(table, drawn, code), ".csv"))
+    rows = audited_rows(model, data)
+    drawn, code = drawn_from(rows, n_labels, tolerance, random_state)
+    write_output(out, tables.table_bytes(rows_to_label(rows.table, drawn, code), ".csv"))
     n_different = len(set(drawn.rows.tolist()))
     summary = {
         "ask": str(out),
@@ -160,45 +150,68 @@ def draw(
     print(json.dumps(summary) if as_json else words)
 
 
-def drawn_from(
-    model: Path, data: Path, n_labels: int, tolerance: float | None, random_state: int
-) -> tuple[Any, str, Any]:
-    """Audit of a table by a model, its code, and the table; a `Mistake` if the rows cannot be judged."""
+class AuditedRows(NamedTuple):
+    """Rows that are audited: the file of their model, their own, the whole table, and what the model takes of it."""
+
+    model: Path
+    data: Path
+    error_estimator: Any
+    table: Any
+    X: Any
+
+    def times(self, name: str | None) -> Any:
+        """Times in a column of the table; None if none is named."""
+        from pyarrow import array
+
+        if name is None:
+            return None
+        if name not in self.table.columns:
+            raise Mistake(f"{self.data} lacks {name!r}, which has the times.")
+        try:
+            return tables.column_times(array(self.table[name]), name, self.data)
+        except tables.CellError as error:
+            raise Mistake(str(error)) from None
+
+
+def audited_rows(model: Path, data: Path, error_estimator: Any = None) -> AuditedRows:
+    """Rows of a table and the model that judges them, which is loaded unless it is given."""
     with working("Starting"):
-        from surefoot._tables import read_table
         from surefoot.cli._model import known_columns, load_error_estimator
         from surefoot.cli._rows import with_missing
-        from surefoot.monitoring import audit as draw_audit
 
-    check_fits(
+    tables.check_fits(
         data, "audit a random sample of its rows, which is about as many rows as this machine holds"
     )
     with working(f"Reading {data}"):
-        error_estimator = load_error_estimator(model)
-        table = read_table(data, remark, error_estimator.input_form_)
-        X = with_missing(known_columns(error_estimator, table, table_name(data)))
-    with (
-        working("Judging"),
-        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
-    ):
-        drawn = draw_audit(
-            error_estimator, X, n_labels, tolerance=tolerance, random_state=random_state
-        )
-    size = "none" if drawn.loss.tolerance is None else repr(drawn.loss.tolerance)
-    code = f"audit {n_labels} {random_state} {size} {digest_of(model, X, drawn)}"
-    return drawn, code, table
+        error_estimator = error_estimator or load_error_estimator(model)
+        table = tables.read_table(data, remark, error_estimator.input_form_)
+        X = with_missing(known_columns(error_estimator, table, tables.table_name(data)))
+    return AuditedRows(model, data, error_estimator, table, X)
 
 
-def digest_of(model: Path, X: Any, drawn: Any) -> str:
-    """Digest of a model file, of the rows that it judges, and of the draws."""
+def drawn_from(
+    rows: AuditedRows, n_labels: int, tolerance: float | None, random_state: int
+) -> tuple[Any, str]:
+    """Audit of rows, and its code; a `Mistake` if they cannot be judged.
+
+    The code has a digest of the model file, of the rows that it judges, and of the draws.
+    """
     from pandas.util import hash_pandas_object
 
-    digest = hashlib.sha256(model.read_bytes())
+    from surefoot.monitoring import audit as draw_audit
+
+    name, X = tables.table_name(rows.data), rows.X
+    with working("Judging"), one_sentence_of(f"{rows.model} cannot judge the rows of {name}"):
+        drawn = draw_audit(
+            rows.error_estimator, X, n_labels, tolerance=tolerance, random_state=random_state
+        )
+    digest = hashlib.sha256(rows.model.read_bytes())
     digest.update(json.dumps([list(X.columns), drawn.rows.tolist()]).encode())
     for name in X.columns:
         column = X[name].map(str) if X[name].dtype.kind == "O" else X[name]
         digest.update(hash_pandas_object(column, index=False).to_numpy().tobytes())
-    return digest.hexdigest()[:DIGITS]
+    size = "none" if drawn.loss.tolerance is None else repr(drawn.loss.tolerance)
+    return drawn, f"audit {n_labels} {random_state} {size} {digest.hexdigest()[:DIGITS]}"
 
 
 def rows_to_label(table: Any, drawn: Any, code: str) -> Any:
@@ -215,24 +228,29 @@ def rows_to_label(table: Any, drawn: Any, code: str) -> Any:
         "label": None,
     }
     shown = table.iloc[drawn.rows].reset_index(drop=True)
-    shown.columns = [f"{name} (input)" if name in AUDIT_COLUMNS else name for name in shown.columns]
+    shown.columns = [
+        f"{name} (input)" if name in tables.AUDIT_COLUMNS else name for name in shown.columns
+    ]
     return pd.concat([pd.DataFrame(own), shown], axis=1)
 
 
-def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: float) -> Any:
-    """Result of an audit of a table from its answers; a `Mistake` if they belong to another audit."""
-    name = " and ".join(table_name(path) for path in paths)
+def audit_result(
+    model: Path, data: Path, paths: Sequence[Path], confidence: float, error_estimator: Any = None
+) -> tuple[Any, AuditedRows]:
+    """Result of an audit from its answers, and the rows; a `Mistake` if they belong to another audit."""
+    name = " and ".join(tables.table_name(path) for path in paths)
     code, labels = read_answers(paths, name)
     if (drawn_with := CODE.fullmatch(code)) is None:
         raise Mistake(
             f"Column 'audit' of {name} holds {code!r}, which surefoot audit has not written."
         )
+    rows = audited_rows(model, data, error_estimator)
     n_labels, random_state, tolerance = drawn_with.groups()
     size = None if tolerance == "none" else float(tolerance)
-    drawn, redrawn, _ = drawn_from(model, data, int(n_labels), size, int(random_state))
+    drawn, redrawn = drawn_from(rows, int(n_labels), size, int(random_state))
     if redrawn != code:
         raise Mistake(
-            f"{name} belongs to another audit: it was not drawn from {table_name(data)} by {model.name}."
+            f"{name} belongs to another audit: it was not drawn from {tables.table_name(data)} by {model.name}."
         )
     strange_rows = sorted(set(labels) - set(drawn.rows.tolist()))
     if strange_rows:
@@ -240,7 +258,8 @@ def audit_result(model: Path, data: Path, paths: Sequence[Path], confidence: flo
     classes = drawn.loss.classes
     known = None if classes is None else {str(label): label for label in classes}
     targets = {row: as_target(label, known, name) for row, label in labels.items()}
-    return drawn.result([targets.get(row) for row in drawn.rows.tolist()], confidence)
+    answers = [targets.get(row) for row in drawn.rows.tolist()]
+    return drawn.result(answers, confidence), rows
 
 
 def read_answers(paths: Sequence[Path], name: str) -> tuple[str, dict[int, Any]]:
@@ -248,39 +267,22 @@ def read_answers(paths: Sequence[Path], name: str) -> tuple[str, dict[int, Any]]
 
     A `Mistake` if they contradict each other or belong to different audits.
     """
+    from surefoot.cli._rows import answered_lines
+
     labels: dict[int, Any] = {}
     codes: set[str] = set()
     for path in paths:
-        lines = answered_lines(path)
-        codes |= set(map(str, lines["audit"].unique()))
+        lines = answered_lines(path, ["row", "label", "audit"], "surefoot audit or surefoot label")
+        codes.update(tables.audit_codes(lines, tables.table_name(path)))
         lines = lines[lines["label"].notna()]
         for row, label in zip(lines["row"].tolist(), lines["label"].tolist(), strict=True):
             if labels.setdefault(row, label) != label:
-                raise Mistake(f"{table_name(path)} has two different answers to row {row}.")
+                raise Mistake(f"{tables.table_name(path)} has two different answers to row {row}.")
     if len(codes) != 1:
         raise Mistake(f"{name} must hold the answers to one audit, not to {len(codes)}.")
     if not labels:
         raise Mistake(f"{name} has no answers: fill in the column 'label'.")
     return codes.pop(), labels
-
-
-def answered_lines(path: Path) -> Any:
-    """Lines of a file of answers; without those in which a person says that they cannot tell."""
-    from surefoot._tables import read_table
-
-    table, name = read_table(path, remark), table_name(path)
-    missing = [column for column in NEEDED if column not in table.columns]
-    if missing:
-        raise Mistake(
-            f"{name} lacks {listed(missing)}, which a file of surefoot audit or surefoot label has."
-        )
-    if table["row"].dtype.kind not in "iu" or table["audit"].isna().any():
-        raise Mistake(
-            f"The columns 'row' and 'audit' of {name} are changed: leave them as they are."
-        )
-    if "kind" in table.columns and "draw" not in table.columns:
-        table["label"] = table["label"].where(table["kind"] == "label")
-    return table[NEEDED]
 
 
 def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
@@ -301,7 +303,7 @@ def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
         raise Mistake(f"{name} has the label {label!r}, which is not a number.") from None
 
 
-def in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
+def audit_in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
     """Verdict: how wrong the model is, how certain that is, and whether a promise is kept."""
     loss = result.audit.loss
     share, missed = (f"{100 * level:.3g}%" for level in (result.confidence, 1 - result.confidence))
@@ -310,7 +312,7 @@ def in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
         shown.format(summary[key]) for key in ("estimate", "low", "high", "when_fitted")
     )
     what = "wrong" if loss.tolerance is None else f"off by more than {loss.tolerance:g}"
-    rows = f"the {plural(summary['n_rows'], 'row')} of {table_name(data)}"
+    rows = f"the {plural(summary['n_rows'], 'row')} of {tables.table_name(data)}"
     start = (
         f"About {estimate} of the predictions for {rows} are {what}"
         if loss.is_share

@@ -1,4 +1,4 @@
-"""What every command shares with its terminal: mistakes, messages, progress, signals, exit codes, output files."""
+"""What every command shares with its terminal: options, mistakes, messages, signals, exit codes, output files."""
 
 import os
 import shlex
@@ -11,14 +11,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal
 
 import typer
 
-from surefoot._files import FileError
+from surefoot._files import FileError, write_whole
 from surefoot._words import listed, reason
-
-T = TypeVar("T")
 
 # Exit code where an error is above the limit that was given, for programs that watch it.
 ALARM = 3
@@ -104,17 +102,6 @@ def working(sentence: str) -> Iterator[None]:
         return
     with console.status(sentence):
         yield
-
-
-def progress_bar(items: Iterable[T], *, total: int, label: str) -> Iterable[T]:
-    """Iterate over items with a progress bar on a terminal; without one in a pipe."""
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    if console.is_terminal:
-        items = track(items, description=label, total=total, console=console)
-    yield from items  # a bar that is only disabled ends with an empty line in rich 13
 
 
 @contextmanager
@@ -235,17 +222,142 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
 
 def write_output(path: Path, content: bytes) -> None:
     """Write a file completely or not at all; if that fails, raise a `Mistake` and keep the old file."""
-    from surefoot._files import write_whole
-
     with mistakes_of_writing(path):
         write_whole(path, content)
 
 
 @contextmanager
-def mistakes_of_writing(path: Path) -> Iterator[None]:
-    """Turn the reason why a file could not be written into a `Mistake`."""
+def mistakes_of_writing(path: Path, remedy: str | None = None) -> Iterator[None]:
+    """Turn the reason why a file, or one in a folder, could not be written into a `Mistake`."""
     try:
         yield
     except OSError as error:
-        kept = " The old file is kept." if path.exists() else ""
-        raise Mistake(f"{path} could not be written: {reason(error)}.{kept}") from error
+        place = path if remedy is None else error.filename
+        kept = "The old file is kept." if path.exists() else ""
+        sentence = f"{place} could not be written: {reason(error)}."
+        raise Mistake(f"{sentence} {kept if remedy is None else remedy}".rstrip()) from error
+
+
+# Options that several commands share
+
+# Classifier and regressor for each name of a model.
+MODELS = {
+    "boosting": (
+        "sklearn.ensemble.HistGradientBoostingClassifier",
+        "sklearn.ensemble.HistGradientBoostingRegressor",
+    ),
+    "forest": (
+        "sklearn.ensemble.RandomForestClassifier",
+        "sklearn.ensemble.RandomForestRegressor",
+    ),
+    "logistic": ("sklearn.linear_model.LogisticRegression", "sklearn.linear_model.RidgeCV"),
+    "svm": ("sklearn.svm.SVC", "sklearn.svm.SVR"),
+    "knn": ("sklearn.neighbors.KNeighborsClassifier", "sklearn.neighbors.KNeighborsRegressor"),
+}
+
+# More processes than any machine that this is meant for has cores.
+MOST_JOBS = 1024
+
+
+def complete_models(start: str) -> list[str]:
+    """Names of models that begin with `start`, for shell completion."""
+    return [name for name in MODELS if name.startswith(start)]
+
+
+def check_jobs(jobs: int) -> int:
+    """Number of processes; a `Mistake` if it is 0 or too large."""
+    if jobs == 0 or abs(jobs) > MOST_JOBS:
+        raise Mistake(
+            f"--jobs {jobs} is not allowed: pass -1 for all cores, or a number of processes up to {MOST_JOBS}."
+        )
+    return jobs
+
+
+def check_confidence(confidence: float) -> float:
+    """Confidence; a `Mistake` unless it is above 0 and below 1."""
+    if not 0 < confidence < 1:
+        raise Mistake(
+            f"--confidence {confidence:g} is not a probability: it must be above 0 and below 1."
+        )
+    return confidence
+
+
+TABLE = "Table in CSV or Parquet, also packed by gzip or bzip2, a folder of Parquet files, or - for standard input."
+Table = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)]
+ModelFile = Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")]
+TARGET = typer.Option("--target", metavar="COLUMN", help="The column to predict.")
+Estimator = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help=f"{', '.join(MODELS)}, or a model saved as .skops; in regression, logistic is a ridge regression.",
+        autocompletion=complete_models,
+    ),
+]
+Task = Annotated[
+    Literal["auto", "classification", "regression"],
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
+        "to 5 different numbers. 6 to 20 different whole numbers are for regression if neighbouring values are "
+        "about equally frequent, as with school marks, and not all values are; else they are classes. All other "
+        "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of groups: rows of one group, such as one person, are held out together.",
+    ),
+]
+MaxRisk = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="RISK",
+        help="Highest share of wrong answers (regression: mean error; with costs: mean cost) allowed among trusted "
+        "rows; CLASS=RISK for those whose true class it is, such as yes=0.2. May be repeated: all limits hold at once. "
+        "Default: a round number near half of the model's error (regression and costs: 80 % of it), or the next "
+        "larger one that can be promised.",
+    ),
+]
+Cost = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COST",
+        help='Cost of a mistake, such as "yes->no=10": true class, predicted class, cost. May be repeated; other '
+        "mistakes cost 1. All figures are then costs.",
+    ),
+]
+RandomState = Annotated[
+    int, typer.Option(metavar="SEED", min=0, max=2**32 - 1, help="Seed of all random draws.")
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Use N rows, drawn at random, of a table that is larger, such as one beyond the memory.",
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(metavar="N", help="Processes to use; -1 uses all cores.", callback=check_jobs),
+]
+Confidence = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        help="Confidence of the promise and of the intervals, above 0 and below 1.",
+        callback=check_confidence,
+    ),
+]
+Answers = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Rows of an audit with their column label filled in, or what surefoot label wrote. May be repeated.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON, for other programs.")]

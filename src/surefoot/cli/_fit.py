@@ -6,20 +6,23 @@ from typing import Annotated
 
 import typer
 
-from surefoot._tables import table_name
-from surefoot.cli._console import Mistake, check_output, check_outputs, working, write_output
-from surefoot.cli._options import (
+from surefoot import _tables as tables
+from surefoot.cli._console import (
     TARGET,
     Cost,
     Estimator,
     Groups,
     Jobs,
     Json,
+    Mistake,
     RandomState,
     Sample,
     Table,
     Task,
-    cost_matrix,
+    check_output,
+    check_outputs,
+    working,
+    write_output,
 )
 
 
@@ -43,29 +46,32 @@ def fit(
     """Fit a model that also estimates its error on each row, and save it."""
     with working("Starting"):
         from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-        from surefoot._crossfit import known_classes
-        from surefoot.cli._model import given_model, is_fitted, model_file, model_for, threads_for
+        from surefoot.cli._model import (
+            cost_matrix,
+            given_model,
+            model_file,
+            model_for,
+            threads_for,
+        )
         from surefoot.cli._rows import read_whole, take_apart, with_labels
         from surefoot.model_files import model_content
 
     check_output(out, ".skops")
     check_outputs([out], [data, model_file(estimator), labels])
-    with working(f"Reading {table_name(data)}"):
-        given, task_of_model, form = given_model(estimator, task)
+    name = tables.table_name(data)
+    with working(f"Reading {name}"):
+        given = given_model(estimator, task)
         if sample is not None and labels is not None:
             raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
-        table = read_whole(data, sample, random_state, form)
+        table = read_whole(data, sample, random_state, given.form)
         if labels is not None:
             table = with_labels(table, target, labels)
-        every = given is not None and is_fitted(given)
-        rows = take_apart(table, target, task_of_model, groups, table_name(data), every=every)
+        rows = take_apart(table, target, given.task, groups, name, every=given.is_fitted)
         rows, model = model_for(rows, given, estimator, random_state)
-    is_classification = rows.task == "classification"
-    classes = known_classes(model, rows.y).tolist() if is_classification else []
-    kind = IndividualErrorClassifier if is_classification else IndividualErrorRegressor
+    kind = IndividualErrorClassifier if rows.classes else IndividualErrorRegressor
     error_estimator = kind(model, random_state=random_state, n_jobs=jobs)
     if cost:
-        error_estimator.set_params(loss=cost_matrix(cost, rows.task, classes))
+        error_estimator.set_params(loss=cost_matrix(cost, rows.classes))
     with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
     with working(f"Writing {out}"):

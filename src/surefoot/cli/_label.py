@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot import _tables as tables
 from surefoot._optional import needed_for
-from surefoot._tables import STDIN, is_audit_file, table_name
 from surefoot._words import listed
 from surefoot.cli._console import (
     Mistake,
+    Table,
     check_output,
     check_outputs,
     mistakes_of_writing,
@@ -18,7 +19,6 @@ from surefoot.cli._console import (
     unknown_column,
     working,
 )
-from surefoot.cli._options import Table
 
 REMOTE = (
     "Other machines can reach this page, and whoever has the address can read the table and answer. The connection is "
@@ -84,22 +84,21 @@ def label(
 
     Nothing that was answered is lost: the same command resumes where labelling stood.
     """
-    db = db or out.parent / f"{'pool' if data == STDIN else data.stem}.labels.db"
+    db = db or out.parent / f"{'pool' if data == tables.STDIN else data.stem}.labels.db"
     check_output(out, ".csv")
     check_output(db)
     check_outputs([out, db], [data, model])
     check_settings(host, lease, allow_remote=allow_remote)
     if host not in LOCAL:
         remark(REMOTE)
-    name = table_name(data)
+    name = tables.table_name(data)
     with working(f"Reading {name}"), needed_for("surefoot label", "label"):
-        from surefoot._tables import read_table
         from surefoot.labeling import serve
 
         error_estimator = None if model is None else classifier_of(model)
         form = None if error_estimator is None else error_estimator.input_form_
-        table = read_table(data, remark, form)
-        is_audit = is_audit_file(table.columns)
+        table = tables.read_table(data, remark, form)
+        is_audit = tables.is_audit_file(table.columns)
         target = target or ("label" if is_audit else None)
         if target is None:
             raise Mistake(

@@ -1,9 +1,10 @@
-"""Model of a command: a pipeline built from its name, or a file that the user or `surefoot fit` saved."""
+"""Model of a command: built from its name, or a file that the user or `surefoot fit` saved; its costs and limits."""
 
 from collections.abc import Sequence
 from importlib import import_module
+from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -13,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot._error_estimators import ErrorEstimator
+from surefoot._tables import model_columns
+from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
-from surefoot.cli._console import Mistake, one_sentence_of, remark, working
-from surefoot.cli._options import MODELS, limits_for
+from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
 from surefoot.cli._rows import Rows
 from surefoot.model_files import load_model
 
@@ -28,15 +30,21 @@ PICKLED = (".pkl", ".pickle", ".joblib")
 FEW_ROWS = 20_000
 
 
-def given_model(estimator: str, task: str) -> tuple[Any, str, dict[str, Any] | None]:
-    """Model of a skops file, without an error estimator around it, its task, and the form of its table, if known.
+class GivenModel(NamedTuple):
+    """Model of a skops file, None for the name of one; its task, and the form of its table, if known."""
 
-    The model is None for the name of one.
-    """
+    model: Any
+    task: str
+    form: dict[str, Any] | None
+    is_fitted: bool
+
+
+def given_model(estimator: str, task: str) -> GivenModel:
+    """Model that --estimator names, without an error estimator around it."""
     path = model_file(estimator)
     if path is None:
         check_name(estimator)
-        return None, task, None
+        return GivenModel(None, task, None, is_fitted=False)
     model = load_model(path)
     form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
@@ -48,7 +56,7 @@ def given_model(estimator: str, task: str) -> tuple[Any, str, dict[str, Any] | N
     model_task = "classification" if is_classifier(model) else "regression"
     if task not in ("auto", model_task):
         raise Mistake(f"{path} holds a model for {model_task}, not for {task}.")
-    return model, model_task, form
+    return GivenModel(model, model_task, form, is_fitted(model))
 
 
 def model_file(estimator: str) -> Path | None:
@@ -92,27 +100,31 @@ def is_fitted(model: Any) -> bool:
     return True
 
 
-def model_for(rows: Rows, given: Any, estimator: str, random_state: int) -> tuple[Rows, Any]:
-    """Rows and model of a task: built by name, or `given`, which if fitted is frozen and gets the columns it knows."""
-    if given is None:
-        is_single = rows.task == "classification" and np.unique_counts(rows.y).counts.min() == 1
-        return rows, build_model(estimator, rows.task, random_state, early_stopping=not is_single)
-    if not is_fitted(given):
-        return rows, given
-    X = known_columns(given, rows.X, rows.name)
-    if rows.task == "classification":
-        known = np.asarray(given.classes_).tolist()
+def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) -> tuple[Rows, Any]:
+    """Rows with the classes of their model, and the model: built by name, or given.
+
+    A fitted one is frozen, and gets the columns that it knows.
+    """
+    is_classification, model = rows.task == "classification", given.model
+    if model is None:
+        is_single = is_classification and np.unique_counts(rows.y).counts.min() == 1
+        model = build_model(estimator, rows.task, random_state, early_stopping=not is_single)
+    elif given.is_fitted:
+        X = known_columns(model, rows.X, rows.name)
+        known = np.asarray(model.classes_).tolist() if is_classification else rows.y.tolist()
         if strange := sorted(set(rows.y.tolist()) - set(known), key=str):
             raise Mistake(
                 f"{estimator} knows the classes {listed(known)}, but {rows.target!r} also has {listed(strange)}."
             )
-    with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
-        given.predict(X.head(20))
-    remark(
-        f"{estimator} is already fitted and is not fitted again: the rows of {rows.name} must be new to it."
-    )
-    unlabelled = None if rows.unlabelled is None else rows.unlabelled[X.columns]
-    return rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(given)
+        with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
+            model.predict(X.head(20))
+        remark(
+            f"{estimator} is already fitted and is not fitted again: the rows of {rows.name} must be new to it."
+        )
+        unlabelled = None if rows.unlabelled is None else rows.unlabelled[X.columns]
+        rows, model = rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
+    classes = known_classes(model, rows.y).tolist() if is_classification else []
+    return rows._replace(classes=classes), model
 
 
 def build_model(name: str, task: str, random_state: int, *, early_stopping: bool = True) -> Any:
@@ -122,7 +134,6 @@ def build_model(name: str, task: str, random_state: int, *, early_stopping: bool
     """
     from skrub import tabular_pipeline  # takes a second or more to import
 
-    check_name(name)
     package, _, kind = MODELS[name][task == "regression"].rpartition(".")
     settings: dict[str, Any] = {"max_iter": 1000} if kind == "LogisticRegression" else {}
     if kind == "HistGradientBoostingClassifier" and not early_stopping:
@@ -133,22 +144,11 @@ def build_model(name: str, task: str, random_state: int, *, early_stopping: bool
 
 
 def known_columns(model: Any, table: Any, name: str) -> Any:
-    """Columns that a fitted model knows, in its order; a `Mistake` that names missing ones."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        expected = getattr(model, "n_features_in_", table.shape[1])
-        if table.shape[1] != expected:
-            raise Mistake(
-                f"The model was fitted on {plural(expected, 'column')}, but {name} has {table.shape[1]}."
-            )
-        return table
-    missing = [column for column in names if column not in table.columns]
-    if missing:
-        raise Mistake(f"{name} lacks {listed(missing)}, which the model was fitted on.")
-    extra = [column for column in table.columns if column not in set(names)]
-    if extra:
+    """Columns that a fitted model knows, in its order; an error that names missing ones, a remark on others."""
+    names = model_columns(model, list(table.columns), name)
+    if extra := [column for column in table.columns if column not in set(names)]:
         remark(f"Left out {listed(extra)}: unknown to the model.")
-    return table[list(names)]
+    return table[names]
 
 
 def load_with_promise(
@@ -157,13 +157,9 @@ def load_with_promise(
     """Error estimator of a file, and its promise for `max_risk`, else an automatic one; a remark if none holds."""
     with working(f"Reading {path}"):
         error_estimator = load_error_estimator(path)
-        held_out, classes = error_estimator.held_out_, getattr(error_estimator, "classes_", None)
-        risk = limits_for(
-            max_risk,
-            "regression" if classes is None else "classification",
-            [] if classes is None else classes.tolist(),
-            costs=held_out.costs is not None,
-        )
+        held_out = error_estimator.held_out_
+        classes = np.asarray(getattr(error_estimator, "classes_", [])).tolist()
+        risk = limits_for(max_risk, held_out.unit.name, classes)
     promise = Promise.from_held_out(held_out, risk, confidence)
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
@@ -176,13 +172,98 @@ def load_with_promise(
     return error_estimator, promise
 
 
-def unit_of(error_estimator: ErrorEstimator) -> str:
-    """Unit of an error estimator's loss."""
-    if error_estimator.held_out_.costs is not None:
-        return "cost"
-    return "classification" if is_classifier(error_estimator) else "regression"
-
-
 def threads_for(n_rows: int) -> Any:
     """Context that limits a fit on few rows to one thread: more threads are slower, above all on a busy machine."""
     return threadpool_limits(limits=1 if n_rows < FEW_ROWS else None, user_api="openmp")
+
+
+# Limits and costs that options hold
+
+# What a limit of the risk is in each unit of the loss, and what it must be below.
+RISKS = {
+    "share": ("a share of wrong answers: it must be above 0 and below 1", 1.0),
+    "cost": ("a mean cost: it must be above 0", inf),
+    "size": ("a mean error: it must be above 0", inf),
+}
+
+
+def limits_for(texts: Sequence[str] | None, unit: str, classes: Sequence[Any]) -> Any:
+    """Largest permitted risk, or risks by class with None for all rows, from texts such as "0.05" and "yes=0.2".
+
+    None without texts; a `Mistake` for a risk out of its range or of an unknown class.
+    """
+    risks: dict[Any, float] = {}
+    what, most = RISKS[unit]
+    for text in texts or ():
+        name, is_of_class, number = text.rpartition("=")
+        risk = read_number(number, "--max-risk", text, "0.05, or yes=0.2 for a class")
+        if is_of_class and not classes:
+            raise Mistake(
+                f"--max-risk {name.strip()}={risk:g} names a class, and a number is predicted."
+            )
+        if not 0 < risk < most:
+            raise Mistake(f"--max-risk {risk:g} is not {what}.")
+        label = class_named(name.strip(), classes, "--max-risk") if is_of_class else None
+        if label in risks:
+            whose = "all rows" if label is None else f"{name.strip()!r}"
+            raise Mistake(f"--max-risk limits the risk of {whose} twice: {text!r} is one too many.")
+        risks[label] = risk
+    return risks.get(None) if set(risks) <= {None} else risks
+
+
+def cost_matrix(texts: Sequence[str] | None, classes: Sequence[Any]) -> Any:
+    """Cost matrix, truth by prediction, from texts such as "yes->no=10"; other mistakes cost 1. None without costs."""
+    if not texts:
+        return None
+    if not classes:
+        raise Mistake(f"--cost {texts[0]} names classes, and a number is predicted.")
+    names = [str(label) for label in classes]
+    matrix, given = 1.0 - np.eye(len(names)), set()
+    for text in texts:
+        pair, _, number = text.rpartition("=")
+        cost = read_number(number, "--cost", text, "yes->no=10: true class, predicted class, cost")
+        truth, prediction = mistake_named(pair, text, names)
+        if (truth, prediction) in given:
+            raise Mistake(f"--cost {text} is given twice for the same mistake.")
+        if truth == prediction:
+            raise Mistake(f"--cost {text} is about a right answer, which costs nothing.")
+        if cost < 0:
+            raise Mistake(f"--cost {text} is below 0: a mistake costs 0 or more.")
+        given.add((truth, prediction))
+        matrix[names.index(truth), names.index(prediction)] = cost
+    if not matrix.any():
+        raise Mistake("With these --cost no mistake costs anything: there is nothing to estimate.")
+    return matrix
+
+
+def mistake_named(pair: str, text: str, names: list[str]) -> tuple[str, str]:
+    """Names of the true and of the predicted class in "yes->no"; an arrow may also be part of a name."""
+    parts = pair.split("->")
+    halves = [
+        ("->".join(parts[:i]).strip(), "->".join(parts[i:]).strip()) for i in range(1, len(parts))
+    ]
+    if not halves:
+        raise Mistake(
+            f"--cost {text} has no arrow: write it as yes->no=10: true class, predicted class, cost."
+        )
+    truth, prediction = next((half for half in halves if set(half) <= set(names)), halves[0])
+    return class_named(truth, names, "--cost"), class_named(prediction, names, "--cost")
+
+
+def class_named(name: str, classes: Any, option: str) -> Any:
+    """Class whose label reads like the name; a `Mistake` with all classes if there is none."""
+    by_name = {str(label): label for label in classes}
+    if name not in by_name:
+        raise Mistake(f"{option} names the class {name!r}: there are {listed(by_name)}.")
+    return by_name[name]
+
+
+def read_number(number: str, option: str, text: str, example: str) -> float:
+    """Number that an option holds; a `Mistake` with an example for anything else."""
+    try:
+        value = float(number)
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise Mistake(f"{option} {text} has no number: write it as {example}.")
+    return value

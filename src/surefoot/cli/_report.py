@@ -6,18 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from surefoot._tables import shown_path, table_bytes, table_name
+from surefoot import _tables as tables
 from surefoot._words import listed
 from surefoot.cli._console import (
-    Mistake,
-    as_typed,
-    check_output,
-    check_outputs,
-    mistakes_of_writing,
-    working,
-    write_output,
-)
-from surefoot.cli._options import (
     TABLE,
     TARGET,
     Cost,
@@ -26,11 +17,16 @@ from surefoot.cli._options import (
     Jobs,
     Json,
     MaxRisk,
+    Mistake,
     RandomState,
     Sample,
     Task,
-    cost_matrix,
-    limits_for,
+    as_typed,
+    check_output,
+    check_outputs,
+    mistakes_of_writing,
+    working,
+    write_output,
 )
 
 PAGE = Path("report.html")
@@ -81,8 +77,8 @@ def report(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of times, numbers or dates: rows are held out later than those the model learns from. The "
-            "column itself is no input.",
+            help="Column of numbers or dates (2026-11-16): rows are held out later than those that the model learns "
+            "from. The column itself is no input.",
         ),
     ] = None,
     quick: Annotated[
@@ -98,8 +94,14 @@ def report(
     trained on rows of this table.
     """
     with working("Starting"):
-        from surefoot._crossfit import known_classes
-        from surefoot.cli._model import given_model, is_fitted, model_file, model_for, threads_for
+        from surefoot.cli._model import (
+            cost_matrix,
+            given_model,
+            limits_for,
+            model_file,
+            model_for,
+            threads_for,
+        )
         from surefoot.cli._rows import take_apart
         from surefoot.report import ReliabilityReport
 
@@ -111,16 +113,16 @@ def report(
     if unknown := [code for code in ignore or () if code not in CHECKS]:
         raise Mistake(f"--ignore {unknown[0]} is not known: there are {listed(CHECKS)}.")
     with working(f"Reading {data or 'an example'}"):
-        given, task_of_model, form = given_model(estimator, task)
+        given = given_model(estimator, task)
         table, name, column, chosen = table_or_example(
-            data, target, task_of_model, sample, random_state, form
+            data, target, given.task, sample, random_state, given.form
         )
-        every = given is not None and is_fitted(given)
-        rows = take_apart(table, column, chosen, groups, name, every=every, by=by or (), time=time)
+        rows = take_apart(
+            table, column, chosen, groups, name, every=given.is_fitted, by=by or (), time=time
+        )
         rows, model = model_for(rows, given, estimator, random_state)
-        is_classification = rows.task == "classification"
-        classes = known_classes(model, rows.y).tolist() if is_classification else []
-        loss = cost_matrix(cost, rows.task, classes)
+        loss = cost_matrix(cost, rows.classes)
+        unit = "size" if not rows.classes else "share" if loss is None else "cost"
         computed = ReliabilityReport(
             model,
             rows.X,
@@ -128,7 +130,7 @@ def report(
             cv=rows.cv,
             groups=rows.groups,
             X_unlabelled=rows.unlabelled,
-            max_risk=limits_for(max_risk, rows.task, classes, costs=loss is not None),
+            max_risk=limits_for(max_risk, unit, rows.classes),
             loss=loss,
             by=rows.by,
             ignore=ignore or (),
@@ -146,7 +148,7 @@ def report(
         with mistakes_of_writing(page):
             computed.write_html(page)
     if scores is not None:
-        write_output(scores, table_bytes(computed.to_frame(), scores.suffix))
+        write_output(scores, tables.table_bytes(computed.to_frame(), scores.suffix))
     if as_json:
         print(json.dumps(summary if json_rows else without_rows(summary)))
     else:
@@ -174,9 +176,9 @@ def table_or_example(
         table = read_whole(data, sample, random_state, form)
         if target is None:
             raise Mistake(
-                f"Pass --target with the column to predict: {shown_path(data)} has {listed(table.columns)}."
+                f"Pass --target with the column to predict: {tables.shown_path(data)} has {listed(table.columns)}."
             )
-        return table, table_name(data), target, task
+        return table, tables.table_name(data), target, task
     if sample is not None:
         raise Mistake("--sample draws rows of a table: name one.")
     X, y = make_subscriptions(random_state=0)

@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
 from surefoot._splits import splits_in_time, too_rare
 from surefoot._tables import (
+    WRITE_TIMES,
     check_fits,
+    column_times,
     infinities_in_words,
-    read_sample,
     read_table,
     sample_that_fits,
     table_name,
@@ -63,16 +65,16 @@ class Rows(NamedTuple):
     unlabelled: Any
     by: Mapping[str, Any]
     cv: Any = 5
+    classes: Sequence[Any] = ()
 
 
 def read_whole(
     path: Path, sample: int | None, random_state: int, form: dict[str, Any] | None
 ) -> Any:
     """Table that fits the memory, or a sample of it; `form` is that of the table that a given model was fitted on."""
-    if sample is not None:
-        return read_sample(path, sample, random_state, remark, form)
-    check_fits(path, f"pass --sample {sample_that_fits(path)} for that many rows at random")
-    return read_table(path, remark, form)
+    if sample is None:
+        check_fits(path, f"pass --sample {sample_that_fits(path)} for that many rows at random")
+    return read_table(path, remark, form, n_rows=sample, random_state=random_state)
 
 
 def take_apart(
@@ -379,7 +381,7 @@ def remark_on_rare_classes(labels: NDArray[Any], groups: NDArray[Any] | None) ->
 
 def in_time(rows: Rows, column: Any, name: str) -> Rows:
     """Rows in the order of their times, to be held out later than those they are predicted from."""
-    times = times_of(column, name)
+    times = order_of(column, name)
     order = np.argsort(times, kind="stable")
     y = rows.y[order]
     return rows._replace(
@@ -390,19 +392,18 @@ def in_time(rows: Rows, column: Any, name: str) -> Rows:
     )
 
 
-def times_of(column: Any, name: str) -> Floats:
+def order_of(column: Any, name: str) -> Floats:
     """Time of each row as a number; a `Mistake` unless the column holds numbers, dates, or strings that are dates."""
     if column.isna().any():
         raise Mistake(f"Column {name!r} of --time has missing values: every row needs a time.")
     if column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     try:
-        moments = pd.to_datetime(column, utc=True, format="mixed")
-    except (TypeError, ValueError) as error:
+        return column_times(pa.array(column), name, "--time").astype(np.float64)
+    except (ValueError, TypeError, pa.ArrowException) as error:
         raise Mistake(
-            f"Column {name!r} of --time holds values that are neither numbers nor dates."
+            f"Column {name!r} of --time holds values that are neither numbers nor dates: {WRITE_TIMES}"
         ) from error
-    return moments.astype("int64").to_numpy(dtype=np.float64)
 
 
 def later_folds(times: Floats, labels: NDArray[Any] | None, name: str) -> list[Split]:
@@ -423,16 +424,21 @@ def later_folds(times: Floats, labels: NDArray[Any] | None, name: str) -> list[S
     return complete
 
 
+def answered_lines(path: Path, needed: Sequence[str], writers: str) -> Any:
+    """Lines of a file of answers; the label is missing where a person said that they cannot tell."""
+    answers, name = read_table(path, remark), table_name(path)
+    if missing := [column for column in needed if column not in answers.columns]:
+        raise Mistake(f"{name} lacks {listed(missing)}, which a file of {writers} has.")
+    if "kind" in answers.columns and "draw" not in answers.columns:
+        answers["label"] = answers["label"].where(answers["kind"] == "label")
+    return answers
+
+
 def with_labels(table: Any, target: str, path: Path) -> Any:
     """Table whose target is that of a file of `surefoot label` where that has one; other rows keep theirs."""
-    answers, name = read_table(path, remark), table_name(path)
-    missing = [column for column in ("row", "label") if column not in answers.columns]
-    if missing:
-        raise Mistake(f"{name} lacks {listed(missing)}, which a file of `surefoot label` has.")
-    if "kind" in answers.columns:
-        answers = answers[answers["kind"] == "label"]
+    answers = answered_lines(path, ["row", "label"], "`surefoot label`")
     answers = answers[answers["label"].notna()]
-    check_positions(answers["row"], len(table), name)
+    check_positions(answers["row"], len(table), table_name(path))
     labels = answers["label"].infer_objects()
     present = table[target] if target in table.columns else pd.Series(np.nan, index=table.index)
     are_numbers = all(

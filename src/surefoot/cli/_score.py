@@ -9,11 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
+from surefoot import _tables as tables
 from surefoot._optional import needed_for
-from surefoot._tables import STDIN, check_fits, is_score_column, table_name
-from surefoot._words import LossUnit, plural, reason
+from surefoot._words import LossUnit, plural
 from surefoot.cli._console import (
+    Confidence,
+    Jobs,
+    Json,
+    MaxRisk,
     Mistake,
+    ModelFile,
+    Table,
     check_no_device,
     check_output,
     check_outputs,
@@ -22,7 +28,6 @@ from surefoot.cli._console import (
     remark,
     working,
 )
-from surefoot.cli._options import Jobs, Json, MaxRisk, ModelFile, Table, check_confidence
 
 AGAIN = "Finished parts stay, and the same command resumes after them."
 
@@ -39,14 +44,7 @@ def score(
         ),
     ],
     max_risk: MaxRisk = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            help="Probability that the risk stays within --max-risk.",
-            callback=check_confidence,
-        ),
-    ] = 0.95,
+    confidence: Confidence = 0.95,
     keep: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Column of DATA to copy to FILE; may be repeated."),
@@ -62,7 +60,6 @@ def score(
 ) -> None:
     """Predict every row of a table, estimate its error, and mark the rows to trust."""
     with working("Starting"):
-        from surefoot._tables import infinities_in_words
         from surefoot.cli._model import load_with_promise
         from surefoot.scoring import score_table
 
@@ -71,10 +68,9 @@ def score(
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
     began = perf_counter()
     with (
+        one_sentence_of(f"{model} cannot judge the rows of {tables.table_name(data)}"),
+        mistakes_of_writing(out, AGAIN if is_folder else None),
         cluster(dask) as client,
-        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
-        mistakes_of_parts() if is_folder else mistakes_of_writing(out),
-        mistakes_of_cluster(dask),
     ):
         scored = score_table(
             error_estimator,
@@ -87,7 +83,7 @@ def score(
             progress=not as_json,
         )
     if scored["n_infinite"]:
-        remark(infinities_in_words(scored["n_infinite"]))
+        remark(tables.infinities_in_words(scored["n_infinite"]))
     summary = {
         "scores": str(out),
         "max_risk": promise.max_risk,
@@ -98,7 +94,9 @@ def score(
     }
     if is_folder:
         summary["seconds"] = perf_counter() - began
-    print(json.dumps(summary) if as_json else in_words(summary, error_estimator.held_out_.unit))
+    print(
+        json.dumps(summary) if as_json else score_in_words(summary, error_estimator.held_out_.unit)
+    )
 
 
 def is_for_parts(out: Path) -> bool:
@@ -113,7 +111,7 @@ def check_paths(
     model: Path, data: Path, out: Path, keep: Sequence[str], *, is_folder: bool, on_cluster: bool
 ) -> None:
     """Raise one sentence for an output that cannot be written, a table that cannot be scored into it, or a column."""
-    if is_folder and data == STDIN:
+    if is_folder and data == tables.STDIN:
         raise Mistake(
             "Standard input is read once, and a run that writes a folder can resume after a stop: name a table."
         )
@@ -125,27 +123,19 @@ def check_paths(
         check_output(out, ".csv", ".parquet")
     check_outputs([out], [model, data])
     for column in keep:
-        if is_score_column(column):
+        if tables.is_score_column(column):
             raise Mistake(f"--keep {column} has the name of a column that is written: rename it.")
     if not is_folder:
         instead = f"name a folder instead of {out}, and the rows are scored part by part"
-        check_fits(data, instead)
-
-
-@contextmanager
-def mistakes_of_parts() -> Iterator[None]:
-    """Turn the reason why a part could not be written into a `Mistake`."""
-    try:
-        yield
-    except OSError as error:
-        raise Mistake(f"{error.filename} could not be written: {reason(error)}. {AGAIN}") from error
+        tables.check_fits(data, instead)
 
 
 @contextmanager
 def cluster(address: str | None) -> Iterator[Any]:
     """Client of the Dask scheduler at an address, which has a worker; None without an address.
 
-    It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default.
+    It waits for `distributed.comm.timeouts.connect` of Dask's configuration, half a minute by default. A cluster that
+    is missing, or is lost during the work, is a `Mistake`.
     """
     if address is None:
         yield None
@@ -153,7 +143,8 @@ def cluster(address: str | None) -> Iterator[Any]:
     with needed_for("--dask", "dask"):
         from dask import config  # takes seconds
         from dask.utils import parse_timedelta
-        from distributed import Client
+        from distributed import CancelledError, Client, KilledWorker
+        from distributed.comm import CommClosedError
     seconds = parse_timedelta(config.get("distributed.comm.timeouts.connect"))
     with working(f"Connecting to {address}"):
         try:
@@ -173,29 +164,17 @@ def cluster(address: str | None) -> Iterator[Any]:
             raise Mistake(
                 f"The scheduler of Dask at {address} has no worker: start one with dask worker {address}."
             ) from error
-        yield client
+        try:
+            yield client
+        except (CancelledError, CommClosedError) as error:
+            raise Mistake(f"The scheduler of Dask at {address} was lost. {AGAIN}") from error
+        except KilledWorker as error:
+            raise Mistake(
+                f"A part ended several workers of {address}, perhaps for want of memory. {AGAIN}"
+            ) from error
 
 
-@contextmanager
-def mistakes_of_cluster(address: str | None) -> Iterator[None]:
-    """Turn the errors of a cluster that is lost during the work into a `Mistake`."""
-    if address is None:
-        yield
-        return
-    with needed_for("--dask", "dask"):
-        from distributed import CancelledError, KilledWorker
-        from distributed.comm import CommClosedError
-    try:
-        yield
-    except (CancelledError, CommClosedError) as error:
-        raise Mistake(f"The scheduler of Dask at {address} was lost. {AGAIN}") from error
-    except KilledWorker as error:
-        raise Mistake(
-            f"A part ended several workers of {address}, perhaps for want of memory. {AGAIN}"
-        ) from error
-
-
-def in_words(summary: dict[str, Any], unit: LossUnit) -> str:
+def score_in_words(summary: dict[str, Any], unit: LossUnit) -> str:
     """How many rows can be trusted, and where all of them are; for a folder also the speed."""
     n_rows = summary["n_rows"]
     limits = unit.describe_limits(summary["max_risk"], summary["class_risks"])["short"]

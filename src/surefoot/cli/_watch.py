@@ -3,23 +3,27 @@
 import json
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from surefoot._tables import STDIN, table_name
+from surefoot import _tables as tables
 from surefoot.cli._console import (
     ALARM,
+    Answers,
+    Confidence,
+    Json,
+    MaxRisk,
     Mistake,
+    ModelFile,
     as_typed,
     check_output,
     check_outputs,
+    mistakes_of_writing,
     one_sentence_of,
     remark,
     working,
-    write_output,
 )
-from surefoot.cli._options import Json, MaxRisk, ModelFile, check_confidence
 
 
 def watch(
@@ -53,44 +57,32 @@ def watch(
             help="Exit with code 3 if the lower end of an interval, of a period or of all rows, is above this error.",
         ),
     ] = None,
-    answers: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Answers to an audit of these rows, as for surefoot audit: what they tell is shown beside the "
-            "estimate. May be repeated.",
-        ),
-    ] = None,
+    answers: Answers = None,
     max_risk: MaxRisk = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE",
-            help="Confidence of the intervals and of the promise.",
-            callback=check_confidence,
-        ),
-    ] = 0.95,
+    confidence: Confidence = 0.95,
 ) -> None:
     """Say whether a model is still as good as when it was fitted, from new rows without labels."""
     with working("Starting"):
-        import numpy as np
-
-        from surefoot._tables import infinities_in_words
         from surefoot.cli._audit import audit_result
-        from surefoot.cli._model import load_with_promise, unit_of
+        from surefoot.cli._model import load_with_promise
         from surefoot.report import MonitoringReport
         from surefoot.scoring import judge_table
 
     if every is not None and time is None:
         raise Mistake("--every needs --time COLUMN.")
-    if data == STDIN:
+    if data == tables.STDIN:
         raise Mistake("Standard input is not read as a stream: name a table.")
     check_output(out, ".html")
     check_outputs([out], [model, data, *(answers or ())])
     error_estimator, promise = load_with_promise(model, max_risk, confidence)
-    check_limit(fail_above, unit_of(error_estimator))
-    audit = audit_result(model, data, answers, confidence) if answers else None
-    with one_sentence_of(f"{model} cannot watch {table_name(data)}"):
+    check_limit(fail_above, is_share=error_estimator.held_out_.unit.is_share)
+    name, audit = tables.table_name(data), None
+    judged = judge_table(error_estimator, data, time=time)
+    parts: Any = ((part.X, part.times, part.judgement, part.n_infinite) for part in judged)
+    if answers:  # an audit is of all rows at once: the table is read into memory, and only once
+        audit, rows = audit_result(model, data, answers, confidence, error_estimator)
+        parts = [(rows.X, rows.times(time), None, 0)]
+    with one_sentence_of(f"{model} cannot watch {name}"):
         report = MonitoringReport(
             error_estimator,
             every=every or "week",
@@ -98,27 +90,22 @@ def watch(
             max_error=fail_above,
             confidence=confidence,
             audit=audit,
-            name=table_name(data),
+            name=name,
             command=as_typed(context),
         )
-    n_infinite, has_times = 0, time is None
-    with (
-        working(f"Judging {data}"),
-        one_sentence_of(f"{model} cannot judge the rows of {table_name(data)}"),
-    ):
-        for part in judge_table(error_estimator, data, time=time):
-            report.add(part.X, part.times, part.judgement)
-            n_infinite += part.n_infinite
-            has_times = has_times or (part.times is not None and not np.isnat(part.times).all())
+    n_infinite = 0
+    with working(f"Judging {data}"), one_sentence_of(f"{model} cannot judge the rows of {name}"):
+        for X, times, judgement, n_replaced in parts:
+            report.add(X, times, judgement)
+            n_infinite += n_replaced
     if n_infinite:
-        remark(infinities_in_words(n_infinite))
-    if not has_times:
-        raise Mistake(f"Column {time!r} of {data} has no times: every row lacks one.")
+        remark(tables.infinities_in_words(n_infinite))
     summary = report.summarize()
+    if time is not None and summary["data"]["n_without_time"] == summary["data"]["n_rows"]:
+        raise Mistake(f"Column {time!r} of {data} has no times: every row lacks one.")
     if out is not None:
-        from surefoot.report.page import render_watch  # takes a second to import
-
-        write_output(out, render_watch(summary).encode())
+        with mistakes_of_writing(out):
+            report.write_html(out)
     verdict = summary["verdict"]
     page = [] if out is None else [f"Page: {out}"]
     words = "\n".join([verdict["headline"], *verdict["sentences"], *page])
@@ -127,13 +114,13 @@ def watch(
         raise typer.Exit(ALARM)
 
 
-def check_limit(limit: float | None, unit: str) -> None:
+def check_limit(limit: float | None, *, is_share: bool) -> None:
     """Raise a `Mistake` for a limit that no error can pass, or that is no error."""
     if limit is None:
         return
     if not isfinite(limit) or limit < 0:
         raise Mistake(f"--fail-above {limit:g} is no error: it is 0 or more.")
-    if unit == "classification" and limit >= 1:
+    if is_share and limit >= 1:
         raise Mistake(
             f"--fail-above {limit:g} is never passed: it is a share of wrong answers, such as 0.1."
         )

@@ -1,6 +1,6 @@
 """Ensembles: stacking with reliability indicators, votes weighted by trust, and boosting."""
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.ensemble._boosting import BoostingClassifier
 from surefoot.ensemble._filter_boosting import FilterBoostingClassifier
 from surefoot.ensemble._strive import StriveClassifier

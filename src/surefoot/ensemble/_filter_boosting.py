@@ -10,11 +10,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, check_scalar, get_tags
 
-from surefoot._crossfit import check_rows, check_training_rows
 from surefoot._tables import take_rows
 from surefoot._typing import Ints, Mask
-from surefoot._validation import check_class_labels
-from surefoot.ensemble._weak_learners import clone_with_drawn_seeds
+from surefoot._validation import check_class_labels, check_rows, check_training_rows
+from surefoot.ensemble._boosting import clone_with_drawn_seeds
 
 # Sets count as equal in size if the largest is at most this many times the smallest.
 ALIKE = 1.25

@@ -22,12 +22,12 @@ from sklearn.utils import (
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from surefoot._crossfit import HeldOutOutputs, PanelOutput, check_rows, with_fixed_seed
+from surefoot._crossfit import HeldOutOutputs, PanelOutput
 from surefoot._sklearn_private import HeterogeneousEnsemble, check_sample_weight
 from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints, Split
-from surefoot._validation import check_class_labels, check_number, check_option
+from surefoot._validation import check_class_labels, check_number, check_option, check_rows
 from surefoot.ensemble._combination import Combination, beside, combine, combine_all
 from surefoot.ensemble._topics import TopicCrossFitter, TopicPanel
 from surefoot.indicators import Indicator
@@ -90,7 +90,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         topic, for the least error or the best F1, or given. The default metaclassifier has log-odds: for the least
         error 0 stays, unless another saves more than its standard error. With more than two classes in a
         one-dimensional `y` the highest score wins, and there is no threshold.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the folds, and of indicators without one.
     n_jobs : int, default=None
         Parallel folds.
@@ -132,7 +132,8 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     >>> from surefoot.ensemble import StriveClassifier
     >>> X, y = make_friedman_problem(3, n_samples=400, random_state=0)
     >>> models = [("knn", KernelKNeighborsClassifier()), ("bayes", GaussianNB())]
-    >>> strive = StriveClassifier(models, {"knn": LocalSensitivity(per_class=True)}).fit(X, y)
+    >>> strive = StriveClassifier(models, {"knn": LocalSensitivity(per_class=True)}, random_state=0)
+    >>> strive = strive.fit(X, y)
     >>> strive.feature_names_out_.tolist()
     ['knn__score', 'bayes__score', 'knn__shift_1', 'knn__spread_1']
     """
@@ -149,7 +150,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         cv: Any = 5,
         passthrough: bool = False,
         threshold: str | float = "error",
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
@@ -409,14 +410,13 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
 
 def by_model(indicators: Any, names: list[str], random_state: Any) -> dict[str, list[Indicator]]:
     """Indicators of each model, with fixed seeds, from None, one indicator, several, or a dict by model."""
-    if isinstance(indicators, Mapping):
-        if unknown := [name for name in indicators if name not in names]:
-            raise ValueError(f"indicators names {unknown[0]!r}, which is none of the estimators.")
-        return {name: _checked(indicators.get(name), random_state) for name in names}
-    return {name: _checked(indicators, random_state) for name in names}
+    given = indicators if isinstance(indicators, Mapping) else dict.fromkeys(names, indicators)
+    if unknown := [name for name in given if name not in names]:
+        raise ValueError(f"indicators names {unknown[0]!r}, which is none of the estimators.")
+    return {name: _checked_indicators(given.get(name), random_state) for name in names}
 
 
-def _checked(indicators: Any, random_state: Any) -> list[Indicator]:
+def _checked_indicators(indicators: Any, random_state: Any) -> list[Indicator]:
     several = indicators if isinstance(indicators, (list, tuple)) else [indicators]
     given = [] if indicators is None else several
     for indicator in given:
@@ -425,8 +425,7 @@ def _checked(indicators: Any, random_state: Any) -> list[Indicator]:
                 f"indicators={indicator!r} is no indicator: it may be one of surefoot.indicators, several, "
                 "or a dict of them by the names of the estimators."
             )
-        indicator.check_parameters()
-    return [with_fixed_seed(indicator, random_state) for indicator in given]
+    return [indicator.prepared(random_state) for indicator in given]
 
 
 class Topics(NamedTuple):
@@ -473,7 +472,18 @@ def as_topics(y: Any) -> Topics:
     if y.shape[:1] == (0,):
         raise ValueError("X and y have no rows: a minimum of two is required.")
     if issparse(y) or (y.ndim == 2 and type_of_target(y) == "multilabel-indicator"):
-        return _indicator_topics(y)
+        dense = y.toarray() if issparse(y) else np.asarray(y)
+        if not np.isin(dense, (0, 1)).all():
+            raise ValueError(
+                "y is a matrix with other values than 0 and 1: it must have one column for each topic, of zeros and "
+                "ones."
+            )
+        indicator = dense.astype(np.int64)
+        if (indicator.min(axis=0) == indicator.max(axis=0)).all():
+            raise ValueError(
+                "y has one class only in every column: a classifier needs two or more."
+            )
+        return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     check_class_labels(y)
@@ -486,18 +496,6 @@ def as_topics(y: Any) -> Topics:
         return Topics(codes[:, None].astype(np.int64), classes, "binary", y.dtype, sparse=False)
     indicator = (codes[:, None] == np.arange(len(classes))).astype(np.int64)
     return Topics(indicator, classes, "multiclass", y.dtype, sparse=False)
-
-
-def _indicator_topics(y: Any) -> Topics:
-    dense = y.toarray() if issparse(y) else np.asarray(y)
-    if not np.isin(dense, (0, 1)).all():
-        raise ValueError(
-            "y is a matrix with other values than 0 and 1: it must have one column for each topic, of zeros and ones."
-        )
-    indicator = dense.astype(np.int64)
-    if (indicator.min(axis=0) == indicator.max(axis=0)).all():
-        raise ValueError("y has one class only in every column: a classifier needs two or more.")
-    return Topics(indicator, np.arange(dense.shape[1]), "multilabel", dense.dtype, issparse(y))
 
 
 def topic_splits(cv: Any, X: Any, topics: Topics, groups: Any, random_state: Any) -> Any:

@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator
 from surefoot._crossfit import CrossFitter, ModelRows, Panel, PanelOutput, build_panels
 from surefoot._models import (
     Outputs,
-    axis_samples,
     fit_model,
     interpolate,
     series_model,
@@ -24,9 +23,9 @@ from surefoot._models import (
     takes_rows_as_they_are,
 )
 from surefoot._parallel import counted
-from surefoot._search import canonical_metric
 from surefoot._tables import as_numbers, is_frame
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import canonical_metric
 from surefoot.indicators import Indicator, Part
 from surefoot.neighborhoods import KernelKNeighborsClassifier, Neighborhood, NeighborhoodIndex
 
@@ -388,37 +387,23 @@ class SharedNeighborhood(Neighborhood):
         near = self.indices[:, :n_neighbors]
         if sampling == "voronoi" and self.has_cached_votes:
             return self._cell_scores(near)
-        if sampling not in ("voronoi", "midpoint", "uniform") or self.index.is_affine:
+        index, model = self.index, self.index.voter
+        if sampling not in ("voronoi", "midpoint", "uniform") or index.is_affine:
             return super().sample_scores(n_neighbors, sampling, fractions)
         key = sampling, n_neighbors, b"" if fractions is None else fractions.tobytes()
-        samples = self._once(("samples", *key), lambda: self._samples(near, sampling, fractions))
-        return self._scores_of(samples, key).reshape(*near.shape, -1)
-
-    def _scores_of(self, samples: Any, key: tuple[Any, ...]) -> Floats:
-        """Scores of the model at samples; nearest-neighbour models share the search, which ignores labels."""
-        index, model = self.index, self.index.voter
+        steps = self._steps(near, sampling, fractions)
+        samples = self._once(
+            ("samples", *key), lambda: interpolate(self.inputs, index.input.rows, near, steps)
+        )
         if model is None:
-            return index.outputs(index.input.as_model_sees(samples))
+            return index.outputs(index.input.as_model_sees(samples)).reshape(*near.shape, -1)
+        # Nearest-neighbour models share the search, which does not depend on the labels.
         voting = self._once(
             ("voting", model.n_neighbors_, *key),
             lambda: model.search_.kneighbors(samples, model.n_neighbors_),
         )
-        return index.outputs.scores(model.decision_function_of_lists(*voting))
-
-    def _axis_scores(self, near: Ints) -> Floats:
-        key = "axis", near.shape[1]
-        samples, at, place = self._once(
-            ("samples", *key), lambda: axis_samples(self.inputs, self.index.input.rows, near)
-        )
-        scores = np.repeat(self.scores[:, None, :], 2 * self.inputs.shape[1], axis=1)
-        if samples.shape[0]:
-            scores[at, place] = self._scores_of(samples, key)
-        return scores
-
-    def _samples(self, near: Ints, sampling: str, fractions: Floats | None) -> Any:
-        """Points on the way from each row to its neighbours, as the model takes them."""
-        steps = self._steps(near, sampling, fractions)
-        return interpolate(self.inputs, self.index.input.rows, near, steps)
+        votes = model.decision_function_of_lists(*voting)
+        return index.outputs.scores(votes).reshape(*near.shape, -1)
 
     def _cell_scores(self, near: Ints) -> Floats:
         """Scores at the samples by the votes of cached neighbours, whose weights do not depend on the labels."""

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
-from surefoot._crossfit import check_rows
 from surefoot._error_estimators import ErrorEstimatorEnsemble
+from surefoot._models import class_votes
 from surefoot._shrunk import best_departure
 from surefoot._typing import Floats
-from surefoot._validation import check_number, check_option
+from surefoot._validation import check_number, check_option, check_rows
 
 # Shares of the vote that are tried, from the best model alone to the vote alone.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -103,14 +103,12 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.estimators = estimators
+        super().__init__(
+            estimators, error_estimator, cv=cv, random_state=random_state, n_jobs=n_jobs
+        )
         self.indicator = indicator
         self.mode = mode
         self.max_error = max_error
-        self.error_estimator = error_estimator
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the models, and learn from held-out rows on which rows each of them is wrong.
@@ -181,9 +179,7 @@ class TrustWeightedClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         """
         X = check_rows(self, X)
         weights = self.local_weights(X)
-        votes = np.stack(
-            [class_votes(model, X, self.classes_) for model in self.estimators_], axis=1
-        )
+        votes = np.stack([class_votes(model, X) for model in self.estimators_], axis=1)
         return np.einsum("rm,rmc->rc", weights, votes)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -233,10 +229,3 @@ def held_out_votes(held_out: Any, classes: NDArray[Any]) -> Floats:
     if held_out.probabilities is not None:
         return np.asarray(held_out.probabilities)
     return (np.asarray(held_out.prediction)[:, None] == classes).astype(np.float64)
-
-
-def class_votes(model: Any, X: Any, classes: NDArray[Any]) -> Floats:
-    """Class probabilities of a model; 1 for the predicted class if it has none."""
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)
-    return (np.asarray(model.predict(X))[:, None] == classes).astype(np.float64)

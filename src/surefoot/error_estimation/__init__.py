@@ -1,6 +1,6 @@
 """Error estimation: how wrong each single prediction is likely to be (failure prediction)."""
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.error_estimation._assess import assess
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._error_probability import ErrorPrior

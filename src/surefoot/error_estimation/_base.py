@@ -1,34 +1,33 @@
 """Base of both error estimators: they fit a model, learn from its held-out rows, and judge new rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import chain
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
-from sklearn.utils import check_consistent_length, check_scalar, get_tags
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
     HeldOutOutputs,
-    InputSample,
     PanelOutput,
-    check_rows,
-    check_training_rows,
     named,
-    sample_inputs,
-    with_fixed_seed,
 )
-from surefoot._models import check_model, predict_labels, series_model
-from surefoot._tables import input_form
+from surefoot._models import TagsOfModel, check_model, predict_labels, series_model
+from surefoot._tables import PlainColumn, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_share
-from surefoot.error_estimation._indicators import Row
+from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
+from surefoot.neighborhoods import Neighborhood
 
 # Indicators that the error estimator does not learn from: of the distance that makes a row novel, and of stability,
 # unless `LocalSensitivity` is among those that it learns from.
@@ -40,8 +39,77 @@ N_NEAR, N_NEAR_SERIES = 10, 3
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
 
+# Most rows of the sample of inputs, most cells of it, and the rows that it has however wide they are.
+MOST_SAMPLED = 5_000
+MOST_CELLS = 2_000_000
+LEAST_SAMPLED = 500
 
-class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
+
+class Row(Indicator):
+    """Coordinates of the row in the neighbour space, complete and scaled, and the prediction if `prediction=True`.
+
+    They measure no trust by themselves, but let an error estimator learn in which parts of the data the model
+    fails (passthrough). Sparse rows have too many columns: they raise an error, or have none of these columns if
+    `optional`. `layout` holds the names of the columns; one that the index lacks, such as that of a category that is
+    not in its rows, is 0.
+    """
+
+    doubt = "rows with such values are hard"
+
+    needs_rows = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        prediction: bool = False,
+        optional: bool = False,
+        space: Any = "scaled",
+        metric: Any = "auto",
+        layout: list[str] | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.prediction = prediction
+        self.optional = optional
+        self.space = space
+        self.metric = metric
+        self.layout = layout
+
+    def laid_out_like(self, fitted: Self) -> Self:
+        """Copy with the columns of a `Row` that is fitted on other rows, in its order."""
+        return clone(self).set_params(layout=fitted.layout or fitted.index_.coordinate_names())
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Prediction, if `prediction=True`, then the coordinates of the row."""
+        rows = neighborhood.rows
+        if issparse(rows):
+            if not self.optional:
+                raise ValueError(
+                    "passthrough=True needs dense rows: sparse ones have too many columns."
+                )
+            rows = np.empty((len(neighborhood), 0))
+        elif self.layout is not None:
+            names = self.index_.coordinate_names()
+            absent = np.zeros(len(rows))
+            rows = np.column_stack(
+                [rows[:, names.index(name)] if name in names else absent for name in self.layout]
+            )
+        return np.hstack([neighborhood.scores[:, :1], rows] if self.prediction else [rows])
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Zeros: coordinates alone do not measure trust."""
+        return np.zeros(len(neighborhood))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        check_is_fitted(self)
+        rows = self.index_.space.rows
+        n_columns = 0 if issparse(rows) else len(self.layout or rows.T)
+        names = ["prediction"] * self.prediction + [f"column_{i}" for i in range(n_columns)]
+        return np.array(names, dtype=object)
+
+
+class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, ABC):
     """Base of models that also estimate the error of each of their predictions.
 
     A subclass has default indicators (`_auto_indicators`), learns from the held-out rows (`_learn`), and estimates
@@ -145,9 +213,7 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
-        self.input_sample_: InputSample = sample_inputs(
-            X, rows, self._index.coordinates, cross.seed
-        )
+        self.input_sample_ = sample_inputs(X, rows, self._index.coordinates, cross.seed)
         known = {
             **self._shared_fields(held_out),
             "rows": rows,
@@ -177,12 +243,11 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
                 raise TypeError(
                     f"indicators={indicator!r} is no indicator: it may be 'auto', or some of surefoot.indicators."
                 )
-            indicator.check_parameters()
         if not chosen:
             raise ValueError(
                 "There is nothing to learn from: indicators=[] needs passthrough=True."
             )
-        return [with_fixed_seed(indicator, self.random_state) for indicator in chosen]
+        return [indicator.prepared(self.random_state) for indicator in chosen]
 
     def _indicators_of_judgement(self, learned: dict[str, Indicator]) -> dict[str, Indicator]:
         """Indicators of novelty and, unless one is learned from, of stability: columns shift, spread and worst."""
@@ -342,20 +407,52 @@ class IndividualErrorEstimator(MetaEstimatorMixin, BaseEstimator, ABC):
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
-        names = [
-            f"{name}__{column}"
-            for name in self._learned
-            for column in self._panel.indicators[name].get_feature_names_out()
-        ]
-        return np.array(names, dtype=object)
+        names = [self._panel.indicators[name].full_column_names(name) for name in self._learned]
+        return np.array(list(chain.from_iterable(names)), dtype=object)
 
     def describe_indicators(self) -> dict[str, str]:
         """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            tags.input_tags = get_tags(self.estimator).input_tags
-        return tags
+
+@dataclass(frozen=True, eq=False)
+class InputSample:
+    """Uniform sample of the held-out rows, kept by `fit`, with which rows in use are compared.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_sampled,)
+        Positions of the rows in `held_out_`, ascending.
+    coordinates : ndarray or CSR of shape (n_sampled, n_coordinates)
+        The rows in the neighbour space.
+    columns : list of PlainColumn
+        The columns of the table; empty for sparse rows and for lists of texts.
+    """
+
+    places: Ints
+    coordinates: Any
+    columns: list[PlainColumn] = field(repr=False)
+
+    def read(self, table: Any) -> list[PlainColumn]:
+        """Columns of other rows, with the categories of these."""
+        return plain_columns(table, self.columns)
+
+    @staticmethod
+    def rounded(coordinates: Any) -> Any:
+        """Dense coordinates in 32 bits: both tables are rounded alike, or a constant column would separate them."""
+        return coordinates if issparse(coordinates) else np.asarray(coordinates, dtype=np.float32)
+
+
+def sample_inputs(
+    X: Any, rows: Ints, coordinates: Callable[[Any], Any], random_state: int
+) -> InputSample:
+    """Uniform sample of held-out rows; `rows` are their positions in X, `coordinates` their map to the space."""
+    n_columns = X.shape[1] if len(X.shape) > 1 else 1
+    most = int(np.clip(MOST_CELLS // max(n_columns, 1), LEAST_SAMPLED, MOST_SAMPLED))
+    places = np.arange(len(rows))
+    if len(places) > most:
+        draw = np.random.RandomState(random_state)
+        places = np.sort(draw.choice(len(rows), most, replace=False))
+    table = take_rows(X, rows[places])
+    return InputSample(places, InputSample.rounded(coordinates(table)), plain_columns(table))

@@ -1,6 +1,6 @@
 """Error estimator for classifiers: P(wrong) of each prediction (Buza et al. 2010, versions 1 and 2)."""
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +8,10 @@ from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import CrossFit, PanelOutput, check_rows, known_classes
+from surefoot._crossfit import CrossFit, PanelOutput
 from surefoot._models import series_model
 from surefoot._typing import Floats, Mask
-from surefoot._validation import check_share
+from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
 from surefoot.error_estimation._conformal import check_supported, cv_plus_sets, nonconformity
 from surefoot.error_estimation._error_probability import (
@@ -22,7 +22,6 @@ from surefoot.error_estimation._error_probability import (
     check_learner,
     prior_for,
 )
-from surefoot.error_estimation._indicators import VoteConfidence
 from surefoot.error_estimation._judgement import (
     HeldOut,
     check_costs,
@@ -39,7 +38,7 @@ from surefoot.indicators import (
     SecondOpinion,
     TrustScore,
 )
-from surefoot.neighborhoods import NeighborhoodIndex
+from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
 def _model_has(name: str) -> Any:
@@ -50,6 +49,46 @@ def _model_has(name: str) -> Any:
         return True
 
     return check
+
+
+class VoteConfidence(Confidence):
+    """Confidence of a nearest-neighbour vote: shares of the votes, and the distance of the nearest voter.
+
+    Besides the columns of `Confidence` there is `log_distance`, the logarithm of the distance to the nearest training
+    row: the votes of a single neighbour are always unanimous, and then only the distance measures confidence.
+    """
+
+    needs_rows = True  # the nearest voter
+
+    directions: ClassVar[dict[str, int]] = {**Confidence.directions, "log_distance": 1}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        response: str = "auto",
+        per_class: bool = False,
+        space: Any = "scaled",
+        metric: Any = "auto",
+        window: float | None = None,
+    ) -> None:
+        super().__init__(estimator, response=response, per_class=per_class)
+        self.space = space
+        self.metric = metric
+        self.window = window
+
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`."""
+        self._nearest = NeighborDistance(n_neighbors=1).attach(index)
+        return super().attach(index)
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Columns of `Confidence`, and the logarithm of the distance to the nearest training row."""
+        return np.hstack([super().columns(neighborhood), self._nearest.columns(neighborhood)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns."""
+        return np.append(super().get_feature_names_out(), "log_distance")
 
 
 class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
@@ -263,7 +302,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self._learner = self._new_learner(cross.seed)
         self._learner.fit(self._table(held_out.columns), wrong, weight, cross.units)
         is_default = self.error_estimator is None
-        self.error_estimator_ = self._learner if is_default else self._learner.fitted_
+        self.error_estimator_ = self._learner if is_default else self._learner.learner_
         codes = np.searchsorted(self.classes_, truth)
         losses, error = wrong.astype(float), self._learner.held_out_probability_
         if self._costs is not None:

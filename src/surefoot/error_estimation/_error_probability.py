@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import validate_data
 
 from surefoot._files import write_whole
-from surefoot._models import fit_model, smoothed_targets
-from surefoot._shrunk import fit_logistic, with_ones
+from surefoot._models import fit_model
+from surefoot._shrunk import fit_logistic, smoothed_targets, with_ones
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints, Mask, Split
 
@@ -400,7 +400,7 @@ class CalibratedLearner:
 
     Attributes
     ----------
-    fitted_ : classifier or regressor
+    learner_ : classifier or regressor
         The fitted learner; None if all predictions are right, or all wrong.
     held_out_probability_ : ndarray of shape (n_rows,)
         Calibrated out-of-fold probabilities of the training rows.
@@ -412,7 +412,7 @@ class CalibratedLearner:
 
     def fit(self, table: Floats, wrong: Ints, weight: Any, groups: Any) -> Self:
         """Fit on out-of-fold columns and on whether each prediction was wrong (1) or not (0)."""
-        self.fitted_ = None
+        self.learner_ = None
         counted = wrong if weight is None else wrong[weight > 0]
         if (
             counted.min() == counted.max()
@@ -421,7 +421,7 @@ class CalibratedLearner:
                 len(wrong), (counted.sum() + 1) / (len(counted) + 2)
             )
             return self
-        self.fitted_ = fit_model(self.learner, table, wrong, weight)
+        self.learner_ = fit_model(self.learner, table, wrong, weight)
         outputs = out_of_fold(self.learner, table, wrong, weight, groups, self.random_state)
         self.calibrator_ = LogisticRegression(C=NEGLIGIBLE_PENALTY).fit(
             outputs[:, None], wrong, sample_weight=weight
@@ -431,10 +431,10 @@ class CalibratedLearner:
 
     def predict_proba(self, table: Floats) -> Floats:
         """Probabilities of being right and of being wrong."""
-        if self.fitted_ is None:
+        if self.learner_ is None:
             wrong = np.full(len(table), self.held_out_probability_[0])
             return np.column_stack([1 - wrong, wrong])
-        outputs = learner_output(self.fitted_, table)
+        outputs = learner_output(self.learner_, table)
         return np.asarray(self.calibrator_.predict_proba(outputs[:, None]))
 
 

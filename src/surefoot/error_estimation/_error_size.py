@@ -30,22 +30,6 @@ LEAST_SHARE = 0.01
 POWERS = np.linspace(0, 1, 5)
 LEAST_RATIO = 0.01
 
-# Version of the prior's columns and trees: a model that was fitted with another one must be fitted again.
-VERSION = 1
-
-# Columns of the default indicators that the prior uses: lengths in the unit of the target first.
-LENGTHS = (
-    "NeighborDisagreement__gap_10",
-    "NeighborDisagreement__gap_30",
-    "NeighborDisagreement__spread_10",
-    "NeighborDisagreement__spread_30",
-    "SecondOpinion__trees_gap",
-    "SecondOpinion__trees_spread",
-    "SecondOpinion__linear_gap",
-)
-DISTANCE = "NeighborDistance__log_distance_10"
-PREDICTION = "Row__prediction"
-
 # Lengths below a tenth of the mean hardly differ, and those beyond a million times it do not either.
 SMALL_LENGTH, LARGE_LENGTH = 0.1, 1e6
 
@@ -188,7 +172,7 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
         """Fit on out-of-fold columns and sizes of errors; rows of one unit are not independent."""
         mean_size = float(np.average(y ** (1 / self.exponent), weights=sample_weight))
         self.prior_ = None
-        if {*LENGTHS, DISTANCE, PREDICTION} <= set(self.names) and mean_size > 0:
+        if set(size_prior()["columns"]) <= set(self.names) and mean_size > 0:
             self.prior_ = SizePrior().fit(X, self.names, mean_size)
         self.level_ = 0.0
         ratios = y * np.exp(-self._start(X))
@@ -237,10 +221,9 @@ class SizePrior:
 
     def fit(self, table: Floats, names: Sequence[str], mean_size: float) -> Self:
         """Store the scale of the columns; `mean_size` is the mean absolute error of the held-out rows."""
-        places = {name: place for place, name in enumerate(names)}
-        self.version_ = VERSION
-        self.lengths_ = [places[name] for name in LENGTHS]
-        self.distance_, self.prediction_ = places[DISTANCE], places[PREDICTION]
+        self.version_ = int(size_prior()["version"])
+        places = [names.index(name) for name in size_prior()["columns"]]
+        *self.lengths_, self.distance_, self.prediction_ = places
         self.mean_size_ = mean_size
         self.mean_distance_ = float(np.exp(table[:, self.distance_]).mean())
         predictions = table[:, self.prediction_]
@@ -249,12 +232,13 @@ class SizePrior:
 
     def log_size(self, table: Floats) -> Floats:
         """Logarithm of the estimated size of each error, relative to the mean size."""
-        if self.version_ != VERSION:
+        prior = size_prior()
+        if self.version_ != prior["version"]:
             raise ValueError(
                 f"The model was fitted with version {self.version_} of the prior for sizes of errors, and this "
-                f"surefoot has version {VERSION}: fit the model again."
+                f"surefoot has version {prior['version']}: fit the model again."
             )
-        return sum_of_leaves(read_trees(), self.columns(table))
+        return sum_over_trees(prior, self.columns(table))
 
     def columns(self, table: Floats) -> Floats:
         """Columns that mean the same on every table: logarithms of lengths, distances, standardised predictions."""
@@ -279,13 +263,16 @@ def log_length(lengths: Floats, mean: float) -> Floats:
 
 
 @cache
-def read_trees() -> dict[str, NDArray[Any]]:
-    """Boosted trees of the prior that ships with surefoot, as plain arrays."""
+def size_prior() -> dict[str, NDArray[Any]]:
+    """Prior that ships with surefoot: its version, boosted trees as plain arrays, and the columns that they take.
+
+    The columns are those of the default indicators: lengths in the unit of the target, a distance, the prediction.
+    """
     with np.load(Path(__file__).with_name("size_prior.npz"), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
-def sum_of_leaves(trees: Mapping[str, NDArray[Any]], table: Floats) -> Floats:
+def sum_over_trees(trees: Mapping[str, NDArray[Any]], table: Floats) -> Floats:
     """Sum over the trees, for each row, on the scale that they were boosted on (such as a logarithm).
 
     The nodes of all trees are in one set of arrays, each tree from its entry of `roots`, and `depth` is the longest

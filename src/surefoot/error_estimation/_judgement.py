@@ -1,6 +1,7 @@
 """Result of `judge`: prediction, estimated error, stability and novelty of each row; and errors in costs."""
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -90,10 +91,6 @@ class Judgement:
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
-    def with_accepted(self, accepted: Mask) -> Self:
-        """Copy with the field `accepted`: which rows are answered under a promise."""
-        return replace(self, accepted=accepted)
-
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Columns of `to_frame` by name, one array each."""
         arrays: dict[str, Any] = {"prediction": self.prediction}
@@ -157,14 +154,18 @@ class HeldOut(Judgement):
     truth: NDArray[Any]
     costs: Floats | None = None
 
-    @property
+    def __getstate__(self) -> dict[str, Any]:
+        """State to save: the fields alone."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
     def unit(self) -> LossUnit:
         """Unit of `losses` and `error`: a share of mistakes, a cost or a size, with its words."""
         if self.classes is None:
             return UNITS["size"]
         return UNITS["share" if self.costs is None else "cost"]
 
-    @property
+    @cached_property
     def loss_values(self) -> dict[Any, Floats] | None:
         """Values that the loss of a row can have, by its true class; None without a cost matrix."""
         if self.costs is None or self.classes is None:

@@ -79,7 +79,7 @@ def find_label_errors(error_estimator: Any) -> LabelErrors:
     >>> sorted(errors.rows[:2].tolist()), errors.suggested[:2].tolist()
     ([10, 20], [0, 0])
     """
-    held_out = _checked(error_estimator)
+    held_out = _held_out_classes(error_estimator)
     classes, scores = np.asarray(held_out.classes), _class_scores(held_out)
     codes = np.searchsorted(classes, np.asarray(held_out.truth))
     predicted = np.searchsorted(classes, held_out.prediction)
@@ -106,7 +106,7 @@ def find_label_errors(error_estimator: Any) -> LabelErrors:
     )
 
 
-def _checked(error_estimator: Any) -> HeldOut:
+def _held_out_classes(error_estimator: Any) -> HeldOut:
     """Held-out rows of a fitted classifier; one sentence for anything else."""
     check_is_fitted(error_estimator)
     held_out = getattr(error_estimator, "held_out_", None)

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from surefoot._crossfit import CrossFit, PanelOutput, check_rows, units_of
+from surefoot._crossfit import CrossFit, PanelOutput, units_of
 from surefoot._typing import Floats
-from surefoot._validation import check_option, check_share
-from surefoot.error_estimation._base import IndividualErrorEstimator
+from surefoot._validation import check_option, check_rows, check_share
+from surefoot.error_estimation._base import IndividualErrorEstimator, Row
 from surefoot.error_estimation._conformal import (
     check_supported,
     conformal_quantile,
@@ -23,7 +23,6 @@ from surefoot.error_estimation._error_size import (
     check_targets,
     held_out_corrections,
 )
-from surefoot.error_estimation._indicators import Row
 from surefoot.error_estimation._judgement import HeldOut
 from surefoot.indicators import Indicator, NeighborDisagreement, NeighborDistance, SecondOpinion
 

@@ -1,6 +1,6 @@
 """Indicators: numbers that tell how far one prediction can be trusted."""
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.indicators._confidence import Confidence
 from surefoot.indicators._indicator import Indicator, Part
 from surefoot.indicators._local_sensitivity import LocalSensitivity

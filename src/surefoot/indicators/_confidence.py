@@ -75,7 +75,7 @@ class Confidence(Indicator):
         scores = neighborhood.scores
         if self.per_class:
             return scores
-        probabilities = _probabilities(neighborhood)
+        probabilities = _class_probabilities(neighborhood)
         entropy = entr(probabilities).sum(axis=1)
         predicted = top_class(scores)
         own = probabilities[np.arange(len(predicted)), predicted]
@@ -104,7 +104,7 @@ def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
     return np.array([f"{name}_{label}" for name in names for label in labels], dtype=object)
 
 
-def _probabilities(neighborhood: Neighborhood) -> Floats:
+def _class_probabilities(neighborhood: Neighborhood) -> Floats:
     """Class probabilities of the model, or its decision values turned into probabilities."""
     if neighborhood.index.outputs.has_probabilities:
         return neighborhood.probabilities

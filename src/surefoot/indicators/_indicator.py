@@ -3,6 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar, Self
@@ -11,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import (
     check_is_fitted,
     validate_data,
@@ -19,10 +20,10 @@ from sklearn.utils.validation import (
 
 from surefoot._models import check_model, fit_model
 from surefoot._parallel import counted
-from surefoot._search import check_neighbor_metric, resolve_n_neighbors
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._tables import as_table
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_neighbor_metric, resolve_n_neighbors
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Parameters of an indicator that its neighbourhood index needs, too.
@@ -101,6 +102,10 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
 
+    def full_column_names(self, name: str) -> list[str]:
+        """Names of the columns of the fitted indicator that an action calls `name`: indicator__column."""
+        return [f"{name}__{column}" for column in self.get_feature_names_out()]
+
     def column_directions(self) -> Ints:
         """Whether a mistake is more (1) or less likely (-1) where each column is higher; 0 if either may be."""
         names = self.get_feature_names_out()
@@ -114,6 +119,21 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
+
+    def prepared(self, random_state: Any = None) -> Self:
+        """Copy with checked parameters and an int as `random_state`, if it has that: every fold then draws the same.
+
+        An indicator without a seed gets one from `random_state`, that of the action around it. The other parameters
+        are not copied, so that indicators with one space object still share a search.
+        """
+        self.check_parameters()
+        fixed = copy(self)
+        parameters = fixed.get_params(deep=False)
+        if "random_state" in parameters:
+            own = parameters["random_state"]
+            random = check_random_state(random_state if own is None else own)
+            fixed.set_params(random_state=random.randint(np.iinfo(np.int32).max))
+        return fixed
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows; an index keeps its rows if one is needed."""
@@ -284,13 +304,14 @@ class NeighborIndicator(Indicator, ABC):
         is_single = isinstance(self.n_neighbors, str) or not np.iterable(self.n_neighbors)
         return [self.n_neighbors] if is_single else list(self.n_neighbors)  # type: ignore[arg-type]
 
-    def counts(self, n_rows: int) -> list[int]:
-        """Numbers of neighbours for `n_rows` training rows."""
-        return [resolve_n_neighbors(count, n_rows) for count in self.given_counts()]
+    def attach(self, index: NeighborhoodIndex) -> Self:
+        """Attach to an index that an action built, in place of `fit`; `counts_` are the numbers of neighbours."""
+        self.counts_ = [resolve_n_neighbors(n, index.n_reference) for n in self.given_counts()]
+        return super().attach(index)
 
     def needed_neighbors(self, n_rows: int) -> int:
         """Neighbours needed among `n_rows` training rows."""
-        return max(self.counts(n_rows))
+        return max(resolve_n_neighbors(count, n_rows) for count in self.given_counts())
 
     def count_names(self, names: Sequence[str]) -> NDArray[np.object_]:
         """Column names: each of `names` with each number of neighbours."""

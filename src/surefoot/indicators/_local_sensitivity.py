@@ -8,9 +8,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin, top_class
-from surefoot._search import check_neighbor_metric, resolve_n_neighbors
 from surefoot._typing import Floats
-from surefoot._validation import check_option
+from surefoot._validation import check_neighbor_metric, check_option, resolve_n_neighbors
 from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex

@@ -60,7 +60,7 @@ class NeighborDisagreement(NeighborIndicator):
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Disagreement and weighted disagreement, or gap and spread, for each number of neighbours."""
         columns: list[Floats] = []
-        for count in self.counts(neighborhood.index.n_reference):
+        for count in self.counts_:
             labels = neighborhood.labels[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
             if neighborhood.index.outputs.is_regression:
@@ -74,7 +74,7 @@ class NeighborDisagreement(NeighborIndicator):
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Minus the weighted disagreement, or minus the absolute gap, for the largest number of neighbours."""
         columns = self.columns(neighborhood)
-        most = int(np.argmax(self.counts(neighborhood.index.n_reference)))
+        most = int(np.argmax(self.counts_))
         if neighborhood.index.outputs.is_regression:
             return -np.abs(columns[:, 2 * most])
         return -columns[:, 2 * most + 1]

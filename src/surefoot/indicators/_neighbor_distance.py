@@ -64,15 +64,12 @@ class NeighborDistance(NeighborIndicator):
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
         """Logarithm of the mean distance, for each number of neighbours."""
-        means = [
-            mean_distance(neighborhood, count)
-            for count in self.counts(neighborhood.index.n_reference)
-        ]
+        means = [mean_distance(neighborhood, count) for count in self.counts_]
         return np.log(np.column_stack(means) + NO_DISTANCE)
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Minus the logarithm of the mean distance, for the largest number of neighbours."""
-        most = int(np.argmax(self.counts(neighborhood.index.n_reference)))
+        most = int(np.argmax(self.counts_))
         return -self.columns(neighborhood)[:, most]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -46,7 +46,7 @@ class NeighborError(NeighborIndicator):
         Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions, if the indicator is used alone. A number stands for shuffled folds.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Seed of the folds.
     n_jobs : int, default=None
         Number of threads, for the neighbour search and over batches of rows, and of parallel folds.
@@ -61,7 +61,7 @@ class NeighborError(NeighborIndicator):
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
-    >>> NeighborError(GaussianNB()).fit(X, y).score_samples(X[[0, 70]]).round(2)
+    >>> NeighborError(GaussianNB(), random_state=0).fit(X, y).score_samples(X[[0, 70]]).round(2)
     array([-0.  , -0.99])
     """
 
@@ -80,7 +80,7 @@ class NeighborError(NeighborIndicator):
         metric: Any = "auto",
         window: float | None = None,
         cv: Any = 5,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
@@ -114,7 +114,7 @@ class NeighborError(NeighborIndicator):
         """Error and weighted error, or residual and absolute residual, for each number of neighbours."""
         errors = held_out_errors(neighborhood)
         columns: list[Floats] = []
-        for count in self.counts(neighborhood.index.n_reference):
+        for count in self.counts_:
             near = errors[:, :count]
             weights = nearness(neighborhood.distances[:, :count])
             if neighborhood.index.outputs.is_regression:
@@ -125,7 +125,7 @@ class NeighborError(NeighborIndicator):
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Minus the weighted error, or absolute residual, for the largest number of neighbours."""
-        most = int(np.argmax(self.counts(neighborhood.index.n_reference)))
+        most = int(np.argmax(self.counts_))
         return -self.columns(neighborhood)[:, 2 * most + 1]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

@@ -135,7 +135,7 @@ class ResamplingSpread(Indicator):
             return self
         if index.labels is None:
             raise ValueError("ResamplingSpread fits the model to other rows: fit needs y.")
-        rows = index.training_inputs()
+        rows = index.input.as_model_sees(index.input.rows)
         self._shortcut = exact_leave_one_out(model, rows, index.labels) if auto else None
         self.method_ = "jackknife"
         if self._shortcut is None:

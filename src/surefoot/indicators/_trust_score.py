@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._search import check_neighbor_metric
 from surefoot._typing import Floats, Mask
+from surefoot._validation import check_neighbor_metric
 from surefoot.indicators._indicator import Indicator
 from surefoot.indicators._neighbor_distance import NO_DISTANCE
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex

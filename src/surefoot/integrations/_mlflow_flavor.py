@@ -23,7 +23,8 @@ from skops.io import get_untrusted_types
 from surefoot import __version__
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._files import write_whole
-from surefoot._words import listed, reason
+from surefoot._tables import model_columns
+from surefoot._words import reason
 from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.model_files import ModelFileError, load_model, save_model
@@ -277,10 +278,7 @@ def input_schema(error_estimator: ErrorEstimator, example: Any) -> Schema | None
 
 def known_columns(error_estimator: ErrorEstimator, table: pd.DataFrame, what: str) -> pd.DataFrame:
     """Columns of a table that the model was fitted on; an error if some are missing."""
-    names = list(getattr(error_estimator, "feature_names_in_", table.columns))
-    if missing := [name for name in names if name not in table.columns]:
-        raise ValueError(f"{what} lacks {listed(missing)}, which the model was fitted on.")
-    return table[names]
+    return table[model_columns(error_estimator, list(table.columns), what)]
 
 
 def input_types(frame: pd.DataFrame) -> dict[Any, DataType | AnyType]:

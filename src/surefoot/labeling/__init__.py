@@ -3,6 +3,6 @@
 from surefoot._optional import needed_for
 
 with needed_for("surefoot.labeling", "label"):
-    from surefoot.labeling._serve import serve
+    from surefoot.labeling._server import serve
 
 __all__ = ["serve"]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from surefoot._tables import MISSING_CELLS, is_audit_file, is_score_column
+from surefoot._tables import MISSING_CELLS, audit_codes, is_audit_file, is_score_column
 from surefoot._words import listed, plural
 from surefoot.labeling._queue import Question
-from surefoot.labeling._store import Refusal
+from surefoot.labeling._store import RefusedRequest
 
 # Most classes that a person can choose between, and most characters of the name of one.
 MOST_CLASSES = 500
@@ -135,9 +135,8 @@ def make_pool(
 
 def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list[str]]:
     """Code and classes of a file of `surefoot audit`; a ValueError if it is no whole file."""
-    positions, lists = table["row"], table["answers"].dropna().unique()
-    codes = table["audit"].dropna().unique()
-    if positions.dtype.kind not in "iu" or (positions < 0).any() or len(codes) != 1:
+    codes, lists = audit_codes(table, name), table["answers"].dropna().unique()
+    if (table["row"] < 0).any() or len(codes) != 1:
         raise ValueError(
             f"{name} is no whole file of surefoot audit: the columns 'row' and 'audit' are changed."
         )
@@ -147,7 +146,7 @@ def _check_audit(table: pd.DataFrame, target: str, name: str) -> tuple[str, list
             "only."
         )
     try:
-        return str(codes[0]), [str(label) for label in json.loads(lists[0])]
+        return codes[0], [str(label) for label in json.loads(lists[0])]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} is no whole file of surefoot audit: the column 'answers' is changed."
@@ -208,16 +207,18 @@ def _check_classes(
 def check_class(label: str) -> None:
     """Refuse a name that no class can have."""
     if not label.strip() or not label.isprintable():
-        raise Refusal(
+        raise RefusedRequest(
             422, "The name of a class must be a string with no line breaks or other controls."
         )
     if label.strip() in MISSING_CELLS:
-        raise Refusal(
+        raise RefusedRequest(
             422,
             f"{label!r} cannot be a class: where a table is read, it stands for a missing value.",
         )
     if len(label) > LONGEST_CLASS:
-        raise Refusal(422, f"The name of a class must have at most {LONGEST_CLASS} characters.")
+        raise RefusedRequest(
+            422, f"The name of a class must have at most {LONGEST_CLASS} characters."
+        )
 
 
 def _not_accepted(table: pd.DataFrame, labels: dict[int, str]) -> list[Question]:

@@ -92,7 +92,7 @@ def run_round(
     X_known, model, error_estimator = X.iloc[rows], None, None
     if len(np.unique(labels)) >= 2:
         chosen_model = default_model() if estimator is None else estimator
-        model, error_estimator = fit_model(chosen_model, X_known, labels, random_state)
+        model, error_estimator = fit_with_errors(chosen_model, X_known, labels, random_state)
     unknown = np.setdiff1d(np.arange(len(X)), np.union1d(rows, closed_rows))
     chosen = _sample(unknown, MOST_CANDIDATES, np.random.default_rng(random_state))
     if len(chosen) > 0:
@@ -133,7 +133,7 @@ def default_model() -> Any:
     return tabular_pipeline(ExtraTreesClassifier(random_state=0))
 
 
-def fit_model(
+def fit_with_errors(
     estimator: Any, X: pd.DataFrame, y: NDArray[Any], random_state: int
 ) -> tuple[Any, IndividualErrorClassifier | None]:
     """Fitted model, and the error estimator around it once two classes have enough labels."""

@@ -1,16 +1,30 @@
-"""The HTTP interface: a route reads a request, calls the session, and writes the answer."""
+"""The labelling page: its start and stop, and the HTTP interface, whose routes read a request and call the session."""
 
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import pandas as pd
+import uvicorn
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import Environment, FileSystemLoader
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
+from surefoot._words import reason
+from surefoot.labeling._access import Access, is_loopback
+from surefoot.labeling._pool import as_string, make_pool
 from surefoot.labeling._session import Session
-from surefoot.labeling._store import Refusal
+from surefoot.labeling._store import RefusedRequest, Store
+
+# Seconds for the server to begin, and for requests under way to end.
+START_SECONDS, STOP_SECONDS = 30, 5
 
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -20,6 +34,232 @@ MOST_ITEMS = 100
 
 # Beginnings of a name that a spreadsheet would run as a formula.
 FORMULA = ("=", "+", "-", "@")
+
+
+class LabelingPage:
+    """Page that is being served; `stop` ends it.
+
+    Attributes
+    ----------
+    url : str
+        Address of the page, with the token that lets people in.
+    """
+
+    def __init__(self, session: Session, listener: socket.socket, host: str) -> None:
+        port = listener.getsockname()[1]
+        token = secrets.token_urlsafe(32)
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown}:{port}/?token={token}"
+        self._session, self._listener = session, listener
+        config = uvicorn.Config(
+            Access(make_app(session), token, host, port),
+            http="h11",
+            ws="none",
+            proxy_headers=False,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
+        self._server = uvicorn.Server(config)
+        self._ended = threading.Event()
+        self._stopped = threading.Lock()
+
+    def labels(self) -> pd.DataFrame:
+        """Frame of the answers in force: row, label, kind, person, time, seconds, strategy, error."""
+        return self._session.frame()
+
+    def wait(self) -> None:
+        """Return when the page is stopped."""
+        # A signal that interrupts join() makes Python before 3.13 take the thread for ended.
+        while not self._ended.wait(1.0):
+            pass
+
+    def stop(self) -> None:
+        """Stop the page, write the labels to their file, and close the database; once is enough."""
+        if not self._stopped.acquire(blocking=False):
+            return
+        self._server.should_exit = True
+        self.wait()
+        self._session.close()
+
+    def _run(self) -> None:
+        try:
+            self._server.run([self._listener])
+        finally:
+            self._ended.set()
+
+    def _start(self) -> None:
+        self._session.trainer.start()
+        threading.Thread(target=self._run, name="surefoot label", daemon=True).start()
+        end = time.monotonic() + START_SECONDS
+        while not self._server.started and not self._ended.is_set() and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def __repr__(self) -> str:
+        return f"LabelingPage({self.url!r})"
+
+
+def serve(
+    pool: Any,
+    target: str,
+    *,
+    classes: Sequence[str] | None = None,
+    allow_new_classes: bool = False,
+    strategy: str | None = None,
+    estimator: Any = None,
+    inputs: Sequence[str] | None = None,
+    out: Any = None,
+    db: Any = None,
+    name: str = "pool",
+    host: str = "127.0.0.1",
+    port: int = 0,
+    allow_remote: bool = False,
+    lease_seconds: float = 300.0,
+    random_state: int = 0,
+) -> LabelingPage:
+    """Start a page, in a thread, that asks people for the labels that help most; return an object to stop it.
+
+    Parameters
+    ----------
+    pool : DataFrame
+        Rows to label; rows that have the target already are the start. A file of `surefoot audit` is asked about in
+        its order, each row once, and no model learns.
+    target : str
+        Column of the labels; it need not be there yet.
+    classes : sequence of str, default=None
+        Classes to choose from; by default those of a fitted `estimator`, else those that the target has.
+    allow_new_classes : bool, default=False
+        Whether people may add classes on the page.
+    strategy : str, default=None
+        Rule that ranks the rows to ask about, as for :func:`surefoot.active_learning.query`; the default is "margin".
+    estimator : classifier, default=None
+        Model to teach: a clone is fitted to the labels again and again. A fitted `IndividualErrorClassifier` is asked
+        first: people answer the rows that it would not. The default is a forest that takes any table.
+    inputs : sequence of str, default=None
+        Columns that the model learns from; people see all columns. The default is all but the target.
+    out : path, default=None
+        CSV file that the answers are written to at every export and at the end.
+    db : path, default=None
+        SQLite file that keeps every answer; labelling goes on where it stood. The default is `<name>.labels.db`
+        in the current folder.
+    name : str, default="pool"
+        Name of the pool, shown on the page.
+    host : str, default="127.0.0.1"
+        Address to listen on; another than this machine's own needs `allow_remote`.
+    port : int, default=0
+        Port to listen on; 0 takes a free one.
+    allow_remote : bool, default=False
+        Whether other machines may reach the page. The connection is not encrypted.
+    lease_seconds : float, default=300.0
+        Time after which a row that was given to a person, and not answered, may go to somebody else.
+    random_state : int, default=0
+        Seed of all random draws.
+
+    Returns
+    -------
+    page : LabelingPage
+        Has `url`, `labels()`, `wait()` and `stop()`.
+
+    Examples
+    --------
+    >>> import pandas as pd, tempfile
+    >>> from pathlib import Path
+    >>> from surefoot.labeling import serve
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> pool = pd.DataFrame({"age": [41, 23, 65], "plan": ["a", "b", "a"]})
+    >>> page = serve(pool, "leaves", classes=["yes", "no"], db=Path(folder.name) / "leaves.db")
+    >>> page.url
+    'http://127.0.0.1:.../?token=...'
+    >>> page.labels()["label"].tolist()
+    []
+    >>> page.stop()
+    >>> folder.cleanup()
+    """
+    if not is_loopback(host) and not allow_remote:
+        raise ValueError(
+            f"host={host!r} would let other machines reach the page, over a connection that is not encrypted: pass "
+            "allow_remote=True if that is meant."
+        )
+    if isinstance(lease_seconds, bool) or not 1 <= lease_seconds < float("inf"):
+        raise ValueError(
+            f"lease_seconds={lease_seconds!r} must be a number of seconds, at least 1."
+        )
+    if strategy is not None:  # the default needs no check, which is slow
+        from surefoot.active_learning import query  # noqa: PLC0415
+
+        query(strategy, None, [[0.0]])
+    model, error_estimator = _models(estimator)
+    if classes is None and error_estimator is not None:
+        classes = [str(label) for label in error_estimator.classes_]
+    frame = pd.DataFrame(pool)
+    frame.columns = [as_string(column) for column in frame.columns]
+    rows = make_pool(
+        frame, target, classes=classes, inputs=inputs, name=name, may_grow=allow_new_classes
+    )
+    if rows.audited_rows is not None and (strategy or estimator is not None or allow_new_classes):
+        raise ValueError(
+            f"{name} is a file of surefoot audit, whose rows are all asked about in their order and with its classes: "
+            "leave out the strategy, the model and new classes."
+        )
+    try:
+        with ExitStack() as undone:
+            listener = undone.enter_context(_listen(host, port))
+            store = Store(Path(f"{name}.labels.db") if db is None else Path(db))
+            undone.callback(store.close)
+            session = Session(
+                rows,
+                store,
+                estimator=model,
+                error_estimator=error_estimator,
+                strategy=strategy or "margin",
+                allow_new_classes=allow_new_classes,
+                lease_seconds=lease_seconds,
+                out=None if out is None else Path(out),
+                random_state=random_state,
+            )
+            page = LabelingPage(session, listener, host)
+            page._start()  # noqa: SLF001 - its own module
+            undone.pop_all()
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be used: {reason(error)}.") from error
+    return page
+
+
+def _models(estimator: Any) -> tuple[Any, Any]:
+    """Model to teach, None for the default, and the fitted error estimator whose unanswered rows come first."""
+    if estimator is None:
+        return None, None
+    from sklearn.base import is_classifier  # noqa: PLC0415 - slow, and the default model needs it in its process only
+    from sklearn.frozen import FrozenEstimator  # noqa: PLC0415
+
+    from surefoot.error_estimation import IndividualErrorClassifier  # noqa: PLC0415
+
+    if not is_classifier(estimator):
+        raise TypeError(f"estimator={estimator!r} is no classifier.")
+    if not isinstance(estimator, IndividualErrorClassifier):
+        return estimator, None
+    inner = estimator.estimator
+    inner = inner.estimator if isinstance(inner, FrozenEstimator) else inner
+    return inner, estimator if hasattr(estimator, "held_out_") else None
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Socket that listens at an address; a ValueError in one sentence if it is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named as TCP, so that asyncio sends small parts at once (TCP_NODELAY): else every reply waits 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise ValueError(
+            f"The page cannot be served at {host}, port {port}: {reason(error)}."
+        ) from error
+    return listener
 
 
 def check_person(name: str) -> str:
@@ -92,7 +332,7 @@ def make_app(session: Session) -> FastAPI:
     @app.get("/page/{name}")
     def part(name: str) -> Response:
         if name not in files:  # a name is looked up, never made a path
-            raise Refusal(404, SENTENCES[404])
+            raise RefusedRequest(404, SENTENCES[404])
         path = files[name]
         return Response(path.read_bytes(), media_type=MEDIA_TYPES[path.suffix])
 
@@ -130,7 +370,7 @@ def _add_interface(app: FastAPI, session: Session) -> None:
     @app.post("/api/answers")
     def answers(given: GivenAnswer) -> dict[str, Any]:
         if (given.label is None) is (given.kind == "label"):
-            raise Refusal(422, "A label belongs to the kind 'label', and to no other.")
+            raise RefusedRequest(422, "A label belongs to the kind 'label', and to no other.")
         return {"saved": True, "n_labels": session.answer(**given.model_dump())}
 
     @app.post("/api/undo")
@@ -146,8 +386,8 @@ def _add_interface(app: FastAPI, session: Session) -> None:
 def _add_errors(app: FastAPI) -> None:
     """Let every error be one sentence."""
 
-    @app.exception_handler(Refusal)
-    async def refused(_request: Request, error: Refusal) -> JSONResponse:
+    @app.exception_handler(RefusedRequest)
+    async def refused(_request: Request, error: RefusedRequest) -> JSONResponse:
         return JSONResponse({"error": str(error)}, error.status)
 
     @app.exception_handler(RequestValidationError)

@@ -21,7 +21,7 @@ from surefoot.labeling._pool import (
     describe_columns,
 )
 from surefoot.labeling._queue import Question, Queue
-from surefoot.labeling._store import Answer, Lease, Refusal, Store
+from surefoot.labeling._store import Answer, Lease, RefusedRequest, Store
 from surefoot.labeling._trainer import Round, Trainer, Work
 
 # The model learns again after so many new labels, as a share of those it has.
@@ -133,7 +133,7 @@ class Session:
     ) -> int:
         """Number of labels after an answer is on disk."""
         if kind == "label" and label not in self.store.classes():
-            raise Refusal(422, f"{label!r} is not one of the classes.")
+            raise RefusedRequest(422, f"{label!r} is not one of the classes.")
         n_labels = self.store.save_answer(key, row, lease, person, kind, label)
         self.trainer.wake()
         return n_labels
@@ -149,13 +149,15 @@ class Session:
         """Classes after one more was added; nothing changes if it is there already."""
         label = label.strip()
         if not self.allow_new_classes:
-            raise Refusal(403, "New classes are not allowed here.")
+            raise RefusedRequest(403, "New classes are not allowed here.")
         check_class(label)
         if label[0] in "=@":  # a spreadsheet would run it as a formula
-            raise Refusal(422, f"The name of a class must not begin with {label[0]}.")
+            raise RefusedRequest(422, f"The name of a class must not begin with {label[0]}.")
         classes = self.store.classes()
         if label not in classes and len(classes) >= MOST_CLASSES:
-            raise Refusal(422, f"There are {MOST_CLASSES} classes already, which is the most.")
+            raise RefusedRequest(
+                422, f"There are {MOST_CLASSES} classes already, which is the most."
+            )
         self.store.add_classes([label])
         return self.store.classes()
 
@@ -245,7 +247,7 @@ class Session:
         known = set(self._as_csv(self.store.history()).splitlines())
         with self.out.open("rb") as file:
             if any(line.decode("utf-8", "replace").rstrip("\r\n") not in known for line in file):
-                raise Refusal(
+                raise RefusedRequest(
                     409,
                     f"{self.out} is there already, with lines that {self.store.path} does not have: move it away, or "
                     "name another file.",
@@ -345,7 +347,7 @@ def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str
     if facts["fingerprint"] == mine["fingerprint"]:
         return facts
     if store.n_changes() > 0:
-        raise Refusal(
+        raise RefusedRequest(
             409,
             f"{store.path} has the answers to another pool ({facts['pool']}, target {facts['target']}): its rows "
             f"differ from those of {pool.name}, so name another file for the database.",

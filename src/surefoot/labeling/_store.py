@@ -69,7 +69,7 @@ FAILURES = {
 }
 
 
-class Refusal(ValueError):  # noqa: N818 - no error of the program
+class RefusedRequest(ValueError):  # noqa: N818 - no error of the program
     """Request that is not carried out: why in one sentence, and its HTTP status."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -85,7 +85,7 @@ def refusing(path: Path, done: str) -> Iterator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         status, why = FAILURES.get(code, (500, str(error)))
-        raise Refusal(status, f"{path} could not be {done}: {why}.") from error
+        raise RefusedRequest(status, f"{path} could not be {done}: {why}.") from error
 
 
 class Answer(NamedTuple):
@@ -217,7 +217,7 @@ class Store:
                 database.execute("UPDATE leases SET open = 0 WHERE row = ? AND open", (row,))
                 _set_current(database, row)
             elif known != (row, person, kind, label):
-                raise Refusal(
+                raise RefusedRequest(
                     422, "The key was used for another answer: each answer needs a key of its own."
                 )
             return _count_labels(database)
@@ -234,11 +234,13 @@ class Store:
                     (row, person),
                 ).fetchone()[0]
                 if last is None:
-                    raise Refusal(409, f"{person} has no answer to row {row} that could be undone.")
+                    raise RefusedRequest(
+                        409, f"{person} has no answer to row {row} that could be undone."
+                    )
                 database.execute("UPDATE answers SET undone = ? WHERE id = ?", (key, last))
                 _set_current(database, row)
             elif known != (row, person):
-                raise Refusal(
+                raise RefusedRequest(
                     422, "The key was used for another undo: each needs a key of its own."
                 )
             return _count_labels(database)
@@ -317,17 +319,17 @@ def _check_lease(database: sqlite3.Connection, lease: str, row: int, person: str
         "SELECT row, person, dealt FROM leases WHERE lease = ?", (lease,)
     ).fetchone()
     if held is None or held[:2] != (row, person):
-        raise Refusal(409, f"Row {row} was not given to {person} under this lease.")
+        raise RefusedRequest(409, f"Row {row} was not given to {person} under this lease.")
     other = database.execute(
         "SELECT person FROM leases WHERE row = ? AND open AND person != ?", (row, person)
     ).fetchone()
     if other is not None:
-        raise Refusal(409, f"Row {row} came back after a while and went to {other[0]}.")
+        raise RefusedRequest(409, f"Row {row} came back after a while and went to {other[0]}.")
     answered = database.execute(
         "SELECT a.person FROM current c JOIN answers a ON a.id = c.answer WHERE c.row = ?", (row,)
     ).fetchone()
     if answered is not None and answered[0] != person:
-        raise Refusal(409, f"Row {row} was answered by {answered[0]} in the meantime.")
+        raise RefusedRequest(409, f"Row {row} was answered by {answered[0]} in the meantime.")
     return float(held[2])
 
 
@@ -362,8 +364,10 @@ def check_kind(database: sqlite3.Connection, path: Path) -> None:
     except (sqlite3.OperationalError, KeyError, ValueError) as error:
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) != sqlite3.SQLITE_ERROR:
             raise  # locked, or out of order
-        raise Refusal(409, f"{path} is not a database of surefoot label.") from error
+        raise RefusedRequest(409, f"{path} is not a database of surefoot label.") from error
     if version > VERSION:
-        raise Refusal(409, f"{path} was written by a later version of surefoot: install that one.")
+        raise RefusedRequest(
+            409, f"{path} was written by a later version of surefoot: install that one."
+        )
     if database.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-        raise Refusal(500, f"{path} is damaged: put a backup of it in its place.")
+        raise RefusedRequest(500, f"{path} is damaged: put a backup of it in its place.")

@@ -70,7 +70,7 @@ def smooth_calibration_error(y_true: Any, probability: Any, *, sample_weight: An
     """
     labels, forecasts, weights = _check_forecasts(y_true, probability, sample_weight)
     masses = _on_grid(forecasts, weights / weights.sum() * (labels - forecasts))
-    spectrum = dct(masses / _cells(), type=1)
+    spectrum = dct(masses / _grid_widths(), type=1)
     unsmoothed = float(np.abs(masses).sum())
     # Smoothing more leaves less, so the difference falls and has one root.
     return float(
@@ -162,7 +162,7 @@ def _groups(forecasts: Floats, n_bins: int | None) -> Ints:
     return np.unique(keys, return_inverse=True)[1]
 
 
-def _cells() -> Floats:
+def _grid_widths() -> Floats:
     """Width that each point of the grid stands for: half a step at both ends."""
     cells = np.full(GRID_STEPS + 1, 1.0 / GRID_STEPS)
     cells[[0, -1]] /= 2.0
@@ -191,4 +191,4 @@ def _smoothed_error(spectrum: Floats, width: float) -> float:
     """
     waves = np.cos(np.linspace(0.0, np.pi, GRID_STEPS + 1))
     kept = np.exp((width * GRID_STEPS) ** 2 * (waves - 1.0))
-    return float(np.abs(idct(spectrum * kept, type=1)) @ _cells())
+    return float(np.abs(idct(spectrum * kept, type=1)) @ _grid_widths())

@@ -119,7 +119,7 @@ def audit(
         n_rows=n_rows,
         loss=loss,
         _estimates=estimates[rows],
-        _plan=Plan(
+        _plan=BettingPlan(
             n_labels,
             least=mean - float((weights * estimates).max()),
             most=mean + float((weights * (1 - estimates)).max()),
@@ -268,7 +268,7 @@ class Audit:
     n_rows: int
     loss: Loss
     _estimates: Floats
-    _plan: "Plan"
+    _plan: "BettingPlan"
 
     def result(self, y: Any, confidence: float = 0.9) -> "AuditResult":
         """Mean loss of all rows, with an interval that is valid whatever the model and whatever the shift.
@@ -318,7 +318,7 @@ class AuditResult:
         Rows, and what their labels are weighed with.
     losses : ndarray of shape (n_answers,)
         Loss of each draw, scaled to [0, 1]; NaN if its row has no answer.
-    plan : Plan
+    plan : BettingPlan
         Bets, as they were fixed beforehand.
     estimate : float
         Mean loss of all rows, estimated without bias from the answered draws; NaN without any.
@@ -333,7 +333,7 @@ class AuditResult:
 
     audit: Audit
     losses: Floats
-    plan: "Plan"
+    plan: "BettingPlan"
 
     @property
     def confidence(self) -> float:
@@ -417,7 +417,7 @@ def _within(low: Any, high: Any, least: Any, most: Any) -> tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
-class Plan:
+class BettingPlan:
     """Everything about the bets of an interval that is fixed before the first draw is seen.
 
     The interval is that of a mean, by betting against each candidate (Waudby-Smith and Ramdas 2023), and is valid after
@@ -447,12 +447,12 @@ class Plan:
         """Logarithm of the capital at which a candidate is rejected, each side with half of the error."""
         return float(np.log(2 / (1 - self.confidence)))
 
-    def mirrored(self) -> "Plan":
+    def mirrored(self) -> "BettingPlan":
         """Plan for one minus each draw."""
         return replace(self, least=1 - self.most, most=1 - self.least, mean=1 - self.mean)
 
 
-def lower_end(draws: Floats, plan: Plan) -> float:
+def lower_end(draws: Floats, plan: BettingPlan) -> float:
     """Largest candidate for the mean of numbers in [0, 1] that the draws reject as too low; 0 if they reject none.
 
     The capital against a candidate falls as the candidate grows, so that the rejected ones are an interval from 0.
@@ -469,7 +469,7 @@ def lower_end(draws: Floats, plan: Plan) -> float:
     return low
 
 
-def lower_ends(draws: Floats, plan: Plan) -> Floats:
+def lower_ends(draws: Floats, plan: BettingPlan) -> Floats:
     """Lower end after each draw; none is above that of `lower_end`, which the last one is."""
     last = lower_end(draws, plan)
     candidates = np.linspace(0.0, last, STEPS + 1)[1:]
@@ -481,7 +481,7 @@ def lower_ends(draws: Floats, plan: Plan) -> Floats:
     return ends
 
 
-def _bets(draws: Floats, plan: Plan) -> Floats:
+def _bets(draws: Floats, plan: BettingPlan) -> Floats:
     """Bet on each draw, from the draws before it: best for `n_draws` draws of their variance (predictable plug-in)."""
     n_before = np.arange(1, len(draws) + 1)
     means = (PRIOR_DRAWS * plan.mean + np.cumsum(draws)) / (PRIOR_DRAWS + n_before)
@@ -490,7 +490,9 @@ def _bets(draws: Floats, plan: Plan) -> Floats:
     return np.sqrt(2 * float(np.log(2 / (1 - AIM))) / (plan.n_draws * np.maximum(variances, 1e-12)))
 
 
-def _log_capital(draws: Floats, bets: Floats, plan: Plan, candidates: float | Floats) -> Floats:
+def _log_capital(
+    draws: Floats, bets: Floats, plan: BettingPlan, candidates: float | Floats
+) -> Floats:
     """Logarithm of the capital after each draw of whoever bets that the mean is above the candidate."""
     most = MOST_AT_STAKE / (candidates - plan.least)
     return np.log1p(np.minimum(bets, most) * (draws - candidates)).cumsum(axis=-1)

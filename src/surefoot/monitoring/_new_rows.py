@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from surefoot._crossfit import single_precision
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._tables import as_table, take_rows
-from surefoot._typing import Floats, Mask
+from surefoot._typing import Mask
 from surefoot.error_estimation import Judgement
 from surefoot.monitoring._performance import (
     Judged,
@@ -45,7 +44,7 @@ def estimate_performance(
     Returns
     -------
     performance : PerformanceEstimate
-        The estimate with its interval, the figure of `fit` beside it, and the shift that was found.
+        The estimate with its interval, the same number when the model was fitted, and the shift of the inputs.
 
     See Also
     --------
@@ -82,7 +81,7 @@ def estimate_performance(
     >>> bool(low < np.mean(error_estimator.predict(X[1::2]) != y[1::2]) < high)
     True
     >>> estimate_performance(error_estimator, X[1::2] + 1000).reason
-    'About 100% of the new rows lie outside of what was seen in fit, where nothing is known of errors.'
+    'About 100 % of the new rows lie outside of the training data, so their error is not known.'
     """
     rows = NewRows(error_estimator)
     check_metric(error_estimator, metric)
@@ -207,7 +206,12 @@ class NewRows:
         self._novel.append(np.asarray(judgement.novel))
         keys = self._random.random_sample(len(judgement))
         kept = np.flatnonzero(keys <= _limit(self._judged, self.max_judged))
-        self._judged = _smallest([*self._judged, _parts(judgement, keys, kept)], self.max_judged)
+        fields = {"key": keys, "prediction": np.asarray(judgement.prediction)}
+        for name in ("error", "wrong", "probabilities"):
+            if (values := getattr(judgement, name)) is not None:
+                fields[name] = values
+        judged = {name: values[kept] for name, values in fields.items()}
+        self._judged = _smallest([*self._judged, judged], self.max_judged)
         kept = np.flatnonzero(keys <= _limit(self._inputs, self.max_inputs))
         if len(kept):
             read = (
@@ -220,8 +224,9 @@ class NewRows:
 
     def read_inputs(self, X: Any) -> dict[str, Any]:
         """Arrays with an entry per row: coordinates in the neighbour space, and the columns of the table."""
-        columns = self.error_estimator.input_sample_.read(X)
-        coordinates = single_precision(self.error_estimator.coordinates(X))
+        sample = self.error_estimator.input_sample_
+        columns = sample.read(X)
+        coordinates = sample.rounded(self.error_estimator.coordinates(X))
         return {
             "coordinates": coordinates,
             **{f"column {i}": column.values for i, column in enumerate(columns)},
@@ -263,18 +268,6 @@ class NewRows:
     def _check_any(self) -> None:
         if self.n_rows == 0:
             raise ValueError("There are no new rows yet: add some.")
-
-
-def _parts(judgement: Judgement, keys: Floats, kept: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Fields of a judgement that estimates need, of the kept rows."""
-    parts = {
-        "key": keys,
-        "prediction": np.asarray(judgement.prediction),
-        "error": judgement.error,
-    }
-    optional = {"wrong": judgement.wrong, "probabilities": judgement.probabilities}
-    parts |= {name: values for name, values in optional.items() if values is not None}
-    return {name: values[kept] for name, values in parts.items()}
 
 
 def _limit(parts: list[dict[str, Any]], most: int) -> float:

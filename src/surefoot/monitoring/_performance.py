@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from surefoot._shrunk import curvature_of_logistic, fit_logistic
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
-from surefoot._words import plural
+from surefoot._words import percent, plural
 from surefoot.monitoring._shift import ALARM, Ratio, Shift
 
 CLASS_METRICS = ("error", "accuracy", "cost", "precision", "recall", "f1")
@@ -160,10 +160,7 @@ def _reason_against(
         return f"There are {plural(n_rows, 'new row')} only, and an estimate needs at least {LEAST_ROWS}."
     share = max(shift.share_outside, shift.share_novel)
     if share > MOST_OUTSIDE:
-        return (
-            f"About {share:.0%} of the new rows lie outside of what was seen in fit, where nothing is known "
-            "of errors."
-        )
+        return f"About {percent(share)} of the new rows lie outside of the training data, so their error is not known."
     if effective_rows < LEAST_EFFECTIVE:
         return (
             f"Too few held-out rows are like the new ones: they count as {effective_rows:.0f}, and an estimate "
@@ -241,7 +238,9 @@ def _measure_classes(
     shares = _shares_if_wrong(new.probabilities, new_predicted, n_classes) * factors[new_predicted]
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     log_odds = _log_odds(new.wrong)
-    expected = _expected_confusion(expit(log_odds + change[new_predicted]), shares, new_predicted)
+    chance, is_class = expit(log_odds + change[new_predicted]), np.eye(n_classes)[new_predicted]
+    # Expected rows by true class (rows) and predicted class (columns).
+    expected = (shares * chance[:, None]).T @ is_class + np.diag((1 - chance) @ is_class)
     random = np.random.RandomState(0)
     changes = change + np.sqrt(noise) * random.normal(size=(N_DRAWS, n_classes))
     drawn = [
@@ -312,13 +311,6 @@ def _share_factors(truth: Ints, predicted: Ints, weight: Floats, shares: Floats)
     observed = is_class[predicted].T @ (is_class[truth] * weight[:, None])
     expected = is_class[predicted].T @ (shares * weight[:, None])
     return np.asarray((observed + PRIOR_ROWS) / (expected + PRIOR_ROWS))
-
-
-def _expected_confusion(chance: Floats, shares: Floats, predicted: Ints) -> Floats:
-    """Expected rows by true class (rows) and predicted class (columns)."""
-    is_class = np.eye(shares.shape[1])[predicted]
-    confusion = (shares * chance[:, None]).T @ is_class
-    return np.asarray(confusion + np.diag((1 - chance) @ is_class))
 
 
 def _draw_confusion(

@@ -1,7 +1,7 @@
 """Nearest training rows of a row, and the model's outputs around it."""
 
-from surefoot._homes import settle
-from surefoot._search import log_n_neighbors
+from surefoot._typing import settle
+from surefoot._validation import log_n_neighbors
 from surefoot.neighborhoods._dtw import DTWNeighbors
 from surefoot.neighborhoods._hubness import hubness, infect_hubs
 from surefoot.neighborhoods._index import Neighborhood, NeighborhoodIndex

@@ -26,17 +26,17 @@ from surefoot._models import (
     top_class,
 )
 from surefoot._parallel import row_batches
-from surefoot._search import (
+from surefoot._tables import as_table, take_rows
+from surefoot._typing import Floats, Ints, Mask
+from surefoot._validation import (
     UNBOUNDED,
     Metric,
     canonical_metric,
     check_neighbor_metric,
-    neighbor_search,
+    check_option,
 )
-from surefoot._tables import as_table, take_rows
-from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_option
 from surefoot.neighborhoods._dtw import DTWNeighbors
+from surefoot.neighborhoods._search import neighbor_search
 from surefoot.neighborhoods._space import NeighborSpace
 from surefoot.neighborhoods._voronoi import steps_towards, unscaled_steps, voronoi_steps
 
@@ -195,11 +195,8 @@ class NeighborhoodIndex:
             self.n_neighbors = max(self.n_neighbors, self.voter.list_length)
         if like is not None and positions is not None and like.metric == self.metric:
             whole = like.space.rows
-            if (
-                self.space.is_model_input
-                and not issparse(rows)
-                and same_rows(rows, whole, positions)
-            ):
+            is_dense = self.space.is_model_input and not issparse(rows)
+            if is_dense and np.array_equal(rows, whole[positions]):
                 return like.search.part(positions)
         if own is not None:
             return own
@@ -207,6 +204,11 @@ class NeighborhoodIndex:
             return DTWNeighbors(self.n_neighbors, window=self.window, n_jobs=self.n_jobs).fit(rows)
         n_neighbors = min(self.n_neighbors, self.n_rows)
         return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
+
+    def prepare_parts(self, n_rows: int) -> None:
+        """Prepare for searches of the indexed rows among parts of about `n_rows` of them."""
+        if self.n_neighbors > 0:
+            self.search.prepare_parts(self.n_neighbors, n_rows)
 
     def transform(self, X: Any) -> Any:
         """Rows after the transformers of the model's pipelines."""
@@ -232,10 +234,6 @@ class NeighborhoodIndex:
         if names is None:
             names = _output_names(self.transformers[-1:], int(self.input.rows.shape[1]))
         return names
-
-    def training_inputs(self) -> Any:
-        """Training rows in the form that the model's last step takes; kept only if `n_neighbors` is above 0."""
-        return self.input.as_model_sees(self.input.rows)
 
     @property
     def is_affine(self) -> bool:
@@ -269,11 +267,6 @@ class NeighborhoodIndex:
                 delayed(function)(part) for part in parts
             )
         return results
-
-
-def same_rows(rows: Floats, whole: Floats, positions: Ints) -> bool:
-    """Whether rows are those at some positions of a table."""
-    return rows.shape[1] == whole.shape[1] and np.array_equal(rows, whole[positions])
 
 
 def _output_names(transformers: list[Any], n_columns: int) -> list[str]:
@@ -404,8 +397,6 @@ class Neighborhood:
         """Output of the model's `predict` or `predict_proba` for the rows."""
         if method == "predict_proba":
             return self.probabilities
-        if self.index.outputs.is_regression:  # computed already
-            return self.scores[:, 0]
         if hasattr(self.index.voter, "predict_proba_of_lists"):
             return self.index.voter.classes_[self.probabilities.argmax(axis=1)]
         return predict_labels(self.index.predictor, self._as_fitted)

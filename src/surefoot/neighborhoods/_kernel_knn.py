@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import cell_votes, sparse_cell_votes
 from surefoot._parallel import in_threads, row_batches
-from surefoot._search import csr_parts, neighbor_search, resolve_n_neighbors, unit_rows
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_number, check_option
+from surefoot._validation import check_class_labels, check_number, check_option, resolve_n_neighbors
+from surefoot.neighborhoods._search import csr_parts, neighbor_search, unit_rows
 from surefoot.neighborhoods._voronoi import (
     ROWS_IN_CACHE,
     difference_products,

@@ -12,9 +12,9 @@ from sklearn.utils import check_array
 from surefoot._kernels import sparse_cell_steps
 from surefoot._models import interpolate
 from surefoot._parallel import in_threads, row_batches
-from surefoot._search import Metric, canonical, canonical_metric, csr_parts, unit_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_number
+from surefoot._validation import Metric, canonical_metric, check_number
+from surefoot.neighborhoods._search import canonical, csr_parts, unit_rows
 
 # Rounding error of |d|² = 0 between two equal unit rows.
 ZERO_SQUARE = 1e-30
@@ -67,7 +67,7 @@ def voronoi_steps(
     >>> voronoi_steps([[0.0, 0.0]], [[[1.0, 0.0], [2.0, 0.0]]])
     array([[0.5 , 0.25]])
     """
-    X, neighbors = _check_rows(X, neighbors)
+    X, neighbors = _check_cells(X, neighbors)
     metric = canonical_metric(metric)
     check_number(tol, "tol", min_val=0, include_boundaries="neither")
     flat = neighbors if issparse(neighbors) else neighbors.reshape(-1, X.shape[1])
@@ -95,7 +95,7 @@ def voronoi_samples(
             [0.5, 0.5]]])
     """
     steps = voronoi_steps(X, neighbors, metric=metric, tol=tol)
-    X, neighbors = _check_rows(X, neighbors)
+    X, neighbors = _check_cells(X, neighbors)
     if metric == "cosine":
         X, neighbors = _unit_rows(X), _unit_rows(neighbors)
     near = np.arange(steps.size).reshape(steps.shape)
@@ -235,7 +235,7 @@ def _unit_rows(rows: Any) -> Any:
     return normalize(flat.reshape(-1, rows.shape[-1])).reshape(rows.shape)
 
 
-def _check_rows(X: Any, neighbors: Any) -> tuple[Any, Any]:
+def _check_cells(X: Any, neighbors: Any) -> tuple[Any, Any]:
     X = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     neighbors = check_array(
         neighbors,

@@ -9,10 +9,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._models import margin, top_class
-from surefoot._search import resolve_n_neighbors
 from surefoot._tables import is_frame
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._validation import check_option
+from surefoot._validation import check_option, resolve_n_neighbors
 from surefoot.indicators import LocalSensitivity
 from surefoot.neighborhoods import Neighborhood, voronoi_samples
 from surefoot.plots._display import BLUE, GREY, INK, ORANGE, SKY, VERMILION, Axes, Display

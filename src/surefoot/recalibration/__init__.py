@@ -1,6 +1,6 @@
 """Recalibration: calibrated probabilities from out-of-fold scores and indicators."""
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.recalibration._local import LocallyRecalibratedClassifier
 from surefoot.recalibration._recalibrated import RecalibratedClassifier
 

@@ -7,13 +7,11 @@ import numpy as np
 from scipy.special import expit
 from sklearn.preprocessing import StandardScaler
 
-from surefoot._crossfit import CrossFit, check_rows
-from surefoot._models import smoothed_targets
-from surefoot._search import canonical_metric, resolve_n_neighbors
-from surefoot._shrunk import best_departure
+from surefoot._crossfit import CrossFit
+from surefoot._shrunk import best_departure, smoothed_targets
 from surefoot._tables import take_rows
 from surefoot._typing import Floats
-from surefoot._validation import check_number
+from surefoot._validation import canonical_metric, check_number, check_rows, resolve_n_neighbors
 from surefoot.indicators import Indicator
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 from surefoot.recalibration._recalibrated import (

@@ -11,19 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
 
-from surefoot._crossfit import (
-    CrossFit,
-    CrossFitter,
-    check_rows,
-    check_training_rows,
-    known_classes,
-    with_fixed_seed,
-)
-from surefoot._models import check_model, fit_model, smoothed_targets
-from surefoot._shrunk import Step, SteppedLogistic
+from surefoot._crossfit import CrossFit, CrossFitter
+from surefoot._models import check_model, fit_model
+from surefoot._shrunk import Step, SteppedLogistic, smoothed_targets
 from surefoot._splits import learner_folds, resolve_cv
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_option
+from surefoot._validation import check_option, check_rows, check_training_rows, known_classes
 from surefoot.indicators import Indicator
 
 # Inverse of the penalty, which must have no effect even on kernel votes, whose scores can be as small as 1e-9.
@@ -277,9 +270,8 @@ class RecalibratedClassifier(CrossFittedClassifier):
                     f"indicators={indicator!r} has no parameter per_class, and recalibration needs columns for each "
                     "class."
                 )
-            indicator.check_parameters()
         return [
-            with_fixed_seed(indicator, self.random_state).set_params(per_class=True)
+            indicator.prepared(self.random_state).set_params(per_class=True)
             for indicator in indicators
         ]
 

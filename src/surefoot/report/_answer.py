@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from surefoot._models import margin, top_class
 from surefoot._typing import Floats
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._statistics import finite, group_codes
+from surefoot.report._statistics import finite, unit_codes
 
 GRID = np.arange(1, 201) / 200
 
@@ -30,7 +29,7 @@ def describe_answering(
     is_offered = is_plain and (promise.kept or is_asked)
     also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
     promises = Promise.offer(held_out, confidence, also) + ([] if is_plain else [promise])
-    # Coverages of promises are points of the curves; else rounding would show two figures for one promise.
+    # Coverages of promises are points of the curves; else rounding would show two numbers for one promise.
     grid = np.union1d(GRID, [each.coverage for each in promises if each.kept])
     bounds = np.full(len(grid), np.inf)
     if held_out.classes is not None or not np.isin(losses, (0, 1)).all():
@@ -97,13 +96,15 @@ def own_doubt(held_out: HeldOut) -> Floats | None:
 
 def lead(held_out: HeldOut) -> Floats:
     """Lead of each predicted class over the runner-up, like log-odds."""
-    return margin(held_out.scores, top_class(held_out.scores))
+    if held_out.scores.shape[1] == 1:
+        return np.abs(held_out.scores[:, 0])
+    return np.diff(np.sort(held_out.scores, axis=1)[:, -2:])[:, 0]
 
 
 class Selection:
     """Risk, caught errors and limit at each coverage, if rows with the lowest doubt are answered first.
 
-    Rows with equal doubt are answered in random order; figures are expected values over that order.
+    Rows with equal doubt are answered in random order; numbers are expected values over that order.
     """
 
     def __init__(self, losses: Floats, doubt: Floats) -> None:
@@ -159,7 +160,7 @@ def _compare_areas(
             return 1.0
         return surefoot.area(weight) / (lost / 2 if own is None else own.area(weight))
 
-    draw, codes = check_random_state(random_state), group_codes(held_out)
+    draw, codes = check_random_state(random_state), unit_codes(held_out)
     n_units = int(codes.max()) + 1
     ratios = [
         ratio(np.bincount(draw.randint(n_units, size=n_units), minlength=n_units)[codes])

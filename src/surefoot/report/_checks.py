@@ -16,7 +16,7 @@ from surefoot._typing import Floats, Ints
 from surefoot._words import listed, p_value_words, percent
 from surefoot.checks import Finding, check_table
 from surefoot.error_estimation import HeldOut, find_label_errors
-from surefoot.report._rows import plain
+from surefoot.report._rows import json_value
 
 # Most rows or columns that an item lists.
 MOST_LISTED = 20
@@ -82,18 +82,19 @@ def describe_checks(
         estimator=estimator,
         random_state=error_estimator.random_state,
     )
-    items = [_item(finding, labels) for finding in findings]
+    items = [_as_item(finding, labels) for finding in findings]
     if held_out.classes is not None and "labels" not in ignore:
         place = sum(finding.code not in {"identifier", "equal"} for finding in findings)
         items[place:place] = _doubted_labels(error_estimator, labels)
     return {"items": items}
 
 
-def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
+def _as_item(finding: Finding, labels: Ints) -> dict[str, Any]:
     """Item of the section: a finding with the number it rests on, a table and advice."""
     code, columns, evidence = finding.code, finding.columns, finding.evidence
     facts = {name: value for name, value in evidence.items() if not isinstance(value, list)}
     sentence, advice = finding.sentence, ADVICE[code]
+    figure = p_value_words(facts["p_value"]) if "p_value" in facts else str(len(columns))
     rows: list[dict[str, Any]] = []
     if code == "leak":
         figure = percent(facts["score"])
@@ -102,11 +103,8 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
             for column, score in zip(columns, evidence["scores"], strict=True)
         ]
     elif code == "duplicate":
-        figure = percent(facts["share"])
-        known, pairs = (
-            set(finding.rows),
-            zip(finding.rows, evidence["copies"], evidence["exact"], strict=True),
-        )
+        figure, known = percent(facts["share"]), set(finding.rows)
+        pairs = zip(finding.rows, evidence["copies"], evidence["exact"], strict=True)
         rows = [
             {
                 "row": int(labels[row]),
@@ -119,27 +117,22 @@ def _item(finding: Finding, labels: Ints) -> dict[str, Any]:
         if len(rows) > MOST_LISTED:
             sentence += f" The first {MOST_LISTED} pairs are listed."
     elif code == "entity":
-        figure, facts["column"] = p_value_words(facts["p_value"]), columns[0]
-        advice = advice.format(column=columns[0])
-    elif code == "order":
-        figure = p_value_words(facts["p_value"])
-        advice = ADVICE["sorted"] if facts["sorted_by_target"] else advice
+        facts["column"], advice = columns[0], advice.format(column=columns[0])
+    elif code == "order" and facts["sorted_by_target"]:
+        advice = ADVICE["sorted"]
     elif code == "identifier":
-        figure = str(len(columns))
         advice = advice.format(it="it" if len(columns) == 1 else "them")
         if any(evidence["follows_rows"]):
             advice += f" If the order is that of time, give the column to {TIME} instead."
-    else:
-        figure = str(len(columns))
+    elif code == "equal":
+        same = zip(columns, evidence["same_as"], evidence["identical"], strict=True)
         rows = [
             {
                 "column": column,
                 "same as": same_as,
                 "values": "equal" if identical else "renamed, or in another unit",
             }
-            for column, same_as, identical in zip(
-                columns, evidence["same_as"], evidence["identical"], strict=True
-            )
+            for column, same_as, identical in same
         ]
     return {
         "code": code,
@@ -162,8 +155,8 @@ def _doubted_labels(error_estimator: Any, labels: Ints) -> list[dict[str, Any]]:
     rows = [
         {
             "row": int(labels[errors.rows[i]]),
-            "label": str(plain(errors.labels[i])),
-            "more probable": str(plain(errors.suggested[i])),
+            "label": str(json_value(errors.labels[i])),
+            "more probable": str(json_value(errors.suggested[i])),
             "score": percent(float(errors.scores[i])),
         }
         for i in np.flatnonzero(is_doubted)[:MOST_LISTED]
@@ -194,27 +187,27 @@ def _may_be_ordered(error_estimator: Any, X: Any) -> bool:
     A cheap test before an expensive one. Rows in random order do so in 1 % of tables. Where rows do not resemble their
     neighbours in the table in any of these, folds of rows that stand together are as good as shuffled ones.
     """
-    n_rows = len(error_estimator.held_out_)
+    held_out: HeldOut = error_estimator.held_out_
+    n_rows = len(held_out.rows)
     places = np.arange(n_rows)
     if n_rows > N_BLOCKS * LONGEST_BLOCK:
         starts = np.linspace(0, n_rows - LONGEST_BLOCK, N_BLOCKS).astype(np.int64)
         places = (starts[:, None] + np.arange(LONGEST_BLOCK)).ravel()
-    part: HeldOut = error_estimator.held_out_.take(places)
-    space = error_estimator.coordinates(take_rows(X, part.rows))
+    space = error_estimator.coordinates(take_rows(X, held_out.rows[places]))
     if hasattr(space, "toarray"):
         sums = np.asarray(abs(space).sum(axis=0)).ravel()
         space = space[:, np.argsort(-sums)[:MOST_COLUMNS]].toarray()
     columns = np.asarray(space, dtype=np.float64)[:, :MOST_COLUMNS]
-    truth, predicted = part.truth[:, None], part.prediction[:, None]
-    if part.classes is not None:  # a column of zeros and ones for each of the first classes
-        classes = np.unique(error_estimator.held_out_.truth)
+    truth, predicted = held_out.truth[places, None], held_out.prediction[places, None]
+    if held_out.classes is not None:  # a column of zeros and ones for each of the first classes
+        classes = np.unique(held_out.truth)
         first = classes[1 : MOST_COLUMNS + 1]
         errors = (truth == first).astype(np.float64) - (predicted == first)
         truth = truth == classes[:MOST_COLUMNS]
     else:
         errors = (truth - predicted).astype(np.float64)
     interactions = columns * errors.mean(axis=1)[:, None]
-    table = np.column_stack([columns, part.losses, errors, interactions, truth])
+    table = np.column_stack([columns, held_out.losses[places], errors, interactions, truth])
     return order_p_value(table.astype(np.float64)) < ORDER_LEVEL
 
 

@@ -13,14 +13,14 @@ from sklearn.metrics import (
 )
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import number, percent
-from surefoot.abstention import Promise
+from surefoot._words import change_words, number, percent
 from surefoot.error_estimation import HeldOut
 from surefoot.report._statistics import (
-    group_codes,
-    mistaken,
+    GAIN_CONFIDENCE,
+    cost_by_class,
     relative_gain,
     share_interval,
+    unit_codes,
     with_interval,
 )
 
@@ -38,16 +38,14 @@ MOST_POINTS = 150
 GRID = np.linspace(0, 1, 101)
 
 
-def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | None:
-    """Confusion matrix, precision, recall and ranking of each class, and the classes missed; None for a regressor."""
-    classes = held_out.classes
-    if classes is None:
-        return None
+def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
+    """Confusion matrix, precision, recall and ranking of each class, and the classes missed."""
+    classes, accepted = np.asarray(held_out.classes), held_out.accepted
     truth, predicted = (
         np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
     )
-    accepted = promise.accepted(held_out.error) if promise.kept else None
-    units, scores = group_codes(held_out), held_out.probabilities
+    units, scores = unit_codes(held_out), held_out.probabilities
+    every = np.full(len(truth), True)
     if scores is None:
         scores = held_out.scores
         scores = scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
@@ -59,13 +57,11 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
             {
                 "label": str(label),
                 "code": code,
-                **_found(
-                    is_class, is_predicted, np.full(len(truth), True), units, promise.confidence
-                ),
+                **_found(is_class, is_predicted, every, units, confidence),
                 "share": float(is_class.mean()),
                 "answered": None
                 if accepted is None
-                else _found(is_class, is_predicted, accepted, units, promise.confidence),
+                else _found(is_class, is_predicted, accepted, units, confidence),
                 "roc_auc": float(roc_auc_score(is_class, score)) if has_rank else None,
                 "average_precision": float(average_precision_score(is_class, score))
                 if has_rank
@@ -74,6 +70,7 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
             }
         )
     ranked = [item for item in items if item["roc_auc"] is not None]
+    items.sort(key=_by_recall)
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
     # Classes known to be found less than half of the time, in all rows or in the answered ones, worst first.
     missed = [
@@ -87,17 +84,17 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
             "n_answered": item["answered"] and item["answered"]["n_rows"],
             "recall_answered": item["answered"] and item["answered"]["recall"]["value"],
         }
-        for item in sorted(items, key=_by_recall)
+        for item in items
         if item["missed_in"] is not None
     ]
-    sentence, flipping = missed_sentence(missed), measure_flipping(held_out)
-    advice = flipping["sentence"] if flipping is not None and flipping["low"] > 0 else None
+    sentence, flipping = _about_missed(missed), _measure_flipping(held_out)
+    advice = flipping["sentence"] if flipping is not None and flipping["low"] > 0 else ""
     return {
-        "items": sorted(items, key=_by_recall)[:MOST_LISTED],
+        "items": items[:MOST_LISTED],
         "n_classes": len(classes),
         "n_rows": len(truth),
         "n_answered": None if accepted is None else int(accepted.sum()),
-        "confidence": promise.confidence,
+        "confidence": confidence,
         "matrix": None
         if len(classes) > MOST_IN_MATRIX
         else {
@@ -113,9 +110,9 @@ def describe_classes(held_out: HeldOut, promise: Promise) -> dict[str, Any] | No
         if ranked
         else None,
         "curves": _draw_curves(ranked, truth, scores, n_classes=len(classes)),
-        "sentence": sentence or _least_found(items),
+        "sentence": sentence or _about_least_found(items[0]),
         "turning": flipping,
-        "for_verdict": [each for each in (sentence, advice) if each is not None],
+        "for_verdict": [each for each in (sentence, advice) if each],
     }
 
 
@@ -175,24 +172,26 @@ def _draw_curves(
     """Curves of the rarer of two classes; of many classes their mean, and the class with the lowest ROC AUC."""
     if not ranked:
         return []
-    drawn = {
-        item["code"]: _curves(truth == item["code"], scores[:, item["code"]]) for item in ranked
-    }
+    drawn = {}  # recall by false positive rate (ROC), and precision by recall, both ascending
+    for code in (item["code"] for item in ranked):
+        false_share, found, _ = roc_curve(truth == code, scores[:, code])
+        precision, recall, _ = precision_recall_curve(truth == code, scores[:, code])
+        drawn[code] = (false_share, found), (recall[::-1], precision[::-1])
     if n_classes == 2:
         single, means = min(ranked, key=lambda item: item["n_rows"]), []
     else:
         single = min(ranked, key=lambda item: item["roc_auc"])
         # Precision at the first threshold that reaches the recall.
-        found = [np.interp(GRID, *roc) for roc, _ in drawn.values()]
-        precise = [
+        recalls = [np.interp(GRID, *roc) for roc, _ in drawn.values()]
+        precisions = [
             precision[np.searchsorted(recall, GRID)] for _, (recall, precision) in drawn.values()
         ]
         means = [
             {
                 "name": "mean of all classes",
                 "share": float(np.mean([item["share"] for item in ranked])),
-                "roc": {"x": GRID.tolist(), "y": np.mean(found, axis=0).tolist()},
-                "precision_recall": {"x": GRID.tolist(), "y": np.mean(precise, axis=0).tolist()},
+                "roc": {"x": GRID.tolist(), "y": np.mean(recalls, axis=0).tolist()},
+                "precision_recall": {"x": GRID.tolist(), "y": np.mean(precisions, axis=0).tolist()},
             }
         ]
     roc, precision_recall = drawn[single["code"]]
@@ -205,13 +204,6 @@ def _draw_curves(
     return [*means, of_class]
 
 
-def _curves(is_class: Mask, score: Floats) -> list[tuple[Floats, Floats]]:
-    """Recall by false positive rate (ROC), and precision by recall, both ascending."""
-    false_share, found, _ = roc_curve(is_class, score)
-    precision, recall, _ = precision_recall_curve(is_class, score)
-    return [(false_share, found), (recall[::-1], precision[::-1])]
-
-
 def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
     """At most `MOST_POINTS` points of a curve, at equal steps along it, with the first and the last."""
     way = np.append(0.0, np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y))))
@@ -220,11 +212,9 @@ def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
     return {"x": x[places].tolist(), "y": y[places].tolist()}
 
 
-def missed_sentence(missed: list[dict[str, Any]]) -> str | None:
-    """Sentence of the verdict on classes that are hardly ever found; None if there is none."""
-    if not missed:
-        return None
-    sentences = [_about_missed(one) for one in missed[:MOST_NAMED]]
+def _about_missed(missed: list[dict[str, Any]]) -> str:
+    """Sentence of the verdict on classes that are hardly ever found; empty if there is none."""
+    sentences = [_about_missed_class(one) for one in missed[:MOST_NAMED]]
     n_more = len(missed) - MOST_NAMED
     if n_more > 0:
         are = "class is" if n_more == 1 else "classes are"
@@ -232,7 +222,7 @@ def missed_sentence(missed: list[dict[str, Any]]) -> str | None:
     return " ".join(sentences)
 
 
-def _about_missed(one: dict[str, Any]) -> str:
+def _about_missed_class(one: dict[str, Any]) -> str:
     n_answered, answered = one["n_answered"], one["recall_answered"]
     wrong = None if answered is None else percent(1 - answered)
     if one["in"] == "answered":
@@ -246,9 +236,8 @@ def _about_missed(one: dict[str, Any]) -> str:
     return f"{sentence} Of the {number(n_answered)} of them that it answers, {wrong} are wrong."
 
 
-def _least_found(items: list[dict[str, Any]]) -> str:
+def _about_least_found(least: dict[str, Any]) -> str:
     """Sentence on the class that is found least, where none is known to be missed."""
-    least = min(items, key=_by_recall)
     recall = least["recall"]
     if recall["value"] is None:
         return "The held-out rows have none of the classes."
@@ -260,16 +249,17 @@ def _least_found(items: list[dict[str, Any]]) -> str:
     )
 
 
-def measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
+def _measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
     """Gain of the other of two classes in rows where it is expected to cost less; None if there is no such row.
 
     The estimates are out of fold, so the same rows can measure the gain. Tasks with more than two classes have no one
     other class.
     """
-    classes, wrong, losses = held_out.classes, held_out.wrong, held_out.losses
-    if classes is None or len(classes) != 2 or wrong is None or losses.sum() == 0:
+    classes, wrong, losses = np.asarray(held_out.classes), held_out.wrong, held_out.losses
+    unit = held_out.unit
+    if len(classes) != 2 or wrong is None or losses.sum() == 0:
         return None
-    costs = 1.0 - np.eye(2) if held_out.costs is None else held_out.costs
+    costs = cost_by_class(held_out)
     truth, answer = (
         np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
     )
@@ -283,14 +273,14 @@ def measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
     gain = relative_gain(
         losses,
         costs[truth, np.where(flipped, 1 - answer, answer)],
-        units=group_codes(held_out),
+        units=unit_codes(held_out),
         fits=held_out.splits,
-        counts=held_out.unit.is_share,
+        counts=unit.is_share,
     )
-    n_flipped, n_wrong = int(flipped.sum()), int(mistaken(held_out)[flipped].sum())
+    n_flipped, n_wrong = int(flipped.sum()), int((truth != answer)[flipped].sum())
     rows = "1 row" if n_flipped == 1 else f"{number(n_flipped)} rows"
     reason = "the other class is more likely than the model's answer"
-    if not held_out.unit.is_share:
+    if not unit.is_share:
         reason = "the other class is expected to cost less than the model's answer"
     conclusion = ""
     if gain.low <= 0:
@@ -305,5 +295,5 @@ def measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
         "low": gain.low,
         "high": gain.high,
         "sentence": f"On {rows}, {reason}. Flipping {'this answer' if n_flipped == 1 else 'these answers'} would make "
-        f"{gain.amount(held_out.unit)}.{conclusion} This report does not flip them.",
+        f"{change_words(gain, GAIN_CONFIDENCE, unit.less, unit.more)}.{conclusion} This report does not flip them.",
     }

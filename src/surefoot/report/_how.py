@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
 from surefoot._tables import count_rows
-from surefoot._typing import Split
+from surefoot._typing import Floats, Split
 from surefoot._words import number, plural
 from surefoot.error_estimation import HeldOut
 
@@ -60,7 +60,7 @@ def describe_data(
 ) -> dict[str, Any]:
     """Size of the table, shares of its classes, and how its rows were held out; `cv` is that of the report."""
     held_out: HeldOut = error_estimator.held_out_
-    labels, counts = np.unique(y, return_counts=True) if held_out.classes is not None else ((), ())
+    labels, counts = np.unique([] if held_out.classes is None else y, return_counts=True)
     return {
         "name": name or "the table",
         "n_rows": len(y),
@@ -76,9 +76,10 @@ def describe_data(
 
 
 def _about_holding_out(error_estimator: Any, splits: list[Split], cv: Any) -> str:
+    holds_out_later = all(train.max() < test.min() for train, test in splits)
     if isinstance(error_estimator.estimator, FrozenEstimator):
         return "The model was used as it is, not fitted again: no row here may be one that it was trained on."
-    if _holds_out_later_rows(splits):
+    if holds_out_later:
         n_first = number(len(splits[0][0]))
         return (
             f"Each row was predicted by a model of earlier rows only ({len(splits)} folds in the order of time); the "
@@ -92,16 +93,12 @@ def _about_holding_out(error_estimator: Any, splits: list[Split], cv: Any) -> st
     return f"Rows were held out in {len(splits)} folds, drawn at random (shuffled)."
 
 
-def _holds_out_later_rows(splits: list[Split]) -> bool:
-    return all(train.max() < test.min() for train, test in splits)
-
-
 def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any] | None:
     """Rows of classes too rare to be held out, these classes, and a sentence; None if there are none.
 
     Rows that a splitter of the user leaves out are not meant.
     """
-    n_rows = len(y) - len(held_out)
+    n_rows = len(y) - len(held_out.rows)
     if n_rows == 0 or not (cv is None or isinstance(cv, Integral)):
         return None
     rest = np.delete(y, held_out.rows)
@@ -112,9 +109,7 @@ def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any
         names = [*names[:MOST_CLASSES], f"{number(len(names) - MOST_CLASSES)} more"]
     which = f"the class{'es' if len(names) > 1 else ''} {', '.join(names)}"
     few = f"too few rows have {which}"
-    if (
-        held_out.groups is not None
-    ):  # a class may have too few groups even if one of them is held out
+    if held_out.groups is not None:  # a class may have too few groups even if one is held out
         few = f"too few groups have {which if names else 'one of their classes'}, and a group is held out as a whole"
     are, they = ("is", "it is") if n_rows == 1 else ("are", "they are")
     sentence = (
@@ -138,20 +133,20 @@ def describe_how(
     held_out: HeldOut = error_estimator.held_out_
     refits = not isinstance(error_estimator.estimator, FrozenEstimator)
     n_reference = len(error_estimator.reference_rows_)
-    caveats = {
-        SEEN_BY_NONE: True,
-        f"{PROMISED} {EXACT}" if held_out.unit.is_share else PROMISED: True,
-        _about_costs(held_out): held_out.costs is not None,
-        REFITTED: refits,
-        LATER: _holds_out_later_rows(splits),
-        MEAN_ERRORS: held_out.classes is None,
-        GROUPED: held_out.groups is not None,
-        f"Neighbours are searched among {number(n_reference)} rows drawn at random.": n_reference
-        < n_rows,
-    }
+    sampled = f"Neighbours are searched among {number(n_reference)} rows drawn at random."
+    caveats = [
+        SEEN_BY_NONE,
+        f"{PROMISED} {EXACT}" if held_out.unit.is_share else PROMISED,
+        "" if held_out.costs is None else _about_costs(held_out.costs, held_out.classes),
+        REFITTED if refits else "",
+        LATER if all(train.max() < test.min() for train, test in splits) else "",
+        MEAN_ERRORS if held_out.classes is None else "",
+        "" if held_out.groups is None else GROUPED,
+        sampled if n_reference < n_rows else "",
+    ]
     sizes = {
         "rows": n_rows,
-        "rows predicted out of fold": len(held_out),
+        "rows predicted out of fold": len(held_out.rows),
         "models fitted on parts of the rows": len(splits) if refits else 0,
         "rows among which neighbours are searched": n_reference,
         "rows on the map and in the table": n_map,
@@ -160,18 +155,15 @@ def describe_how(
         "random_state": error_estimator.random_state,
         **describe_run(
             sizes,
-            [caveat for caveat, applies in caveats.items() if applies],
+            [caveat for caveat in caveats if caveat],
             seconds=seconds,
             command=command or "ReliabilityReport(estimator, X, y).write_html(...)",
         ),
     }
 
 
-def _about_costs(held_out: HeldOut) -> str:
+def _about_costs(costs: Floats, classes: Any) -> str:
     """Sentence with the costs other than 1, the largest first."""
-    if held_out.costs is None or held_out.classes is None:
-        return ""
-    costs, classes = held_out.costs, held_out.classes
     others = np.argwhere(costs != 1.0 - np.eye(len(classes)))
     ranked = [
         f"“{classes[i]}” predicted as “{classes[j]}” {number(float(costs[i, j]))}"

@@ -17,16 +17,16 @@ from surefoot._models import fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask, Split
-from surefoot._words import enumerated, number
+from surefoot._words import change_words, enumerated, number
 from surefoot.active_learning import query
 from surefoot.error_estimation import HeldOut
 from surefoot.report._rows import row_labels
 from surefoot.report._statistics import (
+    GAIN_CONFIDENCE,
     WORTH_A_CHANGE,
-    Gain,
-    group_codes,
     losses_of,
     relative_gain,
+    unit_codes,
 )
 from surefoot.resampling import HoldoutSplit
 
@@ -144,10 +144,35 @@ def find_improvements(
     return list(improvements.values())
 
 
-def _measured(
-    gain: Gain, sentence: str, *, at_full_size: bool, of: str = "its error"
+def _measure(
+    held_out: HeldOut,
+    before: Floats,
+    after: Floats,
+    sentence: str,
+    *,
+    at_full_size: bool = True,
+    fits: Ints | None = None,
+    of: str = "its error",
 ) -> Improvement:
-    """Improvement with its gain, a share of `of`; the sentence also says why there is none, or none that is certain."""
+    """Improvement with its gain, a share of the sum of the losses `before`.
+
+    `{}` in the sentence stands for the gain, and further words say why there is none, or none that is certain. `fits`
+    numbers the fits that losses come from, by default the folds. `of` is what the losses are.
+    """
+    if before.sum() == 0:
+        raise NotMeasurableError(
+            "It made no mistake on these rows, so that nothing is left to gain."
+        )
+    unit, is_error = held_out.unit, of == "its error"
+    gain = relative_gain(
+        before,
+        after,
+        units=unit_codes(held_out),
+        fits=held_out.splits if fits is None else fits,
+        counts=unit.is_share and is_error,
+    )
+    words = (unit.less, unit.more) if is_error else ("lower", "higher")
+    sentence = sentence.format(change_words(gain, GAIN_CONFIDENCE, *words))
     if gain.verdict == "cannot tell":
         sentence += " The rows are too few to tell."
     elif gain.verdict == "would not help" and gain.high <= 0:
@@ -163,18 +188,6 @@ def _measured(
         "at_full_size": at_full_size,
         "sentence": sentence,
     }
-
-
-def _gain(
-    held_out: HeldOut, before: Floats, after: Floats, fits: Ints | None = None, *, counts: bool
-) -> Gain:
-    """Gain from losses of the held-out rows before and after a change; `fits` numbers the fits, else the folds."""
-    if before.sum() == 0:
-        raise NotMeasurableError(
-            "It made no mistake on these rows, so that nothing is left to gain."
-        )
-    fits = held_out.splits if fits is None else fits
-    return relative_gain(before, after, units=group_codes(held_out), fits=fits, counts=counts)
 
 
 def _next_rows(error_estimator: Any, X_unlabelled: Any) -> list[int]:
@@ -199,12 +212,9 @@ def _recalibrate(held_out: HeldOut, brier: dict[str, Floats] | None) -> Improvem
     before, after = brier["before"], brier["after"]
     if before.sum() == 0:
         raise NotMeasurableError("Its probabilities are all 0 or 1, and right.")
-    gain = _gain(held_out, before, after, counts=False)
-    sentence = (
-        f"Recalibration would make the Brier score {gain.words('lower', 'higher')}, from {number(before.mean())} to "
-        f"{number(after.mean())}."
-    )
-    return _measured(gain, sentence, at_full_size=True, of="its Brier score")
+    means = f"from {number(before.mean())} to {number(after.mean())}"
+    sentence = f"Recalibration would make the Brier score {{}}, {means}."
+    return _measure(held_out, before, after, sentence, of="its Brier score")
 
 
 def _correct(error_estimator: Any, y: NDArray[Any]) -> Improvement:
@@ -213,10 +223,8 @@ def _correct(error_estimator: Any, y: NDArray[Any]) -> Improvement:
     if held_out.losses.sum() == 0:
         raise NotMeasurableError("It makes no error that could be corrected.")
     corrected = held_out.prediction + error_estimator.held_out_corrections(y)
-    gain = _gain(held_out, held_out.losses, losses_of(held_out, corrected), counts=False)
-    amount = gain.amount(held_out.unit)
-    sentence = f"With the expected residual added to each prediction, it would make {amount}."
-    return _measured(gain, sentence, at_full_size=True)
+    sentence = "With the expected residual added to each prediction, it would make {}."
+    return _measure(held_out, held_out.losses, losses_of(held_out, corrected), sentence)
 
 
 class OtherModels:
@@ -227,7 +235,6 @@ class OtherModels:
 
     def __init__(self, error_estimator: Any, n_rows: int) -> None:
         self.held_out: HeldOut = error_estimator.held_out_
-        self.unit = self.held_out.unit
         own = kind_of_model(split_model(error_estimator.estimator)[1])
         self.losses = {
             name: losses_of(self.held_out, prediction)
@@ -243,21 +250,17 @@ class OtherModels:
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one."""
         best = self._best_elsewhere(without=1)
-        gain = _gain(self.held_out, self.held_out.losses, best, counts=self.unit.is_share)
         name = self.names[min(self.losses, key=lambda name: float(self.losses[name].mean()))]
-        sentence = f"{name[0].upper()}{name[1:]} in its place would make {gain.amount(self.unit)}."
-        return _measured(gain, sentence + self.note, at_full_size=not self.note)
+        sentence = f"{name[0].upper()}{name[1:]} in its place would make {{}}.{self.note}"
+        own, is_full = self.held_out.losses, not self.note
+        return _measure(self.held_out, own, best, sentence, at_full_size=is_full)
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, over the one that is best alone."""
-        alone = self._best_elsewhere()
-        gain = _gain(self.held_out, alone, self._best_on_each_row(), counts=self.unit.is_share)
+        alone, chosen = self._best_elsewhere(), self._best_on_each_row()
         models = enumerated(["this model", *self.names.values()])
-        sentence = (
-            f"Picking the best of {models} for each row would make {gain.amount(self.unit)} than the best of them "
-            "alone."
-        )
-        return _measured(gain, sentence + self.note, at_full_size=not self.note)
+        sentence = f"Picking the best of {models} for each row would make {{}} than the best of them alone.{self.note}"
+        return _measure(self.held_out, alone, chosen, sentence, at_full_size=not self.note)
 
     def _best_elsewhere(self, without: int = 0) -> Floats:
         """Losses of the model that has the least loss on the rows of the other folds, `without` the first ones."""
@@ -265,10 +268,10 @@ class OtherModels:
             raise NotMeasurableError("No other model was fitted on the folds of this one.")
         if self.held_out.losses.sum() == 0:
             raise NotMeasurableError(
-                f"It made no mistake on {number(len(self.held_out))} rows, so that none can be better."
+                f"It made no mistake on {number(len(self.held_out.rows))} rows, so that none can be better."
             )
         losses = np.array([self.held_out.losses, *self.losses.values()])[without:]
-        best = np.empty(len(self.held_out))
+        best = np.empty(len(self.held_out.rows))
         for here in self._folds():
             best[here] = losses[losses[:, ~here].mean(axis=1).argmin(), here]
         return best
@@ -293,7 +296,7 @@ class OtherModels:
         """Rows of each fold; a single fold is halved by its groups, or rows."""
         splits = self.held_out.splits
         if len(np.unique(splits)) == 1:
-            splits = group_codes(self.held_out) % 2
+            splits = unit_codes(self.held_out) % 2
         return [splits == fold for fold in np.unique(splits)]
 
 
@@ -323,7 +326,6 @@ class Refits:
     ) -> None:
         self.estimator = error_estimator.estimator
         self.held_out: HeldOut = error_estimator.held_out_
-        self.unit = self.held_out.unit
         self.X, self.y, self.groups = X, y, groups
         # Where rows are held out in time, the last splits have the most training rows.
         n_folds = n_refits(len(y)) // FITS_OF_A_FOLD
@@ -333,38 +335,32 @@ class Refits:
     def grow(self) -> Improvement:
         """Gain of all training rows of a fold over half of them."""
         part, losses = self.fits
-        both = part.take(np.tile(np.arange(len(part)), 2))
+        both = part.take(np.tile(np.arange(len(part.rows)), 2))
         halves = np.append(losses["first half"], losses["second half"])
-        fits = 2 * both.splits + np.repeat([0, 1], len(part))
-        gain = _gain(both, halves, both.losses, fits, counts=self.unit.is_share)
-        return _measured(
-            gain,
-            f"Fitting on {number(len(self.folds[-1][1]))} rows instead of half of them led to "
-            f"{gain.amount(self.unit)}. If this trend continues, twice as many rows would gain at most about as much.",
-            at_full_size=False,
+        fits = 2 * both.splits + np.repeat([0, 1], len(part.rows))
+        sentence = (
+            f"Fitting on {number(len(self.folds[-1][1]))} rows instead of half of them led to {{}}. If this trend "
+            "continues, twice as many rows would gain at most about as much."
         )
+        return _measure(both, halves, both.losses, sentence, at_full_size=False, fits=fits)
 
     def label(self) -> Improvement:
         """Gain of labels for the most doubtful rows over as many for random rows."""
         part, losses = self.fits
-        gain = _gain(part, losses["drawn"], losses["asked"], counts=self.unit.is_share)
         why = "expected to be furthest off" if part.classes is None else "least sure"
-        return _measured(
-            gain,
+        sentence = (
             f"Starting from {number(len(self.folds[-1][1]) // 2)} labels, 25 % more for the rows where it is {why} "
-            f"would lead to {gain.amount(self.unit)} than as many for random rows.",
-            at_full_size=False,
+            "would lead to {} than as many for random rows."
         )
+        return _measure(part, losses["drawn"], losses["asked"], sentence, at_full_size=False)
 
     def average(self) -> Improvement:
         """Gain of the average of three fits, on all training rows and on each half, over the first."""
         part, losses = self.fits
-        gain = _gain(part, part.losses, losses["averaged"], counts=self.unit.is_share)
-        return _measured(
-            gain,
-            f"The average of three fits, on all rows and on each half of them, would lead to {gain.amount(self.unit)}.",
-            at_full_size=True,
+        sentence = (
+            "The average of three fits, on all rows and on each half of them, would lead to {}."
         )
+        return _measure(part, part.losses, losses["averaged"], sentence)
 
     @cached_property
     def fits(self) -> tuple[HeldOut, dict[str, Floats]]:
@@ -376,14 +372,15 @@ class Refits:
         if self.held_out.losses.sum() == 0:
             raise NotMeasurableError("It made no mistake, so that there is nothing to gain.")
         if min(len(train) for _, train in self.folds) < 2 * LEAST_ROWS:
-            n_rows = number(len(self.y))
-            raise NotMeasurableError(f"{n_rows} rows are too few to fit on parts of them.")
+            raise NotMeasurableError(
+                f"{number(len(self.y))} rows are too few to fit on parts of them."
+            )
         splits = self.held_out.splits
         places = [np.flatnonzero(splits == fold) for fold, _ in self.folds]
-        parts = [self.held_out.take(rows) for rows in places]
         try:
             fits = [
-                self._refit(part, train) for part, (_, train) in zip(parts, self.folds, strict=True)
+                self._refit(self.held_out.take(rows), train)
+                for rows, (_, train) in zip(places, self.folds, strict=True)
             ]
         except ValueError as error:
             raise NotMeasurableError(
@@ -428,19 +425,19 @@ class Refits:
 
     def _averaged(self, part: HeldOut, models: list[Any], table: Any) -> NDArray[Any]:
         """Mean prediction of the held-out model and the others, by mean probabilities, or the vote of classes."""
-        classes = part.classes
+        classes, probabilities = part.classes, part.probabilities
         if classes is None:
             others = [predict_labels(model, table) for model in models]
             return np.mean([part.prediction, *others], axis=0)
-        votes = np.zeros((len(part), len(classes)))
+        # The model of all rows decides where two without probabilities disagree.
+        own = (
+            1.5 * (part.prediction[:, None] == classes) if probabilities is None else probabilities
+        )
+        votes = np.zeros(own.shape)
         for model in models:
             known = np.searchsorted(classes, model.classes_)
-            if part.probabilities is not None:
-                votes[:, known] += np.asarray(model.predict_proba(table))
-            else:
+            if probabilities is None:
                 votes[:, known] += predict_labels(model, table)[:, None] == model.classes_
-        if part.probabilities is not None:
-            votes += part.probabilities
-        else:  # the model of all rows decides where two disagree
-            votes += 1.5 * (part.prediction[:, None] == classes)
-        return np.asarray(classes[votes.argmax(axis=1)])
+            else:
+                votes[:, known] += np.asarray(model.predict_proba(table))
+        return np.asarray(classes[(votes + own).argmax(axis=1)])

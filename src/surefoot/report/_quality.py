@@ -8,13 +8,13 @@ from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
-from surefoot.error_estimation import HeldOut, IndividualErrorRegressor
+from surefoot.error_estimation import HeldOut
 from surefoot.metrics import interval_width, smooth_calibration_error
 from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report._statistics import (
     finite,
-    group_codes,
     jackknife_interval,
+    unit_codes,
     wilson_interval,
     with_interval,
 )
@@ -71,11 +71,9 @@ def describe_probabilities(
     recalibrated: Floats | None,
     brier: dict[str, Floats] | None,
     random_state: int,
-) -> dict[str, Any] | None:
+) -> dict[str, Any]:
     """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
-    classes = held_out.classes
-    if classes is None:
-        return None
+    classes = np.asarray(held_out.classes)
     if held_out.probabilities is None:
         return {"sentence": "The model gives no probabilities, only scores of its classes."}
     if recalibrated is None or brier is None:
@@ -83,8 +81,8 @@ def describe_probabilities(
             "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."
         }
     forecasts = {
-        "before": as_forecast(held_out.probabilities, held_out.truth, classes),
-        "after": as_forecast(recalibrated, held_out.truth, classes),
+        "before": _as_forecast(held_out.probabilities, held_out.truth, classes),
+        "after": _as_forecast(recalibrated, held_out.truth, classes),
     }
     errors = {
         name: smooth_calibration_error(outcomes, forecast)
@@ -106,14 +104,14 @@ def describe_probabilities(
     else:
         sentence += f"; after recalibration, by {percent(errors['after'])}."
     return {
-        **{name: reliability(*forecast) for name, forecast in forecasts.items()},
+        **{name: _reliability(*forecast) for name, forecast in forecasts.items()},
         "smooth_calibration_error": errors,
         "brier": {name: float(scores.mean()) for name, scores in brier.items()},
         "sentence": sentence,
     }
 
 
-def as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tuple[Floats, Floats]:
+def _as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tuple[Floats, Floats]:
     """Forecast probabilities (of the second of two classes, or of the most probable class) and outcomes, 0 or 1."""
     if len(classes) == 2:
         return probabilities[:, 1], (truth == classes[1]).astype(np.float64)
@@ -121,7 +119,7 @@ def as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tup
     return probabilities.max(axis=1), (classes[top] == truth).astype(np.float64)
 
 
-def reliability(forecast: Floats, outcomes: Floats) -> dict[str, list[float]]:
+def _reliability(forecast: Floats, outcomes: Floats) -> dict[str, list[float]]:
     """Mean forecast and observed share in bins of about equal numbers of rows, with 95 % intervals."""
     n_bins = int(np.clip(len(forecast) // LEAST_IN_A_BIN, 1, MOST_BINS))
     parts = np.array_split(np.argsort(forecast, kind="stable"), n_bins)
@@ -139,17 +137,15 @@ def reliability(forecast: Floats, outcomes: Floats) -> dict[str, list[float]]:
 
 def describe_predictions(
     held_out: HeldOut, labels: Ints, confidence: float, random_state: int
-) -> dict[str, Any] | None:
-    """R², RMSE and MAE, points to draw, residuals and coverage by prediction; None for a classifier.
+) -> dict[str, Any]:
+    """R², RMSE and MAE of a regressor, points to draw, residuals and coverage by prediction.
 
     `labels` are those of all rows of the table.
     """
-    if held_out.classes is not None:
-        return None
     truth, predicted = (
         np.asarray(values, dtype=np.float64) for values in (held_out.truth, held_out.prediction)
     )
-    n_rows, units = len(truth), group_codes(held_out)
+    n_rows, units = len(truth), unit_codes(held_out)
     sample = np.arange(n_rows)
     about = "Each point is a held-out row."
     if n_rows > MOST_POINTS:
@@ -234,7 +230,7 @@ def _by_prediction(
     """
     inside: Mask | None = None
     if intervals is not None and np.isfinite(intervals).all():
-        inside = contains_truth(truth, intervals)
+        inside = _contains_truth(truth, intervals)
     n_parts = int(np.clip(len(predicted) // LEAST_IN_A_PART, 1, N_PARTS))
     limits = np.quantile(predicted, np.arange(1, n_parts) / n_parts)
     places = np.searchsorted(limits, predicted, side="left")
@@ -261,23 +257,22 @@ def _by_prediction(
     return parts
 
 
-def contains_truth(truth: NDArray[Any], intervals: Floats) -> Mask:
+def _contains_truth(truth: NDArray[Any], intervals: Floats) -> Mask:
     """Mask of the intervals that contain the true value."""
     return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
 
 
-def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any] | None:
-    """Coverage and width of held-out intervals at several confidences; None for a classifier."""
-    if not isinstance(error_estimator, IndividualErrorRegressor):
-        return None
-    held_out = error_estimator.held_out_
+def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any]:
+    """Coverage and width of a regressor's held-out intervals at several confidences."""
+    held_out: HeldOut = error_estimator.held_out_
+    n_rows = len(held_out.rows)
     intervals = {c: error_estimator.held_out_intervals(c) for c in CONFIDENCES}
-    inside = {c: contains_truth(held_out.truth, ends) for c, ends in intervals.items()}
+    inside = {c: _contains_truth(held_out.truth, ends) for c, ends in intervals.items()}
     counts = np.array([mask.sum() for mask in inside.values()])
-    low, high = wilson_interval(counts, len(held_out), confidence)
+    low, high = wilson_interval(counts, n_rows, confidence)
     width = [finite(interval_width(ends)) for ends in intervals.values()]
     # Width of conformal intervals that are equally wide for all rows: twice a quantile of the losses.
-    ranks = [int(np.ceil(c * (len(held_out) + 1) - 1e-9)) for c in CONFIDENCES]
+    ranks = [int(np.ceil(c * (n_rows + 1) - 1e-9)) for c in CONFIDENCES]
     sizes = np.sort(np.append(held_out.losses, np.inf))
     constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
     shown, widths = CONFIDENCES.index(SHOWN), np.diff(intervals[SHOWN])[:, 0]
@@ -286,7 +281,7 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
     return {
         "confidence": list(CONFIDENCES),
         "interval_confidence": confidence,
-        "coverage": (counts / len(held_out)).tolist(),
+        "coverage": (counts / n_rows).tolist(),
         "low": low.tolist(),
         "high": high.tolist(),
         "width": width,

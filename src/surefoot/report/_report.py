@@ -3,6 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -16,17 +17,20 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
-from surefoot._crossfit import known_classes
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._splits import resolve_cv
-from surefoot._tables import as_table, count_rows
+from surefoot._tables import as_table, count_rows, take_rows
 from surefoot._typing import Split
-from surefoot._validation import check_number, check_share
+from surefoot._validation import check_number, check_share, known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
-from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot.error_estimation import (
+    HeldOut,
+    IndividualErrorClassifier,
+    IndividualErrorRegressor,
+)
 from surefoot.report._answer import describe_answering
 from surefoot.report._checks import check_ignored, describe_checks
 from surefoot.report._classes import describe_classes
@@ -39,10 +43,9 @@ from surefoot.report._quality import (
     describe_probabilities,
     recalibrate,
 )
-from surefoot.report._regions import describe_regions
 from surefoot.report._rows import choose_rows, describe_rows, row_labels, row_table
-from surefoot.report._slices import check_by, describe_slices
 from surefoot.report._verdict import give_numbers, give_verdict
+from surefoot.report._where import check_by, describe_regions, describe_slices
 
 # Folds of the progress bar's plan where `cv` is a splitter, whose number is known only with the rows.
 USUAL_FOLDS = 5
@@ -64,8 +67,15 @@ class WrittenPage(ABC):
     """Base of reports that are pages: one HTML file, or an iframe in a notebook."""
 
     @abstractmethod
+    def summarize(self) -> dict[str, Any]:
+        """Content of the page as a plain dict."""
+
     def _page(self) -> str:
-        """HTML of the page."""
+        """HTML of the page; a missing package is noticed before anything is computed."""
+        with needed_for("The page", "report"):
+            from surefoot.report.page import render  # noqa: PLC0415 - a summary needs no page
+
+        return render(self.summarize())
 
     def write_html(self, path: Any) -> Path:
         """Write the page, one file that opens offline; an older file is replaced only when the new one is complete.
@@ -119,14 +129,14 @@ class ReliabilityReport(WrittenPage):
         and for costs.
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order of the sorted
-        classes. All figures are then costs.
+        classes. All errors are then costs.
     by : column name, list of them, or dict of name to array-like of shape (n_rows,), default=None
         Columns of X, or other columns, whose groups are compared with each other.
     ignore : iterable of str, default=()
         Checks of the table to leave out: those of :func:`surefoot.checks.check_table` ("leak", "duplicate", "entity",
         "order", "identifier", "equal"), and "labels", the labels that may be wrong.
     confidence : float, default=0.95
-        Confidence of promises, and of the intervals around figures.
+        Confidence of promises, and of the intervals around numbers.
     max_reference_rows : int, default=5_000
         Most rows among which neighbours are searched.
     random_state : int, default=0
@@ -200,7 +210,10 @@ class ReliabilityReport(WrittenPage):
 
     def __repr__(self) -> str:
         """Model, size of the table and headline, or that nothing is computed yet; nothing is computed here."""
-        about = f"{model_name(self.estimator)} on {self.name or 'the table'}: {table_size(self.X)}"
+        shape = np.shape(self.X)
+        n_rows, n_columns = shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1
+        size = f"{plural(int(n_rows), 'row')}, {plural(int(n_columns), 'column')}"
+        about = f"{model_name(self.estimator)} on {self.name or 'the table'}: {size}"
         summary = self.__dict__.get("_summary")  # there once it is computed
         state = "not computed yet" if summary is None else summary["verdict"]["headline"]
         return f"ReliabilityReport({about})\n{state}"
@@ -230,19 +243,11 @@ class ReliabilityReport(WrittenPage):
         with needed_for("to_frame", "report"):
             import pandas as pd  # noqa: PLC0415 - only this method needs it
 
-        X, _, _, error_estimator, promise = self._fitted
-        return pd.DataFrame(row_table(error_estimator.held_out_, row_labels(X), promise))
-
-    def _page(self) -> str:
-        """HTML of the page; a missing package is noticed before the rows are judged."""
-        with needed_for("The page", "report"):
-            from surefoot.report.page import render  # noqa: PLC0415 - a summary needs no page
-
-        return render(self.summarize())
+        return pd.DataFrame(row_table(self._fitted[1], row_labels(as_table(self.X))))
 
     @cached_property
-    def _fitted(self) -> tuple[Any, NDArray[Any], list[Split], Any, Promise]:
-        """Table, targets, splits, the error estimator fitted on them, and the promise of its held-out rows."""
+    def _fitted(self) -> tuple[Any, HeldOut, Promise, list[Split]]:
+        """Error estimator, its held-out rows (with those that the promise answers), the promise, and the splits."""
         X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
         classes = known_classes(self.estimator, y) if classifies else None
@@ -267,18 +272,15 @@ class ReliabilityReport(WrittenPage):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         ).fit(X, y, groups=self.groups)
-        held_out = error_estimator.held_out_
-        if len(np.unique(held_out.rows)) < len(held_out):
+        held_out: HeldOut = error_estimator.held_out_
+        if len(np.unique(held_out.rows)) < len(held_out.rows):
             raise ValueError(
                 "cv holds a row out more than once, and a report counts each row once."
             )
         promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
-        return X, y, splits, error_estimator, promise
-
-    @cached_property
-    def _summary(self) -> dict[str, Any]:
-        with following(self._plan()):
-            return self._describe()
+        if promise.kept:
+            held_out = replace(held_out, accepted=promise.accepted(held_out.error))
+        return error_estimator, held_out, promise, splits
 
     def _plan(self) -> Plan | None:
         """Plan of the steps that the progress bar shows; None if nothing is to be shown.
@@ -299,32 +301,52 @@ class ReliabilityReport(WrittenPage):
         }
         return Plan(steps, STEP_COSTS, STEP_WORDS, show)
 
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        with following(self._plan()):
+            return self._describe()
+
     def _describe(self) -> dict[str, Any]:
-        started, seed, is_asked = time.perf_counter(), self.random_state, self.max_risk is not None
-        by = check_by(self.by, as_table(self.X))  # a wrong column is noticed before rows are judged
+        """Dict of all sections."""
+        started, X, y = time.perf_counter(), as_table(self.X), column_or_1d(self.y)
+        by = check_by(self.by, X)  # a wrong column is noticed before rows are judged
         ignore = check_ignored(self.ignore)
-        X, y, splits, error_estimator, promise = self._fitted
-        held_out, labels = error_estimator.held_out_, row_labels(X)
+        error_estimator, held_out, promise, splits = self._fitted
+        seed, confidence, is_asked = self.random_state, self.confidence, self.max_risk is not None
+        labels, is_classification = row_labels(X), held_out.classes is not None
         checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
         answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
-        classes = describe_classes(held_out, promise)
-        recalibrated = recalibrate(held_out, seed)
-        brier = brier_scores(held_out, recalibrated)
-        probabilities = describe_probabilities(held_out, recalibrated, brier, seed)
-        intervals = describe_intervals(error_estimator, self.confidence)
-        predictions = describe_predictions(held_out, labels, self.confidence, seed)
+        classes = probabilities = brier = predictions = intervals = None
+        if is_classification:
+            classes = describe_classes(held_out, confidence)
+            recalibrated = recalibrate(held_out, seed)
+            brier = brier_scores(held_out, recalibrated)
+            probabilities = describe_probabilities(held_out, recalibrated, brier, seed)
+        else:
+            predictions = describe_predictions(held_out, labels, confidence, seed)
+            intervals = describe_intervals(error_estimator, confidence)
         step_done("section")
         shown, n_sampled = choose_rows(held_out, seed)
-        regions = describe_regions(error_estimator, X, labels, shown, n_sampled)
         rows = describe_rows(
             error_estimator,
+            held_out,
             X,
             y,
             labels=labels,
-            promise=promise,
             shown=shown,
             n_sampled=n_sampled,
             from_command=self.command is not None,
+        )
+        held_out_X = take_rows(X, held_out.rows)
+        regions = describe_regions(
+            held_out,
+            held_out_X,
+            error_estimator.coordinates(take_rows(held_out_X, shown)),
+            labels,
+            shown=shown,
+            n_sampled=n_sampled,
+            has_columns=bool(rows["columns"]),
+            random_state=seed,
         )
         step_done("section")
         improvements = []
@@ -340,7 +362,7 @@ class ReliabilityReport(WrittenPage):
             )
         return {
             "numbers": give_numbers(held_out, len(y), answer, probabilities, intervals),
-            "task": "regression" if held_out.classes is None else "classification",
+            "task": "classification" if is_classification else "regression",
             "unit": held_out.unit.name,
             "target": self.target or "y",
             "model": model_name(self.estimator),
@@ -364,7 +386,7 @@ class ReliabilityReport(WrittenPage):
             "checks": checks,
             "answer": answer,
             "classes": classes,
-            "slices": describe_slices(held_out, by, promise),
+            "slices": describe_slices(held_out, by, confidence),
             "probabilities": probabilities,
             "predictions": predictions,
             "intervals": intervals,
@@ -407,10 +429,3 @@ def model_name(estimator: Any) -> str:
     ):  # a search
         estimator = estimator[-1] if isinstance(estimator, Pipeline) else estimator.estimator
     return type(estimator).__name__
-
-
-def table_size(X: Any) -> str:
-    """Number of rows and columns of a table of any kind, in words; texts have one column."""
-    shape = np.shape(X)
-    n_rows, n_columns = shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1
-    return f"{plural(int(n_rows), 'row')}, {plural(int(n_columns), 'column')}"

@@ -19,12 +19,10 @@ from surefoot._tables import (
     split_columns,
     take_rows,
 )
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Ints
 from surefoot._words import number
-from surefoot.abstention import Promise
-from surefoot.error_estimation import HeldOut, Judgement
+from surefoot.error_estimation import HeldOut
 from surefoot.report._answer import lead, own_doubt
-from surefoot.report._statistics import mistaken
 
 # JavaScript cannot represent larger whole numbers exactly.
 LARGEST_LABEL = 2**53
@@ -94,11 +92,9 @@ def choose_rows(held_out: HeldOut, random_state: int) -> tuple[Ints, int]:
     return np.concatenate([order[:MOST_DOUBTFUL], rest[np.sort(kept)]]), MOST_SAMPLED
 
 
-def row_table(held_out: HeldOut, labels: Ints, promise: Promise) -> dict[str, NDArray[Any]]:
+def row_table(held_out: HeldOut, labels: Ints) -> dict[str, NDArray[Any]]:
     """Columns of the table of held-out rows: those of `Judgement`, the truth and the losses."""
-    judgement: Judgement = promise.apply(held_out) if promise.kept else held_out
-    table = {"row": labels[held_out.rows], "truth": held_out.truth}
-    table |= judgement.to_arrays()
+    table = {"row": labels[held_out.rows], "truth": held_out.truth, **held_out.to_arrays()}
     table["loss"] = held_out.losses
     if held_out.probabilities is not None and (doubt := own_doubt(held_out)) is not None:
         table["own_error"] = doubt
@@ -107,18 +103,18 @@ def row_table(held_out: HeldOut, labels: Ints, promise: Promise) -> dict[str, ND
 
 def describe_rows(
     error_estimator: Any,
+    held_out: HeldOut,
     X: Any,
     y: NDArray[Any],
     *,
     labels: Ints,
-    promise: Promise,
     shown: Ints,
     n_sampled: int,
     from_command: bool,
 ) -> dict[str, Any]:
     """One item for each row shown, with its judgement, reasons and nearest rows."""
-    held_out: HeldOut = error_estimator.held_out_
-    every = row_table(held_out, labels, promise)
+    every, n_total = row_table(held_out, labels), len(held_out.rows)
+    is_classifier = held_out.classes is not None
     has_few = held_out.classes is None or len(held_out.classes) <= MOST_PROBABILITIES
     table = {
         name: column[shown]
@@ -127,19 +123,23 @@ def describe_rows(
     }
     rows = held_out.rows[shown]
     # Place of each row by its estimated error, the lowest first; equal ones as `choose_rows` has them.
-    rank = np.empty(len(held_out), dtype=np.intp)
-    rank[np.argsort(-held_out.error, kind="stable")[::-1]] = np.arange(len(held_out))
-    wrong = mistaken(held_out) if held_out.classes is not None else None
-    names, values = _cells(X, rows)
-    band, reasons = stability_band(held_out)[shown], _reasons(error_estimator, shown)
+    rank = np.empty(n_total, dtype=np.intp)
+    rank[np.argsort(-held_out.error, kind="stable")[::-1]] = np.arange(n_total)
+    wrong = held_out.prediction != held_out.truth
+    names, values = _cell_values(X, rows)
+    # Mean of the model's output within the row's Voronoi cell, and two standard deviations below and above; for a
+    # classifier the output is the probability of the predicted class against the second one.
+    output = lead(held_out) if is_classifier else held_out.scores[:, 0]
+    bands = (output + held_out.shift + held_out.spread * np.array([[-2], [0], [2]])).T[shown]
+    bands, reasons = expit(bands) if is_classifier else bands, _reasons(error_estimator, shown)
     nearest = _nearest_rows(error_estimator, X, y, labels, rows)
     items = [
         dict.fromkeys(OPTIONAL)
-        | {name: plain(column[i]) for name, column in table.items()}
+        | {name: json_value(column[i]) for name, column in table.items()}
         | {
             "rank": int(rank[place]),
-            "wrong": None if wrong is None else bool(wrong[place]),
-            "band": band[i].tolist(),
+            "wrong": bool(wrong[place]) if is_classifier else None,
+            "band": bands[i].tolist(),
             "against": reasons[i],
             "near": nearest[i],
             "values": values[i],
@@ -149,35 +149,23 @@ def describe_rows(
     fields = [*table, *(["accepted"] if "accepted" not in table else [])]
     everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
     n_columns = X.shape[1] if len(X.shape) == 2 else 0
-    sentence = f"All {number(len(held_out))} held-out rows, the highest estimated error first."
-    if len(shown) < len(held_out):
+    sentence = f"All {number(n_total)} held-out rows, the highest estimated error first."
+    if len(shown) < n_total:
         sentence = (
             f"The {number(len(shown) - n_sampled)} rows with the highest estimated error, then {number(n_sampled)} "
-            f"others drawn at random, of {number(len(held_out))}; {everywhere} has them all."
+            f"others drawn at random, of {number(n_total)}; {everywhere} has them all."
         )
     if 0 < len(names) < n_columns:
         sentence += f" The first {len(names)} of {number(n_columns)} columns are shown."
     return {
         "columns": names,
         "items": items,
-        "n_total": len(held_out),
+        "n_total": n_total,
         "fields": fields,
-        "glossary": _explain_columns([*every, *fields], fields, wrong is not None, everywhere),
+        "glossary": _explain_columns([*every, *fields], fields, is_classifier, everywhere),
         "everywhere": everywhere,
         "sentence": f"{sentence} Each row was predicted by a model that had not seen it.",
     }
-
-
-def stability_band(held_out: HeldOut) -> Floats:
-    """Lower end, middle and upper end of the model's output within each row's Voronoi cell, shape (n_rows, 3).
-
-    The mean, and two standard deviations below and above it; for a classifier the output is the probability of the
-    predicted class against the second one.
-    """
-    is_classifier = held_out.classes is not None
-    middle = (lead(held_out) if is_classifier else held_out.scores[:, 0]) + held_out.shift
-    ends = np.column_stack([middle + reach * held_out.spread for reach in (-2, 0, 2)])
-    return expit(ends) if is_classifier else ends
 
 
 def _reasons(error_estimator: Any, shown: Ints) -> list[list[dict[str, Any]]]:
@@ -206,28 +194,28 @@ def _nearest_rows(
         for row, others in zip(rows, near, strict=True)
     ]
     flat = np.array([other for others in kept for other in others], dtype=np.intp)
-    values = iter(_cells(X, flat)[1])
+    values = iter(_cell_values(X, flat)[1])
     return [
         [
-            {"row": int(labels[other]), "truth": plain(y[other]), "values": next(values)}
+            {"row": int(labels[other]), "truth": json_value(y[other]), "values": next(values)}
             for other in others
         ]
         for others in kept
     ]
 
 
-def _cells(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
+def _cell_values(X: Any, rows: Ints) -> tuple[list[str], list[list[Any]]]:
     """Names of the first columns, and their values in the given rows, as texts and numbers."""
     part = take_rows(X, rows)
-    if issparse(part) or len(column_names(part)) == 0:
+    names = [] if issparse(part) else column_names(part)[:MOST_COLUMNS]
+    if not names:
         return [], [[] for _ in rows]
-    names = column_names(part)[:MOST_COLUMNS]
     labels = [str(name) if is_frame(part) else f"column {name}" for name in names]
     columns = [as_objects(column) for column in split_columns(part)[:MOST_COLUMNS]]
-    return labels, [[plain(column[i]) for column in columns] for i in range(len(rows))]
+    return labels, [[json_value(column[i]) for column in columns] for i in range(len(rows))]
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Value for JSON: a number, a text, a boolean, or None for a missing value or an infinite number."""
     if is_missing(value):
         return None
@@ -247,18 +235,17 @@ def _explain_columns(
 
     The page's CSV may lack some: it has no probabilities if there are very many.
     """
-
-    def kind(name: str) -> str:
-        is_probability = is_classifier and name.startswith("probability_")
-        return "probability_<class>" if is_probability else name
-
+    kinds = {
+        name: "probability_<class>" if is_classifier and name.startswith("probability_") else name
+        for name in names
+    }
     about = OF_EITHER | (OF_CLASSES if is_classifier else OF_NUMBERS)
-    shown = {kind(name) for name in on_page}
+    shown = {kinds[name] for name in on_page}
     return [
         {
             "name": name,
             "about": about[name].format(everywhere=everywhere)
             + ("" if name in shown else f" (only in {everywhere}, because there are many classes)"),
         }
-        for name in dict.fromkeys(map(kind, names))
+        for name in dict.fromkeys(kinds.values())
     ]

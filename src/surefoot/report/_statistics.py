@@ -9,7 +9,6 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import LossUnit, percent
 from surefoot.error_estimation import HeldOut
 
 # Fewest units, such as groups of rows, on either side of a difference: fewer do not show how much units differ.
@@ -23,26 +22,25 @@ LEAST_GAIN = 0.02
 WORTH_A_CHANGE = 0.1
 
 
-def group_codes(held_out: HeldOut) -> Ints:
+def unit_codes(held_out: HeldOut) -> Ints:
     """Number of each held-out row's group, the unit that was sampled; without groups, each row has its own."""
     units = held_out.rows if held_out.groups is None else held_out.groups
     return np.unique(units, return_inverse=True)[1]
 
 
-def mistaken(held_out: HeldOut) -> Mask:
-    """Mask of the held-out predictions that differ from the target, whatever that costs."""
-    return np.asarray(held_out.prediction != held_out.truth)
+def cost_by_class(held_out: HeldOut) -> Floats:
+    """Cost of each predicted class (columns) by the true class (rows): 1 for every mistake unless costs were given."""
+    n_classes = len(np.asarray(held_out.classes))
+    return 1.0 - np.eye(n_classes) if held_out.costs is None else held_out.costs
 
 
 def losses_of(held_out: HeldOut, prediction: Any) -> Floats:
     """Losses of other predictions, or of a constant one, for the held-out rows: 0 or 1, costs, or sizes of errors."""
-    truth = held_out.truth
-    if held_out.classes is None:
-        return np.abs(prediction - truth)
-    if held_out.costs is None:
-        return np.asarray(prediction != truth, dtype=np.float64)
-    codes = (np.searchsorted(held_out.classes, labels) for labels in (truth, prediction))
-    return held_out.costs[tuple(codes)]
+    classes = held_out.classes
+    if classes is None:
+        return np.abs(prediction - held_out.truth)
+    codes = (np.searchsorted(classes, labels) for labels in (held_out.truth, prediction))
+    return cost_by_class(held_out)[tuple(codes)]
 
 
 def finite(value: float) -> float | None:
@@ -66,13 +64,11 @@ def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, flo
     independent rows. Where all rows or none are hits, each unit counts once.
     """
     values = np.asarray(hits, dtype=np.float64)
-    share, n_rows = float(values.mean()), len(values)
-    sums = _unit_sums(values - share, units)
-    n_counted = float(n_rows)
-    if len(sums) < n_rows:
-        variance = len(sums) / max(len(sums) - 1, 1) * float(sums @ sums) / n_rows**2
-        n_counted = share * (1 - share) / variance if variance > 0 else float(len(sums))
-        n_counted = min(max(n_counted, 1.0), float(n_rows))
+    share, n_counted = float(values.mean()), float(len(values))
+    variance, n_units = _variance_of_sum(values - share, units)
+    if n_units < len(values):
+        n_counted = share * (1 - share) * len(values) ** 2 / variance if variance else n_units
+        n_counted = min(max(n_counted, 1.0), float(len(values)))
     low, high = wilson_interval(share * n_counted, n_counted, confidence)
     return float(low), float(high)
 
@@ -80,24 +76,24 @@ def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, flo
 def mean_interval(values: Floats, units: Any, confidence: float) -> tuple[float, float]:
     """Ends of Student's interval of a mean; rows were sampled in units, such as groups."""
     mean = float(values.mean())
-    sums = _unit_sums(values - mean, units)
-    freedom = max(len(sums) - 1, 1)
-    spread = np.sqrt(len(sums) / freedom * float(sums @ sums)) / len(values)
-    reach = float(student.ppf((1 + confidence) / 2, freedom) * spread)
+    variance, n_units = _variance_of_sum(values - mean, units)
+    spread = np.sqrt(variance) / len(values)
+    reach = float(student.ppf((1 + confidence) / 2, max(n_units - 1, 1)) * spread)
     return mean - reach, mean + reach
 
 
-def _unit_sums(values: Floats, units: Any) -> Floats:
-    return np.bincount(np.unique(units, return_inverse=True)[1], values).astype(np.float64)
+def _variance_of_sum(values: Floats, units: Any) -> tuple[float, int]:
+    """Variance of the sum of values with mean 0 whose rows were sampled in units, and the number of units."""
+    sums = np.bincount(np.unique(units, return_inverse=True)[1], values)
+    return len(sums) / max(len(sums) - 1, 1) * float(sums @ sums), len(sums)
 
 
 def loss_interval(held_out: HeldOut, confidence: float) -> tuple[float, float]:
     """Ends of the interval of the mean loss: Wilson's for a share of independent rows, else from means of groups."""
     losses, is_share = held_out.losses, held_out.unit.is_share
     if held_out.groups is None and is_share:
-        ends = wilson_interval(losses.sum(), len(losses), confidence)
-        return float(ends[0]), float(ends[1])
-    low, high = mean_interval(losses, group_codes(held_out), confidence)
+        return share_interval(losses, held_out.rows, confidence)
+    low, high = mean_interval(losses, unit_codes(held_out), confidence)
     return max(0.0, low), min(high, 1.0) if is_share else high
 
 
@@ -136,8 +132,7 @@ def difference_interval(
         inside = np.append(inside, [True, True, False, False])
     mean, other = float(losses[inside].mean()), float(losses[~inside].mean())
     signed = np.where(inside, (losses - mean) / inside.sum(), (other - losses) / (~inside).sum())
-    sums = _unit_sums(signed, units)
-    spread = np.sqrt(len(sums) / (len(sums) - 1) * float(sums @ sums))
+    spread = np.sqrt(_variance_of_sum(signed, units)[0])
     reach = float(student.ppf((1 + confidence) / 2, n_least - 1)) * spread
     return mean - other - reach, mean - other + reach
 
@@ -194,17 +189,6 @@ class Gain(NamedTuple):
             return "helps"
         return "would not help" if self.high < WORTH_A_CHANGE else "cannot tell"
 
-    def words(self, less: str, more: str) -> str:
-        """Size and interval, such as "12 % fewer mistakes (90 % interval: 3 % to 20 %)"."""
-        sign, word = (1, less) if self.value >= 0 else (-1, more)
-        low, high = sorted((sign * self.low, sign * self.high))
-        interval = f"{percent(GAIN_CONFIDENCE)} interval: {percent(low)} to {percent(high)}"
-        return f"{percent(sign * self.value)} {word} ({interval})"
-
-    def amount(self, unit: LossUnit) -> str:
-        """Size and interval of a gain in a loss of this unit."""
-        return self.words(unit.less, unit.more)
-
 
 def relative_gain(
     before: Floats,
@@ -235,12 +219,12 @@ def relative_gain(
     mean = float(before.mean())
     value = float((before - after).mean()) / mean
     influence = (before - after - value * before) / mean
-    sums = _unit_sums(influence, units)
-    if counts:
-        sums = np.append(sums, [1 / mean, -1 / mean])
-    n_units = len(sums)
-    of_rows = n_units / (n_units - 1) * float(sums @ sums) / len(before) ** 2
     of_fits, freedom = _variance_between_fits(influence, fits)
+    if counts:
+        units = np.append(units, units.max() + np.arange(1, 3))
+        influence = np.append(influence, [1 / mean, -1 / mean])
+    variance, n_units = _variance_of_sum(influence, units)
+    of_rows = variance / len(before) ** 2
     total = of_rows + of_fits
     together = total**2 / (of_rows**2 / (n_units - 1) + of_fits**2 / freedom) if total else 1.0
     # Satterthwaite 1946, for the sum of both parts.

@@ -4,17 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._typing import Floats
 from surefoot._words import number, percent, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._quality import SHOWN
 from surefoot.report._statistics import (
-    group_codes,
+    cost_by_class,
     loss_interval,
     losses_of,
     mean_interval,
-    mistaken,
+    unit_codes,
 )
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
@@ -39,16 +38,22 @@ def give_verdict(
     `is_asked` says that the user asked for the risk of `promise`.
     """
     unit, losses, confidence = held_out.unit, held_out.losses, promise.confidence
-    best = best_constant(held_out)
-    mean, constant = float(losses.mean()), losses_of(held_out, best)
-    low, high = loss_interval(held_out, confidence)
-    name = "the median" if held_out.classes is None else f"“{best}”"
-    adds, checking = _knows_more(answer["augrc"]), _describe_checking(held_out, answer)
+    mean, (low, high) = float(losses.mean()), loss_interval(held_out, confidence)
+    # What is best to predict always: the median, the most frequent class, or the cheapest one.
+    if held_out.classes is None:
+        best, name = np.median(held_out.truth), "the median"
+    else:
+        costs = cost_by_class(held_out)[np.searchsorted(held_out.classes, held_out.truth)]
+        best = held_out.classes[costs.mean(axis=0).argmin()]
+        name = f"“{best}”"
+    constant = losses_of(held_out, best)
+    gained = mean_interval(constant - losses, unit_codes(held_out), confidence)
+    adds, checking = _ranks_better(answer["augrc"]), _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
     sentences = [
         *_about_checks(checks),
-        _about_baseline(held_out, constant, name, confidence),
+        _about_baseline(held_out, gained, name),
         checking["sentence"],
         _about_knowing(held_out, answer, adds),
         _about_answering(held_out, promise, answer, is_asked),
@@ -56,12 +61,8 @@ def give_verdict(
         *(each["sentence"] for each in helping[:1]),
     ]
     figures = [mean, low, high, float(constant.mean())]
-    headline = f"Off by {number(mean)} on average."
-    if held_out.costs is not None:
-        headline = f"An answer costs {number(mean)} on average."
-    if unit.is_share:
+    if unit.is_share:  # what is right is shown
         figures = [1 - figures[i] for i in (0, 2, 1, 3)]
-        headline = f"Right {percent(1 - mean)} of the time."
     value, low_end, high_end, baseline = map(unit.show, figures)
     ends = f"{low_end} to {high_end}, {percent(confidence)} confidence"
     answered, about = "–", "no risk can be promised"
@@ -70,7 +71,7 @@ def give_verdict(
         answered = percent(chosen["coverage"])
         about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
     return {
-        "headline": headline,
+        "headline": unit.headline.format(value),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
             {
@@ -92,9 +93,8 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     if "order" in items and not items["order"]["facts"]["sorted_by_target"]:
         sentences.append(f"{items['order']['sentence']} {items['order']['advice']}")
     if "leak" in items:
-        names = quoted(items["leak"]["columns"])
         sentences.append(
-            f"{names} may give the target away, and then every figure here is too good."
+            f"{quoted(items['leak']['columns'])} may give the target away, and then every figure here is too good."
         )
     if "entity" in items:
         column = items["entity"]["facts"]["column"]
@@ -111,21 +111,12 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def best_constant(held_out: HeldOut) -> Any:
-    """The most frequent class, the cheapest class, or the median: what is best to predict always."""
-    truth, classes = held_out.truth, held_out.classes
-    if classes is None:
-        return np.median(truth)
-    costs = 1.0 - np.eye(len(classes)) if held_out.costs is None else held_out.costs
-    return classes[costs[np.searchsorted(classes, truth)].mean(axis=0).argmin()]
+def _about_baseline(held_out: HeldOut, gained: tuple[float, float], name: str) -> str:
+    """Sentence for a model that is not clearly better than always predicting the same; else empty.
 
-
-def _about_baseline(
-    held_out: HeldOut, constant_losses: Floats, name: str, confidence: float
-) -> str:
-    """Sentence for a model that is not clearly better than always predicting the same; else empty."""
-    gained = constant_losses - held_out.losses
-    low, high = mean_interval(gained, group_codes(held_out), confidence)
+    `gained` is the interval of how much less the model loses than the constant prediction.
+    """
+    low, high = gained
     if low > 0 or held_out.losses.sum() == 0:
         return ""
     if high < 0:
@@ -137,7 +128,7 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, A
     """Sentence and figure on what a person catches who checks the tenth of the rows with the highest estimates."""
     total = held_out.unit.total.split(" ", 1)[1]
     if held_out.losses.sum() == 0:
-        nothing = held_out.unit.nothing.format(number(len(held_out)))
+        nothing = held_out.unit.nothing.format(number(len(held_out.rows)))
         figure = {"value": "–", "label": f"of its {total} caught", "about": "there is none"}
         return {"sentence": f"{nothing}: there is nothing to flag.", "figure": figure}
     at, shares = answer["coverage"].index(1 - CHECKED), answer["caught"]
@@ -157,7 +148,7 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, A
     }
 
 
-def _knows_more(augrc: dict[str, Any]) -> bool | None:
+def _ranks_better(augrc: dict[str, Any]) -> bool | None:
     """True if surefoot ranks rows better than own confidence, or chance; None if there is no clear difference."""
     if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
         return None
@@ -178,7 +169,7 @@ def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None)
     if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
         return "The estimated errors and the model's own confidence rank the rows equally well: no difference."
     if adds is None:
-        n_wrong = number(int(np.count_nonzero(mistaken(held_out))))
+        n_wrong = number(int(np.count_nonzero(held_out.prediction != held_out.truth)))
         return (
             "surefoot does not rank the rows measurably better than the model's own confidence, on "
             f"{n_wrong} mistakes."
@@ -211,7 +202,7 @@ def _about_answering(
             f"A risk of {show(asked.max_risk)} cannot be promised; a risk of {show(other['max_risk'])} can, for "
             f"{percent(other['coverage'])} of the rows, {confidence}."
         )
-    n_rows = number(len(held_out))
+    n_rows = number(answer["n_rows"])
     return f"No risk can be promised {confidence}: {n_rows} rows with so many errors are too few."
 
 
@@ -222,14 +213,15 @@ def give_numbers(
     probabilities: dict[str, Any] | None,
     intervals: dict[str, Any] | None,
 ) -> dict[str, float | int | None]:
-    """Figures of the verdict under names that stay the same; None where there is no such figure."""
+    """Numbers of the verdict, under names that stay the same; None for one that is not available."""
     low, high = loss_interval(held_out, answer["confidence"])
+    right = held_out.prediction == held_out.truth
     chosen = {} if answer["chosen"] is None else answer["promises"][answer["chosen"]]
     augrc, checked = answer["augrc"], probabilities or {}
     return {
         "n_rows": n_rows,
-        "n_held_out": len(held_out),
-        "accuracy": None if held_out.classes is None else float(1 - mistaken(held_out).mean()),
+        "n_held_out": len(held_out.rows),
+        "accuracy": None if held_out.classes is None else float(np.mean(right)),
         "error": float(held_out.losses.mean()),
         "error_low": low,
         "error_high": high,

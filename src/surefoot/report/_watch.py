@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_scalar
 
-from surefoot._optional import needed_for
 from surefoot._periods import as_times, check_every, period_name, period_starts
 from surefoot._tables import count_rows, take_rows
 from surefoot._validation import check_share
@@ -21,10 +20,9 @@ from surefoot.report._statistics import finite, loss_interval
 # Fewest rows that are compared with the held-out rows.
 LEAST_COMPARED = 20
 
-# Judgements, and cells of inputs, that are kept of all periods together, and the least and the most for each.
+# Judgements, and cells of inputs, that are kept of all periods together, and the least for each.
 ALL_JUDGED, ALL_CELLS = 250_000, 1_000_000
 LEAST_JUDGED, LEAST_INPUTS = 2_000, 500
-MOST_JUDGED, MOST_INPUTS = 20_000, 5_000
 
 # Name of all rows together, where a period is named.
 ALL_ROWS = "all rows"
@@ -117,7 +115,7 @@ class MonitoringReport(WrittenPage):
         self.name = name
         self.command = command
         self._began = time.perf_counter()
-        self._all = PeriodRows(error_estimator, self.promise)
+        self._all = PeriodRows(error_estimator)
         self._periods: dict[Any, PeriodRows] = {}
         self._n_without_time = 0
         self._summary: dict[str, Any] | None = None
@@ -146,12 +144,13 @@ class MonitoringReport(WrittenPage):
         if n_rows == 0:
             return self
         judgement = self.error_estimator.judge(X) if judgement is None else judgement
+        judgement = self.promise.apply(judgement)
         self._summary = None
-        if moments is None:
-            self._all.add(X, judgement)
-            return self
-        inputs = self._all.rows.read_inputs(X)  # once: each row is in two samples
+        # Inputs are read once if each row is in two samples.
+        inputs = None if moments is None else self._all.read_inputs(X)
         self._all.add(X, judgement, inputs)
+        if moments is None or inputs is None:
+            return self
         starts = period_starts(moments, self.every)
         self._n_without_time += int(np.isnat(starts).sum())
         for start in np.unique(starts[~np.isnat(starts)]):
@@ -167,12 +166,12 @@ class MonitoringReport(WrittenPage):
             n_columns = int(getattr(self.error_estimator, "n_features_in_", 1))
             n_inputs = ALL_CELLS // max(n_columns, 1) // n_periods
             sizes = {
-                "max_judged": min(max(ALL_JUDGED // n_periods, LEAST_JUDGED), MOST_JUDGED),
-                "max_inputs": min(max(n_inputs, LEAST_INPUTS), MOST_INPUTS),
+                "max_judged": min(max(ALL_JUDGED // n_periods, LEAST_JUDGED), self._all.max_judged),
+                "max_inputs": min(max(n_inputs, LEAST_INPUTS), self._all.max_inputs),
             }
             for period in self._periods.values():
-                period.rows.shrink(**sizes)
-            self._periods[start] = PeriodRows(self.error_estimator, self.promise, **sizes)
+                period.shrink(**sizes)
+            self._periods[start] = PeriodRows(self.error_estimator, **sizes)
         return self._periods[start]
 
     def summarize(self) -> dict[str, Any]:
@@ -182,9 +181,9 @@ class MonitoringReport(WrittenPage):
         -------
         summary : dict
             `verdict`, with `alarms`, the names of the periods above the limit; `periods` and `overall`, each with
-            estimate, low, high and reason; `reference`, the figures when the model was fitted; `moved`; `audit`; `how`.
+            estimate, low, high and reason; `reference`, the numbers when the model was fitted; `moved`; `audit`; `how`.
         """
-        if self._all.rows.n_rows == 0:
+        if self._all.n_rows == 0:
             raise ValueError("There are no new rows yet: add some.")
         if self._summary is None:
             self._summary = self._describe()
@@ -213,7 +212,7 @@ class MonitoringReport(WrittenPage):
             "promise_confidence": promise.confidence,
             "promise_kept": promise.kept,
         }
-        latest = self._periods[max(self._periods)].compare() if len(periods) > 1 else None
+        latest = self._periods[max(self._periods)].comparison() if len(periods) > 1 else None
         sizes = {
             "new rows": n_rows,
             "periods": len(periods),
@@ -237,7 +236,7 @@ class MonitoringReport(WrittenPage):
             "reference": reference,
             "overall": overall,
             "periods": periods,
-            "moved": describe_moved(self._all.compare(), n_rows, periods, latest),
+            "moved": describe_moved(self._all.comparison(), n_rows, periods, latest),
             "audit": audit,
             "how": describe_run(
                 sizes,
@@ -248,51 +247,34 @@ class MonitoringReport(WrittenPage):
             ),
         }
 
-    def _page(self) -> str:
-        """HTML of the page."""
-        with needed_for("The page", "report"):
-            from surefoot.report.page import render_watch  # noqa: PLC0415 - a summary needs no page
 
-        return render_watch(self.summarize())
+class PeriodRows(NewRows):
+    """Rows of one period, and how many of them are answered and novel."""
 
+    n_answered = n_novel = 0
 
-class PeriodRows:
-    """Rows of one period, added in batches: their estimated error, and how many are answered and novel.
+    def add(
+        self, X: Any, judgement: Judgement | None = None, inputs: dict[str, Any] | None = None
+    ) -> Self:
+        """Add judged rows, and their inputs if these were read already."""
+        if judgement is not None and judgement.accepted is not None:
+            self.n_answered += int(np.count_nonzero(judgement.accepted))
+            self.n_novel += int(np.count_nonzero(judgement.novel))
+        return super().add(X, judgement, inputs)
 
-    Parameters
-    ----------
-    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
-        Fitted error estimator.
-    promise : Promise
-        Says which rows are answered.
-    **sizes : int
-        Most rows that are kept; see `NewRows`.
-    """
-
-    def __init__(self, error_estimator: Any, promise: Promise, **sizes: int) -> None:
-        self.promise = promise
-        self.metric = METRICS[error_estimator.held_out_.unit.name]
-        self.rows = NewRows(error_estimator, **sizes)
-        self.n_answered = self.n_novel = 0
-
-    def add(self, X: Any, judgement: Judgement, inputs: dict[str, Any] | None = None) -> None:
-        """Add rows, their judgement, and their inputs if these were read already."""
-        self.rows.add(X, judgement, inputs)
-        self.n_answered += int(self.promise.accepted(judgement.error).sum())
-        self.n_novel += int(np.count_nonzero(judgement.novel))
-
-    def compare(self) -> RowComparison | None:
+    def comparison(self) -> RowComparison | None:
         """Comparison with the held-out rows; None if there are too few rows for it."""
-        return self.rows.compare() if self.rows.n_rows >= LEAST_COMPARED else None
+        return self.compare() if self.n_rows >= LEAST_COMPARED else None
 
     def describe(self, name: str, start: str | None, confidence: float) -> dict[str, Any]:
-        """Figures of the period; None where there is none, and then `reason` says why."""
-        performance = self.rows.estimate(self.metric, confidence)
+        """Numbers of the period; None where there is none, and then `reason` says why."""
+        metric = METRICS[self.error_estimator.held_out_.unit.name]
+        performance = self.estimate(metric, confidence)
         (low, high), shift = performance.interval, performance.shift
         return {
             "name": name,
             "start": start,
-            "n_rows": self.rows.n_rows,
+            "n_rows": self.n_rows,
             "estimate": finite(performance.estimate),
             "low": finite(low),
             "high": finite(high),
@@ -302,9 +284,9 @@ class PeriodRows:
             "auc": finite(shift.auc),
             "shifted": bool(shift.is_shifted),
             "n_answered": self.n_answered,
-            "answered": self.n_answered / self.rows.n_rows,
+            "answered": self.n_answered / self.n_rows,
             "n_novel": self.n_novel,
-            "novel": self.n_novel / self.rows.n_rows,
+            "novel": self.n_novel / self.n_rows,
         }
 
 
@@ -435,18 +417,21 @@ def describe_moved(
     `comparison` is that of all rows, `latest` that of the latest of several periods; None if there are too few rows.
     """
     if comparison is None:
-        sentence = (
-            f"There are too few new rows to tell whether inputs have moved: {number(n_rows)}."
-        )
-        nothing = dict.fromkeys(("auc", "p_value", "same", "by_period"))
-        return {"columns": [], "n_moved": 0, "sentence": sentence, **nothing}
+        return {
+            "columns": [],
+            "n_moved": 0,
+            "sentence": f"There are too few new rows to tell whether inputs have moved: {number(n_rows)}.",
+            **dict.fromkeys(("auc", "p_value", "same", "by_period")),
+        }
     n_moved, n_columns = len(comparison.moved), len(comparison.columns)
-    sentence = "The new rows differ from those that the model was fitted on"
+    differ = "The new rows differ"
     if comparison.same:
-        sentence = f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole from those that the model was "
-        sentence += "fitted on"
+        differ = f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole"
     auc = finite(comparison.auc)
-    sentence += f": a classifier tells them apart with an AUC of {number(auc)} (0.5 is chance)."
+    sentence = (
+        f"{differ} from those that the model was fitted on: a classifier tells them apart with an AUC of "
+        f"{number(auc)} (0.5 is chance)."
+    )
     if n_moved:
         moved = "1 column has" if n_moved == 1 else f"{n_moved:,} columns have"
         sentence += f" {moved} moved, of {n_columns:,}."

@@ -14,7 +14,7 @@ from sklearn.base import is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
-from surefoot._models import clone_model, predict_labels
+from surefoot._models import check_model, clone_model, predict_labels
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option
@@ -385,7 +385,7 @@ def boundary_bias(
     >>> result.disagreement.round(2)
     array([0.  , 0.42])
     """
-    F = _check_truth(truth, X_test)
+    F = _check_true_probabilities(truth, X_test)
     outputs = refit_outputs(
         _second_class,
         X_test,
@@ -420,7 +420,7 @@ def boundary_bias(
     )
 
 
-def _check_truth(truth: Any, X_test: Any) -> Floats:
+def _check_true_probabilities(truth: Any, X_test: Any) -> Floats:
     """True probabilities F of the second class, one for each test point."""
     values = truth(X_test) if callable(truth) else truth
     F, n_test = np.asarray(values, dtype=np.float64), count_rows(X_test)
@@ -467,8 +467,7 @@ def refit_outputs(
     The parameters are those of `bias_variance`; a `FrozenEstimator` is replaced by the model inside.
     """
     check_scalar(n_resamples, "n_resamples", Integral, min_val=1)
-    if not hasattr(estimator, "fit") or isinstance(estimator, type):
-        raise TypeError(f"estimator={estimator!r} is no model: it may be a scikit-learn estimator.")
+    check_model(estimator)
     if isinstance(estimator, FrozenEstimator):
         estimator = estimator.estimator
     if callable(sampler):

@@ -1,28 +1,49 @@
-"""Scores of batches of rows: the one function that streams, Dask and Spark share."""
+"""Judgements of rows that come in batches: of a user, of Dask and Spark, or of a table in files."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+from warnings import catch_warnings, filterwarnings
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._tables import (
+    CellError,
+    CsvTable,
+    ParquetTable,
     as_fitted,
+    check_kinds,
     column_names,
+    column_times,
     count_rows,
     is_frame,
     model_columns,
+    no_rows,
+    open_table,
     plain,
+    table_name,
     take_rows,
 )
 from surefoot._words import listed
 from surefoot.abstention import Promise
+from surefoot.error_estimation import Judgement
+
+Table = CsvTable | ParquetTable
+
+# Name of the column with the number of each row.
+ROW = "row"
 
 # Rows that are judged at a time: the columns of all indicators exist for so many rows at most.
 CHUNK = 10_000
+
+# Cells of a part of a table at most: a part of a wide table has fewer rows.
+CELLS_PER_PART = 10_000_000
 
 
 def score_batches(
@@ -188,3 +209,127 @@ def kept_column(batch: Any, field: pa.Field) -> pa.Array:
     if hasattr(column, "iloc"):
         return pa.array(column, field.type)
     return plain(column.to_arrow() if hasattr(column, "to_arrow") else column).cast(field.type)
+
+
+# Tables in files, read in parts
+
+
+class JudgedRows(NamedTuple):
+    """Rows of a table, as the model takes them, and their judgement.
+
+    Attributes
+    ----------
+    first_row : int
+        Number of the first of them in the table.
+    X : array or frame of shape (n_rows, n_columns)
+        The rows.
+    judgement : Judgement
+        Judgement of the error estimator.
+    times : ndarray of datetime64 of shape (n_rows,), or None
+        Their times, NaT where they are missing; None if no column of times was named.
+    n_infinite : int
+        Infinite numbers that were judged as missing.
+    """
+
+    first_row: int
+    X: Any
+    judgement: Judgement
+    times: NDArray[Any] | None
+    n_infinite: int
+
+
+def judge_table(
+    error_estimator: ErrorEstimator, source: str | PathLike[str], *, time: str | None = None
+) -> Iterator[JudgedRows]:
+    """Judgements of a table of any size, in files: an iterator over parts of at most 10,000 rows, in order.
+
+    One part is in memory at a time, and nothing is written. Numbers that are infinite, or beyond float32, are judged as
+    missing ones.
+
+    Parameters
+    ----------
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
+        Fitted error estimator, which judges the rows.
+    source : path
+        Parquet file, folder of Parquet files, or CSV file; see `score_table`.
+    time : str, default=None
+        Column of times. Strings are read as ISO 8601: 2026-11-16, or 2026-11-16T08:00. Times with an offset or a zone
+        become those of UTC.
+
+    Yields
+    ------
+    part : JudgedRows
+        `first_row`, its number in the table; `X`, the rows as the model takes them; their `judgement`; their `times`;
+        and `n_infinite`, infinite numbers that were judged as missing.
+
+    See Also
+    --------
+    score_table : The same, written to a folder.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from surefoot import IndividualErrorClassifier
+    >>> from surefoot.scoring import judge_table
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
+    >>> with TemporaryDirectory() as folder:
+    ...     X[400:].to_csv(f"{folder}/new.csv", index=False)
+    ...     parts = [part for part in judge_table(error_estimator, f"{folder}/new.csv")]
+    >>> [len(part.judgement) for part in parts]
+    [169]
+    """
+    check_error_estimator(error_estimator)
+    with open_table(Path(fspath(source)), error_estimator.input_form_) as table:
+        names = columns = columns_of(error_estimator, table)
+        if time is not None:
+            table.schema([time], "which has the times")
+            columns = list(dict.fromkeys([*names, time]))
+        size = max(1, min(CHUNK, CELLS_PER_PART // len(columns)))
+        for part, first_row in table_parts(table, columns, size):
+            try:
+                X, n_infinite = rows_for(error_estimator, part.select(names))
+                times = None if time is None else column_times(part.column(time), time, table.path)
+            except CellError as error:
+                error.row += first_row
+                raise error.in_table(table) from None
+            with catch_warnings():
+                filterwarnings("ignore", "Found unknown categories", UserWarning)
+                judgement = error_estimator.judge(X)
+            yield JudgedRows(first_row, X, judgement, times, n_infinite)
+
+
+def columns_of(
+    error_estimator: ErrorEstimator, table: Table, keep: Sequence[str] = ()
+) -> list[str]:
+    """Columns to read, those of the model first; an error if one is missing, or of a kind that no model takes."""
+    names = model_columns(error_estimator, table.names, table_name(table.path))
+    check_kinds(table, names, error_estimator.input_form_)
+    if twice := [name for name in keep if name in {ROW, *output_schema(error_estimator).names}]:
+        raise ValueError(
+            f"keep has {listed(twice)}, the name of a column that is written: rename it."
+        )
+    return list(dict.fromkeys([*names, *keep]))
+
+
+def table_parts(
+    table: Table, columns: list[str], size: int, n_done: int = 0
+) -> Iterator[tuple[pa.Table, int]]:
+    """Parts of a table behind those that are done, each with the number of its first row."""
+    first_row = n_done * size
+    waiting: list[pa.RecordBatch] = []
+    n_waiting = 0
+    for batch in table.batches(columns, first_row):
+        waiting.append(batch)
+        n_waiting += batch.num_rows
+        while n_waiting >= size:
+            whole = pa.Table.from_batches(waiting)
+            yield whole.slice(0, size).combine_chunks(), first_row
+            first_row, n_waiting = first_row + size, n_waiting - size
+            waiting = whole.slice(size).to_batches()
+    if n_waiting:
+        yield pa.Table.from_batches(waiting).combine_chunks(), first_row
+    elif first_row == 0:
+        raise no_rows(table)

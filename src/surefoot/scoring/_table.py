@@ -1,21 +1,27 @@
-"""Judgements of tables in files, whatever their size: read as a stream, judged part by part, and written."""
+"""Scores of tables in files, whatever their size: read as a stream, judged part by part, and written.
 
+A folder of scores has a record (manifest) of what is scored by what, and of the parts that are finished.
+"""
+
+import hashlib
+import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
+from itertools import takewhile
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from warnings import catch_warnings, filterwarnings
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from joblib import Parallel, delayed, parallel_config
-from numpy.typing import NDArray
 from sklearn.utils import check_scalar
 from threadpoolctl import threadpool_limits
 
@@ -26,35 +32,27 @@ from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
     CellError,
     CsvTable,
-    ParquetTable,
     TableFileError,
-    check_kinds,
     infer,
-    kind_in_words,
-    model_columns,
-    no_rows,
     open_table,
-    parse,
-    plain,
     table_bytes,
-    table_name,
     value_type,
 )
 from surefoot._words import listed
 from surefoot.abstention import Promise
-from surefoot.error_estimation import Judgement
-from surefoot.scoring._batches import CHUNK, output_schema, rows_for, score_batch
+from surefoot.scoring._batches import (
+    CELLS_PER_PART,
+    CHUNK,
+    ROW,
+    Table,
+    columns_of,
+    score_batch,
+    table_parts,
+)
 from surefoot.scoring._dask import on_workers
-from surefoot.scoring._record import Record, alone_in, file_facts, fingerprint
 
-Table = CsvTable | ParquetTable
-
-# Name of the column with the number of each row.
-ROW = "row"
-
-# Rows of a part, and cells of a part at most: a part of a wide table has fewer rows.
+# Rows of a part that is written.
 ROWS_PER_PART = 100_000
-CELLS_PER_PART = 10_000_000
 
 
 def score_table(
@@ -142,7 +140,7 @@ def score_table(
         most_rows = CHUNK if is_file else ROWS_PER_PART
         size = rows_per_part or max(1, min(most_rows, CELLS_PER_PART // len(columns)))
         promise = Promise.from_held_out(error_estimator.held_out_) if promise is None else promise
-        show = bar() if progress is True else progress or None
+        show = (bar() if progress is True else progress) or (lambda *_: None)
         shared = shared_model(error_estimator, n_jobs) if client is None else error_estimator
         # Workers of a cluster do not end with this process.
         starter = os.getpid() if client is None else -1
@@ -150,34 +148,20 @@ def score_table(
         spread: Any = Parallel(n_jobs=n_jobs, return_as="generator")
         spread = spread if client is None else partial(on_workers, client, judge)
         if is_file:
-            judged = judged_parts(judge, spread, table, columns, size)
-            scores = list(watched(judged, table, show))
+            scores = list(judged_parts(judge, spread, table, columns, size, show))
             content = pa.concat_tables([part for part, _ in scores])
-            write_whole(out, table_bytes(as_frame(content, table, kept.names), out.suffix))
+            write_whole(out, table_bytes(scored_frame(content, table, kept.names), out.suffix))
             return summary_of([figures for _, figures in scores])
         with alone_in(out):
             record = Record(out, head_of(error_estimator, table, promise, kept, size))
             n_earlier = record.n_rows
             if not record.is_complete:
-                judged = judged_parts(judge, spread, table, columns, size, len(record.parts))
-                for part, figures in watched(judged, table, show, n_earlier):
-                    record.add(part, figures)
+                n_done = len(record.parts)
+                for scored in judged_parts(judge, spread, table, columns, size, show, n_done):
+                    record.add(*scored)
                 record.finish()
         n_parts = len(record.parts)
         return {**summary_of(record.parts), "n_parts": n_parts, "n_earlier": n_earlier}
-
-
-def columns_of(
-    error_estimator: ErrorEstimator, table: Table, keep: Sequence[str] = ()
-) -> list[str]:
-    """Columns to read, those of the model first; an error if one is missing, or of a kind that no model takes."""
-    names = model_columns(error_estimator, table.names, table_name(table.path))
-    check_kinds(table, names, error_estimator.input_form_)
-    if twice := [name for name in keep if name in {ROW, *output_schema(error_estimator).names}]:
-        raise ValueError(
-            f"keep has {listed(twice)}, the name of a column that is written: rename it."
-        )
-    return list(dict.fromkeys([*names, *keep]))
 
 
 def check_place(out: Path, source: Path, *, is_file: bool) -> None:
@@ -218,7 +202,7 @@ def head_of(
     }
 
 
-def as_frame(scores: pa.Table, table: Table, kept: Sequence[str]) -> Any:
+def scored_frame(scores: pa.Table, table: Table, kept: Sequence[str]) -> Any:
     """Pandas frame of scores; the strings of a CSV that were kept become numbers, if all of them are."""
     if isinstance(table, CsvTable):
         for name in kept:
@@ -238,34 +222,31 @@ def summary_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 # Parts of a table, judged by processes or workers
 
 
-def table_parts(
-    table: Table, columns: list[str], size: int, n_done: int = 0
-) -> Iterator[tuple[pa.Table, int]]:
-    """Parts of a table behind those that are done, each with the number of its first row."""
-    first_row = n_done * size
-    waiting: list[pa.RecordBatch] = []
-    n_waiting = 0
-    for batch in table.batches(columns, first_row):
-        waiting.append(batch)
-        n_waiting += batch.num_rows
-        while n_waiting >= size:
-            whole = pa.Table.from_batches(waiting)
-            yield whole.slice(0, size).combine_chunks(), first_row
-            first_row, n_waiting = first_row + size, n_waiting - size
-            waiting = whole.slice(size).to_batches()
-    if n_waiting:
-        yield pa.Table.from_batches(waiting).combine_chunks(), first_row
-    elif first_row == 0:
-        raise no_rows(table)
-
-
 def judged_parts(
-    judge: Any, spread: Any, table: Table, columns: list[str], size: int, n_done: int = 0
+    judge: Any,
+    spread: Any,
+    table: Table,
+    columns: list[str],
+    size: int,
+    show: Show,
+    n_done: int = 0,
 ) -> Iterator[tuple[pa.Table, dict[str, Any]]]:
-    """Results of `judge` for each part, in order; an error comes after the parts before it."""
+    """Results of `judge` for each part, in order; an error comes after the parts before it.
+
+    How far the work is, is shown before the first part, and after each that was used.
+    """
+    began = time.perf_counter()
+    n_rows = n_before = n_done * size
+    show(table.share(n_rows), "Judging", None)
     parts = table_parts(table, columns, size, n_done)
     try:
-        yield from spread(with_errors(delayed(judge)(*part) for part in parts))
+        for part, figures in spread(with_errors(delayed(judge)(*part) for part in parts)):
+            yield part, figures
+            n_rows += figures["n_rows"]
+            share = table.share(n_rows)
+            rate = (n_rows - n_before) / (time.perf_counter() - began)
+            left = n_rows * (1 - share) / share / rate if share else None
+            show(share, f"Judging {rate:,.0f} rows per second", left)
     except CellError as error:
         raise error.in_table(table) from None
 
@@ -292,7 +273,8 @@ def judge_part(
             filterwarnings("ignore", "Found unknown categories", UserWarning)
             scores, n_infinite = score_batch(model_of(shared), part, promise, kept)
     except CellError as error:
-        raise error.behind(first_row) from None
+        error.row += first_row
+        raise
     rows = pa.array(np.arange(first_row, first_row + part.num_rows))
     figures = {
         "n_rows": part.num_rows,
@@ -317,139 +299,171 @@ def fail(error: Exception) -> None:
     raise error
 
 
-def watched(
-    judged: Iterable[Any], table: Table, show: Show | None, n_before: int = 0
-) -> Iterator[Any]:
-    """Judged parts as they are; how far the work is, is shown before the first, and after each that was used."""
-    began, n_rows = time.perf_counter(), n_before
-    if show is not None:
-        show(table.share(n_rows), "Judging", None)
-    for part, figures in judged:
-        yield part, figures
-        n_rows += figures["n_rows"]
-        if show is not None:
-            share = table.share(n_rows)
-            rate = (n_rows - n_before) / (time.perf_counter() - began)
-            left = n_rows * (1 - share) / share / rate if share else None
-            show(share, f"Judging {rate:,.0f} rows per second", left)
+# Record of a folder of scores (manifest): which parts are finished
+
+# Names that begin with an underscore or a point are no parts of a table, for those who read the folder.
+RECORD = "_manifest.jsonl"
+TEMPORARY = ".surefoot-*"
+
+# Last line of a record without further parts.
+END = {"complete": True}
+
+# Fields of the first line that must agree, and what it means if they do not.
+MUST_AGREE = {
+    "model": "scores of another model",
+    "files": "scores of another table, or of this one before it was changed",
+    "options": "scores with other options",
+    "surefoot": "scores of another version of surefoot",
+}
 
 
-# Judgements that are not written
-
-
-class JudgedRows(NamedTuple):
-    """Rows of a table, as the model takes them, and their judgement.
-
-    Attributes
-    ----------
-    first_row : int
-        Number of the first of them in the table.
-    X : array or frame of shape (n_rows, n_columns)
-        The rows.
-    judgement : Judgement
-        Judgement of the error estimator.
-    times : ndarray of datetime64 of shape (n_rows,), or None
-        Their times, NaT where they are missing; None if no column of times was named.
-    n_infinite : int
-        Infinite numbers that were judged as missing.
-    """
-
-    first_row: int
-    X: Any
-    judgement: Judgement
-    times: NDArray[Any] | None
-    n_infinite: int
-
-
-def judge_table(
-    error_estimator: ErrorEstimator, source: str | PathLike[str], *, time: str | None = None
-) -> Iterator[JudgedRows]:
-    """Judgements of a table of any size, in files: an iterator over parts of at most 10,000 rows, in order.
-
-    One part is in memory at a time, and nothing is written. Numbers that are infinite, or beyond float32, are judged as
-    missing ones.
+class Record:
+    """Parts of a folder of scores that are finished, in order: the first line of a file, then one line for each part.
 
     Parameters
     ----------
-    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
-        Fitted error estimator, which judges the rows.
-    source : path
-        Parquet file, folder of Parquet files, or CSV file; see `score_table`.
-    time : str, default=None
-        Column of times. Strings are read as ISO 8601: 2026-11-16, or 2026-11-16T08:00. Times with an offset or a zone
-        become those of UTC.
-
-    Yields
-    ------
-    part : JudgedRows
-        `first_row`, its number in the table; `X`, the rows as the model takes them; their `judgement`; their `times`;
-        and `n_infinite`, infinite numbers that were judged as missing.
-
-    See Also
-    --------
-    score_table : The same, written to a folder.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from surefoot import IndividualErrorClassifier
-    >>> from surefoot.scoring import judge_table
-    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X[:400], y[:400])
-    >>> with TemporaryDirectory() as folder:
-    ...     X[400:].to_csv(f"{folder}/new.csv", index=False)
-    ...     parts = [part for part in judge_table(error_estimator, f"{folder}/new.csv")]
-    >>> [len(part.judgement) for part in parts]
-    [169]
+    folder : Path
+        Folder of the scores.
+    head : dict
+        What is scored by what; see `MUST_AGREE`.
     """
-    check_error_estimator(error_estimator)
-    with open_table(Path(fspath(source)), error_estimator.input_form_) as table:
-        names = columns = columns_of(error_estimator, table)
-        if time is not None:
-            check_time(table, time)
-            columns = list(dict.fromkeys([*names, time]))
-        size = max(1, min(CHUNK, CELLS_PER_PART // len(columns)))
-        for part, first_row in table_parts(table, columns, size):
-            times = None if time is None else times_of(part, time, table, first_row)
-            try:
-                X, n_infinite = rows_for(error_estimator, part.select(names))
-            except CellError as error:
-                raise error.behind(first_row).in_table(table) from None
-            with catch_warnings():
-                filterwarnings("ignore", "Found unknown categories", UserWarning)
-                judgement = error_estimator.judge(X)
-            yield JudgedRows(first_row, X, judgement, times, n_infinite)
 
-
-def check_time(table: Table, name: str) -> None:
-    """Raise an error unless a column holds times, or strings that may be times."""
-    column_type = table.schema([name], "which has the times").field(0).type
-    kind = kind_in_words(column_type)
-    if kind == "times" and not (
-        pa.types.is_timestamp(column_type) or pa.types.is_date(column_type)
-    ):
-        kind = "times without a day"
-    if kind not in ("times", "strings", "no values"):
-        raise TableFileError(
-            f"Column {name!r} of {table.path} holds {kind}: periods need dates, such as 2026-11-16."
+    def __init__(self, folder: Path, head: dict[str, Any]) -> None:
+        self.folder, self.path = folder, folder / RECORD
+        for left_over in folder.glob(TEMPORARY):
+            left_over.unlink(missing_ok=True)
+        lines = self._read()
+        if len(lines) > 1:  # a run that wrote no part binds nobody
+            self._check_agrees(lines[0], head)
+            head = lines[0]
+        numbered = takewhile(
+            lambda each: is_as_written(folder, each[1], each[0]), enumerate(lines[1:])
         )
+        self.parts = [line for _, line in numbered]
+        self.is_complete = lines[1:] == [*self.parts, END]
+        # Only the lines that are valid: a kill may have cut off the last one.
+        valid = [head, *self.parts, *([END] if self.is_complete else [])]
+        write_whole(self.path, b"".join(map(as_line, valid)))
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of all parts that are finished."""
+        return sum(part["n_rows"] for part in self.parts)
 
-def times_of(part: pa.Table, name: str, table: Table, first_row: int) -> NDArray[Any]:
-    """Times of the rows in UTC, NaT where they are missing; an error names the first string that is none."""
-    column = plain(part.column(name))
-    if kind_in_words(column.type) == "strings":
-        try:
-            column = parse(column, "M", name)
-        except CellError as error:
+    def add(self, scores: pa.Table, figures: dict[str, Any]) -> None:
+        """Write a part, and note it with its figures."""
+        path, content = self.folder / part_name(len(self.parts)), pa.BufferOutputStream()
+        pq.write_table(scores, content)
+        written = content.getvalue().to_pybytes()
+        write_whole(path, written)
+        digest = hashlib.sha256(written).hexdigest()
+        self.parts.append({"part": path.name, "sha256": digest, **figures})
+        self._append(self.parts[-1])
+
+    def finish(self) -> None:
+        """Note that there are no more parts."""
+        self._append(END)
+        self.is_complete = True
+
+    def _append(self, line: dict[str, Any]) -> None:
+        with self.path.open("ab") as file:
+            file.write(as_line(line))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _read(self) -> list[dict[str, Any]]:
+        """Lines that can be read, none in an empty folder; an error if the first is damaged, or in another folder."""
+        if not self.path.exists():
+            if others := sorted(path.name for path in self.folder.iterdir()):
+                raise TableFileError(
+                    f"{self.folder} has {listed(others, 3)} and no scores: name an empty or a new folder."
+                )
+            return []
+        lines = list(valid_lines(self.path.read_bytes()))
+        if not lines or not set(MUST_AGREE) <= set(lines[0]):
             raise TableFileError(
-                f"{table.place(first_row + error.row)} has {error.value!r} in the column {name!r} of times: write "
-                "times as 2026-11-16 or 2026-11-16T08:00."
-            ) from None
-    zone = getattr(column.type, "tz", None)
-    moments = column.cast(pa.timestamp("us", tz=zone), safe=False)
-    return np.asarray(moments.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)).astype(
-        "datetime64[us]"
-    )
+                f"{self.path} is damaged: name another folder, or remove {self.folder} to begin again."
+            )
+        return lines
+
+    def _check_agrees(self, old: dict[str, Any], new: dict[str, Any]) -> None:
+        for field, meaning in MUST_AGREE.items():
+            if old[field] != new[field]:
+                raise TableFileError(
+                    f"{self.folder} has {meaning}: name another folder, or remove this one to begin again."
+                )
+
+
+def as_line(content: dict[str, Any]) -> bytes:
+    """Content as one line of JSON."""
+    return json.dumps(content).encode() + b"\n"
+
+
+def valid_lines(content: bytes) -> Iterator[dict[str, Any]]:
+    """Lines of JSON up to the first that is cut off or damaged."""
+    for line in content.splitlines(keepends=True):
+        try:
+            value = json.loads(line) if line.endswith(b"\n") else None
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            return
+        yield value
+
+
+def part_name(number: int) -> str:
+    """Name of the file of a part."""
+    return f"part-{number:06d}.parquet"
+
+
+def is_as_written(folder: Path, part: dict[str, Any], number: int) -> bool:
+    """Whether the file of a part is there as it was written."""
+    path = folder / part_name(number)
+    if part.get("part") != path.name or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == part.get("sha256")
+
+
+def fingerprint(error_estimator: ErrorEstimator) -> str:
+    """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
+    digest = hashlib.sha256(type(error_estimator).__name__.encode())
+    held_out = error_estimator.held_out_
+    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
+    for array in [*arrays, *held_out.columns.values()]:
+        digest.update(repr((array.shape, array.dtype.kind)).encode())
+        plain = array.dtype.kind in "biuf"
+        digest.update(array.tobytes() if plain else repr(array.tolist()).encode())
+    return digest.hexdigest()
+
+
+def file_facts(files: list[Path], source: Path) -> list[list[Any]]:
+    """Name, size and time of change of each file of a table."""
+    facts = [(file, file.stat()) for file in files]
+    return [
+        [str(file.relative_to(source.parent)), known.st_size, known.st_mtime_ns]
+        for file, known in facts
+    ]
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Make a folder, unless it is there, and keep other runs out of it; an error if another one is in it."""
+    folder.mkdir(exist_ok=True)
+    try:
+        import fcntl  # noqa: PLC0415 - Windows has no such module
+    except ImportError:
+        yield
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise TableFileError(
+                    f"Another run is writing to {folder}: wait for it, or name another folder."
+                ) from None
+        yield
+    finally:
+        os.close(place)  # which gives the lock back

@@ -1,6 +1,6 @@
 """Selection of one of several models for each row."""
 
-from surefoot._homes import settle
+from surefoot._typing import settle
 from surefoot.selection._local_selection import LocalSelectionClassifier, LocalSelectionRegressor
 
 __all__ = ["LocalSelectionClassifier", "LocalSelectionRegressor"]

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
-from surefoot._crossfit import ask_chosen, check_rows
-from surefoot._error_estimators import ErrorEstimatorEnsemble
+from surefoot._error_estimators import ErrorEstimatorEnsemble, all_have_probabilities
+from surefoot._models import ask_chosen
 from surefoot._typing import Floats, Ints
+from surefoot._validation import check_rows
 
 
 class Switch(NamedTuple):
@@ -45,27 +46,8 @@ def learn_switch(errors: Floats, estimated_errors: Floats, weight: Floats) -> Sw
     return Switch(best, float(thresholds[at]) if lower_bounds[at] > 0 else np.inf)
 
 
-def _all_have_probabilities(self: Any) -> bool:
-    return all(hasattr(model, "predict_proba") for _, model in self.estimators if model != "drop")
-
-
 class LocalSelection(ErrorEstimatorEnsemble):
     """Base of the classifier and the regressor: error estimators of all models, and the rule that chooses one."""
-
-    def __init__(
-        self,
-        estimators: Any,
-        error_estimator: Any = None,
-        *,
-        cv: Any = 5,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimators = estimators
-        self.error_estimator = error_estimator
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the models, and learn from held-out rows on which rows each of them is wrong.
@@ -195,7 +177,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     array(['linear', 'nearest'], dtype=object)
     """
 
-    @available_if(_all_have_probabilities)
+    @available_if(all_have_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the chosen model for each row."""
         return self._ask("predict_proba", check_rows(self, X))

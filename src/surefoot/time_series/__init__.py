@@ -1,8 +1,7 @@
 """Nearest-neighbour classification of time series, with a number of neighbours chosen for each series."""
 
-from surefoot._homes import settle
-from surefoot.time_series._distance import dtw_distance
-from surefoot.time_series._kneighbors import KNeighborsDTWClassifier
+from surefoot._typing import settle
+from surefoot.time_series._kneighbors import KNeighborsDTWClassifier, dtw_distance
 from surefoot.time_series._local_kneighbors import LocalKNeighborsDTWClassifier
 
 __all__ = ["KNeighborsDTWClassifier", "LocalKNeighborsDTWClassifier", "dtw_distance"]

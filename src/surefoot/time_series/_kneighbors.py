@@ -1,4 +1,4 @@
-"""Classification of a series by the votes of its nearest series under dynamic time warping."""
+"""Dynamic time warping: the distance of two series, and classification by the votes of the nearest series."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -11,12 +11,58 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from surefoot._kernels import search, store_series
 from surefoot._parallel import row_batches
+from surefoot._series import check_path_exists, check_same_channels, check_series
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_class_labels, check_option
+from surefoot._validation import UNBOUNDED, check_class_labels, check_option, window_radius
 from surefoot.neighborhoods import DTWNeighbors
 
 Weights = str | Callable[[Floats], Floats]
+
+
+def dtw_distance(x: Any, y: Any, *, window: float | None = None) -> float:
+    """Dynamic time warping distance of two series; lower is more alike.
+
+    The square root of the lowest sum of squared differences over all alignments of both series
+    from start to end. All channels are warped together (dependent DTW): the difference at a step is
+    the Euclidean distance over the channels.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (time,) or (channels, time)
+        Two series, of any lengths.
+    window : int, float or None, default=None
+        Sakoe-Chiba radius: how many steps (int) two matched points may lie apart; a float is that
+        fraction of the longer series, rounded down; None sets no limit.
+
+    Returns
+    -------
+    float
+        Distance, at least 0; 0 for equal series.
+
+    Notes
+    -----
+    tslearn's `dtw` and dtaidistance's `distance` give the same value; aeon's `dtw_distance` gives
+    its square.
+
+    Examples
+    --------
+    >>> from surefoot.time_series import dtw_distance
+    >>> dtw_distance([0, 0, 1, 2, 1], [0, 1, 2, 1, 1])
+    0.0
+    >>> dtw_distance([0, 0, 1, 2, 1], [0, 1, 2, 1, 1], window=0)  # the square root of 3
+    1.7320508075688772
+    """
+    first, second = check_series([x], name="x"), check_series([y], name="y")
+    check_same_channels(second, first.n_channels)
+    radius = window_radius(window, int(max(first.lengths[0], second.lengths[0])))
+    check_path_exists(radius, first.lengths, second.lengths)
+    steps = UNBOUNDED if radius is None else radius
+    stored = store_series(second.values, second.starts, second.lengths, second.n_channels, steps)
+    cost, index = np.empty((1, 1)), np.empty((1, 1), dtype=np.int64)
+    search(first.values, first.starts, first.lengths, np.array([-1]), stored, steps, cost, index)
+    return float(np.sqrt(cost[0, 0]))
 
 
 class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
@@ -41,11 +87,11 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
 
     def shared_search(self, rows: Floats, metric: Any, window: Any) -> Any:
         """Own search, if it is one among these rows, within this window, and lists are enough to vote; else None."""
-        search = self.neighbors_
+        own = self.neighbors_
         fits = metric == "dtw" == self.metric and 0 < self.list_length <= len(rows)
-        if not fits or search.window != window or not search.is_fitted_on(rows):
+        if not fits or own.window != window or not own.is_fitted_on(rows):
             return None
-        return search.part(np.arange(len(rows)))  # without names of columns
+        return own.part(np.arange(len(rows)))  # without names of columns
 
     def _set_training_series(self, X: Any, y: Any) -> None:
         """Set `classes_`, the labels' codes, and the search fitted to the series."""
@@ -61,21 +107,21 @@ class SeriesVoteClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._codes = codes.astype(np.int64)
         if self.neighbors is None:
-            search = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
+            neighbors = DTWNeighbors(window=self.window, n_jobs=self.n_jobs)
         else:
-            search = clone(self.neighbors)
-        search.fit(X)
-        if search.n_samples_fit_ != len(codes):
+            neighbors = clone(self.neighbors)
+        neighbors.fit(X)
+        if neighbors.n_samples_fit_ != len(codes):
             raise ValueError(
-                f"X has {search.n_samples_fit_} series and y has {len(codes)} labels: "
+                f"X has {neighbors.n_samples_fit_} series and y has {len(codes)} labels: "
                 "they must be as many."
             )
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(search, name):
-                setattr(self, name, getattr(search, name))
+            if hasattr(neighbors, name):
+                setattr(self, name, getattr(neighbors, name))
             else:
                 self.__dict__.pop(name, None)  # of an earlier fit
-        self.neighbors_ = search
+        self.neighbors_ = neighbors
 
     @abstractmethod
     def _vote(self, X: Any) -> Floats:

@@ -35,9 +35,3 @@ def test_axe_widths_and_paper(open_html, page_with_checks):
     assert (
         last["y"] + last["height"] <= advice["y"] + 1
     )  # the whole table is printed, above what follows it
-
-
-def test_the_menu_leads_to_the_section(open_html, page_with_checks):
-    page = open_html(page_with_checks)
-    page.get_by_role("link", name="Before you trust any of this").click()
-    assert page.evaluate("document.activeElement.id") == "checks"

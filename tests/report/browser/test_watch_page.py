@@ -6,7 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from surefoot import IndividualErrorClassifier
 from surefoot.report import MonitoringReport
-from surefoot.report.page import render_watch
+from surefoot.report.page import render
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def page():
     y = X[:, 0] + rng.normal(size=270) > 0
     sure = IndividualErrorClassifier(GaussianNB(), cv=2, random_state=0).fit(X[:150], y[:150])
     times = np.datetime64("2026-11-02") + np.arange(120) % 28
-    return render_watch(MonitoringReport(sure, max_error=0.5).add(X[150:], times).summarize())
+    return render(MonitoringReport(sure, max_error=0.5).add(X[150:], times).summarize())
 
 
 def test_charts_are_drawn_and_fit_a_telephone(open_html, page):

@@ -1,5 +1,5 @@
 """Pages: one HTML file each, made from a summary, that opens offline."""
 
-from surefoot.report.page._render import render, render_watch
+from surefoot.report.page._render import render
 
-__all__ = ["render", "render_watch"]
+__all__ = ["render"]

@@ -1,6 +1,6 @@
 """Charts of the report: each is a Vega-Lite specification with a description, a table and a legend."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -8,22 +8,36 @@ import altair as alt
 import numpy as np
 
 from surefoot._words import UNITS, number, percent
-from surefoot.report.page._drawing import (
-    SERIES,
-    Chart,
-    Drawing,
-    Show,
-    axis,
-    by_series,
-    data,
-    diagonal,
-    dots,
-    figure,
-    level_at,
-    rounded,
-    rule_at,
-    write_range,
-)
+
+Chart = dict[str, Any]
+Drawing = alt.Chart | alt.LayerChart | alt.FacetChart
+Show = Callable[[float | None], str]
+
+# Colours are variables of style.css, so that charts follow the page to dark mode and to print.
+THEME: dict[str, Any] = {
+    "aria": False,  # the page has a description and a table for every chart
+    "background": "transparent",
+    "font": "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        **{f"{part}Color": "var(--soft)" for part in ("label", "title")},
+        **{f"{part}Color": "var(--line)" for part in ("grid", "domain", "tick")},
+        **{f"{part}FontSize": 12 for part in ("label", "title")},
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelPadding": 5,
+        "tickCount": 5,
+        "labelFlush": False,
+        "labelSeparation": 6,
+    },
+}
+SERIES = {
+    "surefoot": "surefoot",
+    "own": "the model's own confidence",
+    "best": "the best possible",
+}
+DASHES = {"surefoot": [1, 0], "own": [7, 3], "best": [2, 3]}
+GUIDE: dict[str, Any] = {"color": "var(--best)", "strokeDash": DASHES["best"], "strokeWidth": 1.5}
 
 # Colours of the first and of the second curve of classes.
 CLASS_SERIES = ("surefoot", "own")
@@ -36,7 +50,7 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     charts = {
         "risk": _risk(answer, show),
         "caught": _caught(answer),
-        "errors": _errors(answer, show),
+        "errors": _error_histogram(answer, show),
     }
     if summary["classes"] and (curves := summary["classes"]["curves"]):
         charts["roc"] = _class_chart(
@@ -79,47 +93,52 @@ def _risk(answer: dict[str, Any], show: Show) -> Chart:
     # The risk of the first few rows is very uncertain, and would stretch the axis.
     settled = np.asarray(list(curves.values()))[:, np.asarray(coverage) >= 0.05]
     y = axis("y", name, show, domain=[0, float(settled.max()) * 1.08 or 1.0])
-    lines, rows = _slider_curves(coverage, curves, "share of rows answered", y, "at", show)
-    return figure(
+    return _slider_chart(
         f"{name[:1].upper()}{name[1:]}, by share of rows answered",
         f"The {name} among the answered rows (selective risk), against the share of rows answered (coverage).",
-        lines,
-        {"head": ["Rows answered", *(SERIES[curve] for curve in curves)], "rows": rows},
-        [{"class": f"line {curve}", "label": SERIES[curve]} for curve in curves],
+        coverage,
+        curves,
+        axis("x", "share of rows answered", domain=[0, 1]),
+        y,
+        "at",
+        "Rows answered",
+        show,
     )
 
 
 def _caught(answer: dict[str, Any]) -> Chart:
     what = answer["total"].removeprefix("all ")
-    curves = {name: values[::-1] for name, values in answer["caught"].items() if values}
-    checked = [round(1 - coverage, 9) for coverage in reversed(answer["coverage"])]
-    x, y = "share of rows checked by a person", axis("y", f"share of {what} caught", domain=[0, 1])
-    lines, rows = _slider_curves(checked, curves, x, y, "1 - at", percent, diagonal())
-    legend = [{"class": f"line {curve}", "label": SERIES[curve]} for curve in curves]
-    return figure(
+    chart = _slider_chart(
         f"Share of {what} caught, by share of rows checked",
         f"The share of {what} that a person catches by checking the rows that are not answered.",
-        lines,
-        {"head": ["Rows checked", *(SERIES[curve] for curve in curves)], "rows": rows},
-        [*legend, {"class": "line best", "label": "rows chosen at random"}],
+        [round(1 - coverage, 9) for coverage in reversed(answer["coverage"])],
+        {name: values[::-1] for name, values in answer["caught"].items() if values},
+        axis("x", "share of rows checked by a person", domain=[0, 1]),
+        axis("y", f"share of {what} caught", domain=[0, 1]),
+        "1 - at",
+        "Rows checked",
+        percent,
+        diagonal(),
     )
+    chart["legend"].append({"class": "line best", "label": "rows chosen at random"})
+    return chart
 
 
-def _slider_curves(
-    x: Sequence[float],
+def _slider_chart(
+    title: str,
+    description: str,
+    places: Sequence[float],
     curves: dict[str, Sequence[float]],
-    x_title: str,
+    x: dict[str, Any],
     y: dict[str, Any],
     at: str,
+    head: str,
     show: Show,
     *below: Drawing,
-) -> tuple[Drawing, list[list[str]]]:
-    """Draw curves over x, with a rule and points where x is the expression `at`; and their values at tenths of x."""
-    lines = alt.Chart(data(x=x, **curves)).transform_fold(list(curves), as_=["by", "y"])
-    look, axes = (
-        by_series(list(curves)),
-        {"x": alt.X(**axis("x", x_title, domain=[0, 1])), "y": alt.Y(**y)},
-    )
+) -> Chart:
+    """Draw curves at places of x, with a rule and points where x is the expression `at`; the table has tenths of x."""
+    lines = alt.Chart(data(x=places, **curves)).transform_fold(list(curves), as_=["by", "y"])
+    look, axes = by_series(list(curves)), {"x": alt.X(**x), "y": alt.Y(**y)}
     here = lines.transform_filter(f"abs(datum.x - ({at})) < 1e-6")
     points = here.mark_point(filled=True, size=70, opacity=1, clip=True)
     drawing = alt.layer(
@@ -128,12 +147,18 @@ def _slider_curves(
         rule_at(at),
         points.encode(**axes, color=look["color"]),
     )
-    tenths = [int(np.argmin(np.abs(np.asarray(x) - tenth / 10))) for tenth in range(1, 11)]
-    rows = [[percent(x[i]), *(show(values[i]) for values in curves.values())] for i in tenths]
-    return drawing.add_params(alt.param(name="at", value=1.0)), rows
+    tenths = [int(np.argmin(np.abs(np.asarray(places) - tenth / 10))) for tenth in range(1, 11)]
+    rows = [[percent(places[i]), *(show(values[i]) for values in curves.values())] for i in tenths]
+    return figure(
+        title,
+        description,
+        drawing.add_params(alt.param(name="at", value=1.0)),
+        {"head": [head, *(SERIES[curve] for curve in curves)], "rows": rows},
+        [{"class": f"line {curve}", "label": SERIES[curve]} for curve in curves],
+    )
 
 
-def _errors(answer: dict[str, Any], show: Show) -> Chart:
+def _error_histogram(answer: dict[str, Any], show: Show) -> Chart:
     """Histogram of the estimated errors, from their quantiles: the limits at equal steps of coverage."""
     limits = np.asarray(answer["limit"], dtype="float64")
     ends = (min(0.0, float(limits.min())), float(limits.max()) or 1.0)
@@ -402,8 +427,7 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
     """Draw the residual of each point, and the mean residual of parts of the rows, against the prediction."""
     points, parts = predictions["points"], predictions["parts"]
     confidence = percent(predictions["confidence"])
-    pairs = zip(points["truth"], points["prediction"], strict=True)
-    residuals = [truth - predicted for truth, predicted in pairs]
+    residuals = (np.asarray(points["truth"]) - points["prediction"]).tolist()
     x = axis("x", "prediction", number, zero=False)
     y = axis("y", "residual: truth minus prediction", number)
     rows, means = _part_means(parts, "residual", number)
@@ -531,3 +555,100 @@ def _map_points(points: dict[str, Any], limits: Sequence[float], show: Show) -> 
         shapes = alt.Scale(domain=[False, True], range=["circle", "cross"])
         marks = marks.encode(shape=alt.Shape("wrong:N", scale=shapes, legend=None))
     return marks.add_params(brush)
+
+
+def figure(
+    title: str,
+    description: str,
+    spec: Drawing,
+    table: dict[str, Any],
+    legend: Sequence[dict[str, str]] = (),
+    height: int = 260,
+) -> Chart:
+    """Chart with its title, description, table and legend."""
+    fit = alt.AutoSizeParams(type="fit", contains="padding")
+    spec = spec.properties(width="container", height=height, autosize=fit)
+    return {
+        "title": title,
+        "description": description,
+        "spec": spec.to_dict(validate=False),
+        "table": table,
+        "legend": list(legend),
+    }
+
+
+def data(**columns: Iterable[Any]) -> alt.InlineData:
+    """Records for Vega, from columns."""
+    rows = zip(*columns.values(), strict=True)
+    return alt.InlineData(values=[dict(zip(columns, row, strict=True)) for row in rows])
+
+
+def rounded(values: Iterable[Any], digits: int = 5) -> list[Any]:
+    """Values rounded to the digits that a screen can show."""
+    return [float(f"{value:.{digits}g}") if isinstance(value, float) else value for value in values]
+
+
+def axis(field: str, title: str, show: Show = percent, **scale: Any) -> dict[str, Any]:
+    """Settings of a numeric axis whose labels are formatted as in the text."""
+    labels: dict[str, Any] = {"format": ",f"}
+    if show is percent:
+        labels = {"labelExpr": "format(datum.value * 100, '~g') + '\u00a0%'"}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": title,
+        "axis": alt.Axis(**labels),
+        **({"scale": alt.Scale(**scale)} if scale else {}),
+    }
+
+
+def by_series(names: Sequence[str]) -> dict[str, Any]:
+    """Colours and dashes of the curves in `names`; dashes distinguish them without colour."""
+    colors = alt.Scale(domain=list(names), range=[f"var(--{name})" for name in names])
+    dashes = alt.Scale(domain=list(names), range=[DASHES[name] for name in names])
+    return {
+        "color": alt.Color("by:N", scale=colors, legend=None),
+        "strokeDash": alt.StrokeDash("by:N", scale=dashes, legend=None),
+    }
+
+
+def rule_at(expression: str) -> alt.Chart:
+    """Draw a vertical line at the value of an expression, such as the position of the slider."""
+    line = alt.Chart(data(_=[0])).mark_rule(color="var(--ink)", strokeWidth=1, opacity=0.6)
+    return line.encode(x=alt.XDatum(alt.ExprRef(expression), type="quantitative"))
+
+
+def level_at(y: float, scale: alt.Scale | None = None) -> alt.Chart:
+    """Draw a horizontal guide line."""
+    line = alt.Chart(data(y=[y])).mark_rule(**GUIDE)
+    return line.encode(y=alt.Y("y:Q", scale=scale) if scale else alt.Y("y:Q"))
+
+
+def diagonal(low: float = 0.0, high: float = 1.0) -> alt.Chart:
+    """Draw the line y = x."""
+    scale = alt.Scale(domain=[low, high])
+    ends = alt.Chart(data(x=[low, high], y=[low, high]))
+    return ends.mark_line(**GUIDE).encode(alt.X("x:Q", scale=scale), alt.Y("y:Q", scale=scale))
+
+
+def dots(
+    points: alt.InlineData, x: dict[str, Any], y: dict[str, Any], color: str
+) -> alt.LayerChart:
+    """Draw points, with the interval from `low` to `high` around each and its `about` as tooltip."""
+    look: dict[str, Any] = {"color": f"var(--{color})"}
+    bars = alt.Chart(points).mark_rule(**look, strokeWidth=2, opacity=0.45)
+    marks = alt.Chart(points).mark_point(**look, filled=True, size=60, opacity=1)
+    x_axis, y_axis, low = alt.X(**x), alt.Y(**y), alt.Y(**{**y, "field": "low"})
+    bars = bars.encode(x=x_axis, y=low, y2="high:Q")
+    return bars + marks.encode(x=x_axis, y=y_axis, tooltip="about:N")
+
+
+def write_range(low: float | None, high: float | None, show: Show = percent) -> str:
+    """Write both ends of an interval; a dash if there is none.
+
+    Examples
+    --------
+    >>> write_range(0.2, 0.35)
+    '20 % to 35 %'
+    """
+    return show(None) if low is None or high is None else f"{show(low)} to {show(high)}"

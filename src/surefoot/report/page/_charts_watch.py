@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from surefoot._words import UNITS, number, percent
-from surefoot.report.page._drawing import (
+from surefoot.report.page._charts import (
     DASHES,
     GUIDE,
     Chart,
@@ -30,13 +30,13 @@ def watch_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     """Make every chart that the summary has figures for, by name."""
     charts = {}
     if len(summary["periods"]) > 1:
-        charts = {"over_time": _errors(summary), "answered": _shares(summary)}
+        charts = {"over_time": _errors_by_period(summary), "answered": _shares(summary)}
     if summary["moved"]["columns"]:
         charts["moved"] = _moved(summary["moved"]["columns"])
     return charts
 
 
-def _errors(summary: dict[str, Any]) -> Chart:
+def _errors_by_period(summary: dict[str, Any]) -> Chart:
     """Draw the estimated error by period with its band, the error at fit and the limit."""
     unit, level, limit = UNITS[summary["unit"]], summary["reference"]["error"], summary["limit"]
     periods, every, confidence = (

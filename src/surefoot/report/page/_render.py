@@ -13,15 +13,15 @@ from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from surefoot._files import write_whole
 from surefoot._words import UNITS, number, percent, round_up
-from surefoot.report.page._charts import make_charts
+from surefoot.report.page._charts import THEME, Chart, Show, make_charts
 from surefoot.report.page._charts_watch import MOST_COLUMNS, watch_charts
-from surefoot.report.page._drawing import THEME, Chart, Show
 
 SCRIPTS = (
     "elements.js",
@@ -46,7 +46,7 @@ CELLS = ((6, 200), (6, 60), (4, 60), (4, 20), (3, 20))
 # Values of a row besides those of the CSV, whose names the summary lists.
 KEPT = ("wrong", "own_error", "rank")
 
-# Digits of the figures that only the CSV has.
+# Digits of the numbers that only the CSV has.
 DIGITS_OF_OTHERS = 4
 EXACT = {"row", "truth", "prediction", "estimated_error", "own_error", "low", "high", "novel"}
 
@@ -54,43 +54,39 @@ SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 def render(summary: dict[str, Any]) -> str:
-    """HTML page of the summary of a reliability report."""
+    """HTML page of the summary of a reliability report, or of a monitoring report."""
     unit = UNITS[summary["unit"]]
+    context = {**summary, "show": unit.show, "loss_unit": unit}
+    if "periods" in summary:
+        context["most_columns"] = MOST_COLUMNS
+        return _assemble("watch.html", WATCH_SCRIPTS, watch_charts(summary), {}, context)
     answer = _answer(summary["answer"], unit.show)
     rows = listed_rows(summary["rows"], summary["task"], unit.show)
     data = {
         "answer": {key: answer[key] for key in ("coverage", "limit", "n_answered", "texts")},
         "rows": packed(rows),
     }
-    context = {
-        **summary,
+    context |= {
         "answer": answer,
         "listed": rows,
         "gauge": _gauge,
         "bars": _region_bars(summary["regions"], unit.show),
-        "show": unit.show,
-        "loss_unit": unit,
     }
     return _assemble("page.html", SCRIPTS, make_charts(summary), data, context)
 
 
-def render_watch(summary: dict[str, Any]) -> str:
-    """HTML page of the summary of a monitoring report."""
-    unit = UNITS[summary["unit"]]
-    context = {**summary, "show": unit.show, "loss_unit": unit, "most_columns": MOST_COLUMNS}
-    return _assemble("watch.html", WATCH_SCRIPTS, watch_charts(summary), {}, context)
-
-
 def _answer(answer: dict[str, Any], show: Show) -> dict[str, Any]:
-    """Section "answer" with the texts for every position of the slider, and its first position."""
+    """Section "answer" with the texts for every position of the slider, and its first position.
+
+    The position of a promise is that of the last point of the grid up to its coverage, where it still holds.
+    """
     coverages, chosen = answer["coverage"], answer["chosen"]
-
-    def position(coverage: float) -> int:
-        """Position of the last point of the grid up to a coverage, where the promise still holds."""
-        return max(0, sum(point <= coverage + 1e-9 for point in coverages) - 1)
-
-    promises = [{**each, "at": position(each["coverage"])} for each in answer["promises"]]
-    first = position(0.9) if chosen is None else promises[chosen]["at"]
+    limits = np.array([0.9, *(each["coverage"] for each in answer["promises"])])
+    at = np.maximum(np.searchsorted(coverages, limits + 1e-9, side="right") - 1, 0).tolist()
+    promises = [
+        {**each, "at": place} for each, place in zip(answer["promises"], at[1:], strict=True)
+    ]
+    first = at[0] if chosen is None else promises[chosen]["at"]
     texts = [_slider_texts(answer, i, show) for i in range(len(coverages))]
     return {**answer, "promises": promises, "first": first, "texts": texts}
 
@@ -156,21 +152,17 @@ def tick_values(high: float) -> list[float]:
 def listed_rows(
     rows: dict[str, Any], task: str, show: Show, budget: int = BUDGET
 ) -> dict[str, Any]:
-    """Rows for the page: cells are shortened, then the last rows left out, until the size fits the budget."""
-    n_items = len(rows["items"])
-    for digits, longest in CELLS:
+    """Rows for the page: cells are shortened, then the last rows left out, until the bytes they take fit the budget."""
+    n_items, cells = len(rows["items"]), iter(CELLS)
+    digits, longest = next(cells)
+    while True:
         listed = _listed(rows, task, show, n_items, digits, longest)
-        if size_of(listed) <= budget:
+        text = json.dumps(packed(listed), ensure_ascii=False, separators=(",", ":"))
+        if len(text.encode()) <= budget or n_items <= 1:
             return listed
-    while size_of(listed) > budget and n_items > 1:
-        n_items //= 2
-        listed = _listed(rows, task, show, n_items, digits, longest)
-    return listed
-
-
-def size_of(listed: dict[str, Any]) -> int:
-    """Number of bytes that the rows take in the page."""
-    return len(json.dumps(packed(listed), ensure_ascii=False, separators=(",", ":")).encode())
+        shorter = next(cells, None)
+        digits, longest = shorter or (digits, longest)
+        n_items = n_items // 2 if shorter is None else n_items
 
 
 def packed(listed: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +226,7 @@ def _listed(
             row["row"]: [_cell(value, digits, longest) for value in (row["truth"], *row["values"])]
             for row in (*near, *items)
         },
-        "items": [_item(item, fields, task, show, longest) for item in items],
+        "items": [_listed_row(item, fields, task, show, longest) for item in items],
         "export": fields,
         # A column of the table with a name of ours gets another one in the CSV.
         "export_values": [
@@ -246,7 +238,7 @@ def _listed(
     }
 
 
-def _item(
+def _listed_row(
     item: dict[str, Any], fields: Sequence[str], task: str, show: Show, longest: int
 ) -> dict[str, Any]:
     """Values of a row that the page shows or exports, with the figures shown formatted as text."""

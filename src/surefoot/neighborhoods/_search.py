@@ -1,9 +1,6 @@
-"""Exact search for the nearest rows: number of neighbours, metrics, dense rows and sparse ones."""
+"""Exact search for the nearest rows, dense and sparse."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from math import ceil, log2
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,26 +11,12 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_scalar
 from sklearn.utils.extmath import row_norms
 
 from surefoot._kernels import nearest_rows
 from surefoot._parallel import row_batches
-from surefoot._search._series import window_radius
 from surefoot._typing import Floats, Ints
-from surefoot._validation import check_option
-
-# Name of a metric, function of two rows, or a neighbour search of the user's own, not yet fitted.
-Metric = str | Callable[[Any, Any], float] | Any
-
-# Metrics that allow points between two rows, by all their names; p of "minkowski" is 2.
-METRICS = {
-    **{name: name for name in ("braycurtis", "canberra", "chebyshev", "correlation", "cosine")},
-    **dict.fromkeys(("euclidean", "l2", "minkowski"), "euclidean"),
-    **dict.fromkeys(("cityblock", "l1", "manhattan"), "cityblock"),
-    "sqeuclidean": "sqeuclidean",
-}
-
+from surefoot._validation import Metric
 
 # Share of non-zero cells above which scikit-learn's dense products are faster than the inverted index
 # (measured by benchmarks/bench_text.py).
@@ -46,62 +29,22 @@ ZERO_SQUARE = 1e-13
 MOST_QUERIES = 2048
 
 
-def log_n_neighbors(n: int) -> int:
-    """Number of neighbours for `n` training rows, 2⌈log2 n⌉ + 1 (Bennett 2007, section 4.1).
-
-    Examples
-    --------
-    >>> log_n_neighbors(200)
-    17
-    """
-    return 2 * ceil(log2(n)) + 1
-
-
-def resolve_n_neighbors(n_neighbors: int | str, n_rows: int) -> int:
-    """Number of neighbours that `n_neighbors`, an int or "log", means for `n_rows` training rows."""
-    if isinstance(n_neighbors, str):
-        check_option(n_neighbors, "n_neighbors", ["log"], other="a positive int")
-        return log_n_neighbors(n_rows)
-    return int(check_scalar(n_neighbors, "n_neighbors", Integral, min_val=1))
-
-
-def canonical_metric(metric: Metric) -> Metric:
-    """Canonical name of a metric; raises if it is unknown. Functions and searches are returned as they are."""
-    if callable(metric) or hasattr(metric, "kneighbors"):
-        return metric
-    if metric not in METRICS:
-        names = ", ".join(sorted(METRICS))
-        raise ValueError(
-            f"metric={metric!r} is not known: it may be a function of two rows, a neighbour search with fit and "
-            f"kneighbors, or one of {names}."
-        )
-    return METRICS[metric]
-
-
-def check_neighbor_metric(metric: Metric, window: Any = None) -> None:
-    """Raise an error unless neighbours can be searched by this metric: "auto", "dtw" or a metric between rows."""
-    if window is not None:
-        window_radius(window, 1)
-        if not (isinstance(metric, str) and metric == "dtw"):
-            raise ValueError(
-                f"window={window!r} needs metric='dtw': metric={metric!r} has no window."
-            )
-    if not (isinstance(metric, str) and metric in ("auto", "dtw")):
-        canonical_metric(metric)
-
-
 class NeighborSearch(ABC):
     """Base of searches among rows; each may offer more than a new search for a part of its rows."""
 
     rows: Any
+    metric: Metric
+    n_neighbors: int
+    n_jobs: int | None
 
     @abstractmethod
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[Floats, Ints]:
         """Distances and indices of the nearest rows, nearest first."""
 
-    @abstractmethod
     def among(self, rows: Any) -> "NeighborSearch":
         """Search of this kind among other rows."""
+        n_neighbors = min(self.n_neighbors, rows.shape[0])
+        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
 
     def part(self, positions: Ints) -> "NeighborSearch":
         """Search among some of the rows."""
@@ -169,11 +112,6 @@ class RowSearch(NeighborSearch):
         distances, indices = zip(*parts, strict=True)
         return np.concatenate(distances), np.concatenate(indices)
 
-    def among(self, rows: Any) -> NeighborSearch:
-        """Search of this kind among other rows."""
-        n_neighbors = min(self.n_neighbors, rows.shape[0])
-        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
-
 
 class SparseNeighbors(NeighborSearch):
     """Exact search among CSR rows under the cosine or the Euclidean distance.
@@ -217,11 +155,6 @@ class SparseNeighbors(NeighborSearch):
         )
         distances, indices = zip(*parts, strict=True)
         return np.concatenate(distances), np.concatenate(indices)
-
-    def among(self, rows: Any) -> NeighborSearch:
-        """Search of this kind among other rows."""
-        n_neighbors = min(self.n_neighbors, rows.shape[0])
-        return neighbor_search(rows, self.metric, n_neighbors, self.n_jobs)
 
     def _nearest(self, X: Any, n_neighbors: int) -> tuple[Floats, Ints]:
         """Distances and indices of the nearest rows for one batch of queries."""
