@@ -17,6 +17,9 @@ Hashes = NDArray[np.uint64]
 # Probability below which a coincidence is excluded.
 LEVEL = 0.002
 
+# Share of all rows from which on equal texts or sparse rows are frequent, and no copies.
+FREQUENT = 0.05
+
 # Columns that are left out in turn, to see how many rows agree in all others.
 MOST_LEFT_OUT = 50
 
@@ -94,30 +97,31 @@ class Copies(NamedTuple):
     """Groups of rows with equal inputs, and one row of each set of them.
 
     `groups` are the user's groups joined with the sets of copies; None without either. `distinct` is True for the first
-    row of each set of copies, and for every row that has none.
+    row of each set of copies, and for every row that has none. `sets` has the number of the set of each row.
     """
 
     groups: NDArray[Any] | None
     distinct: Mask
+    sets: Ints
 
 
 def group_copies(X: Any, groups: Any = None) -> Copies:
     """Groups in which copies of a row are together, as are the rows of each of `groups`.
 
-    Equal rows are copies unless that is a coincidence, as in a table of few different values. Equal texts, and equal
-    sparse rows that are not empty, are always copies.
+    Equal rows are copies unless that is a coincidence, as in a table of few different values. Equal texts and equal
+    sparse rows are copies unless they are frequent: more than two, and more than 5 % of all rows.
     """
     sets = copy_sets(X)
     given = None if groups is None else np.asarray(groups)
     distinct = np.zeros(len(sets), dtype=bool)
     distinct[np.unique(sets, return_index=True)[1]] = True
     if distinct.all():
-        return Copies(given, distinct)
+        return Copies(given, distinct, sets)
     if given is None:
-        return Copies(sets, distinct)
+        return Copies(sets, distinct, sets)
     own = sets.max() + 1 + np.unique(given, return_inverse=True)[1]
     links = coo_array((np.ones(len(own)), (sets, own)), shape=(own.max() + 1, own.max() + 1))
-    return Copies(connected_components(links, directed=False)[1][sets], distinct)
+    return Copies(connected_components(links, directed=False)[1][sets], distinct, sets)
 
 
 def copy_sets(X: Any) -> Ints:
@@ -125,11 +129,12 @@ def copy_sets(X: Any) -> Ints:
     distinct, sets = np.unique(hash_rows(X), return_inverse=True)
     if len(distinct) == len(sets):
         return sets
-    if issparse(X):
-        alone = np.diff(csr_array(X).indptr) == 0
-        return np.where(alone, len(sets) + np.arange(len(sets)), sets)
-    has_columns = is_frame(X) or np.ndim(X) == 2
-    return np.arange(len(sets)) if has_columns and not are_no_coincidence(hash_cells(X)) else sets
+    if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
+        return sets if are_no_coincidence(hash_cells(X)) else np.arange(len(sets))
+    is_frequent = np.bincount(sets)[sets] > max(2, FREQUENT * len(sets))
+    return np.unique(
+        np.where(is_frequent, len(sets) + np.arange(len(sets)), sets), return_inverse=True
+    )[1]
 
 
 def known_rows(X: Any, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:

@@ -209,7 +209,7 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         check_consistent_length(y, groups)
         if self.max_risk is not None:
             check_class_risks(self.max_risk, np.unique(y), most=1)
-        groups, distinct = group_copies(X, groups)
+        groups, distinct, _ = group_copies(X, groups)
         training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
         self.estimator_, self.indicator_ = self._fit_model_and_score(

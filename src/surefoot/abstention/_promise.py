@@ -588,7 +588,7 @@ class Promise:
         """
         if isinstance(max_risk, Mapping):
             check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes)
-        rows = held_out.take(held_out.distinct & ~held_out.novel)
+        rows = held_out.evidence
         promise = cls.from_losses(
             rows.error,
             rows.losses,
@@ -622,8 +622,8 @@ class Promise:
         losses of 0 and 1; for other losses 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 times a power of ten. The highest risk
         that is not above the mean loss is tested first, then lower ones down to the one nearest to the goal: half of
         the mean loss, or 0.8 of it if losses are sizes. Testing stops at the first risk that cannot be promised; the
-        promise is the one before it. A model with so few mistakes that no round risk is below their share gets the
-        lowest risk that this number of rows can promise.
+        promise is the one before it. A model with so few mistakes that this number of rows cannot show it, less than
+        3 in all, gets the lowest risk that they can promise.
 
         Parameters
         ----------
@@ -758,7 +758,7 @@ class Promise:
         shares = np.asarray(coverages, dtype=np.float64)
         if not ((shares > 0) & (shares <= 1)).all():
             raise ValueError("coverages must be above 0 and at most 1.")
-        rows = held_out.take(held_out.distinct & ~held_out.novel)
+        rows = held_out.evidence
         estimates, losses = check_held_out(rows.error, rows.losses, rows.groups)
         cap, is_share = 1.0, are_shares(losses)
         if not is_share:
@@ -835,11 +835,12 @@ def round_cap(losses: Floats, max_risk: float = 0.0) -> float:
 def _tested_risks(losses: Floats) -> list[float]:
     """Round risks from the highest that is not above the mean loss down to the one nearest to the goal.
 
-    If the lowest round share is above the share of mistakes, all round shares are tested.
+    If the rows are too few to show so low a share of mistakes (below 3 / n), all higher round shares are tested.
     """
     mean = float(losses.mean())
     goal = (GOAL_OF_SHARES if are_shares(losses) else GOAL_OF_SIZES) * mean
     risks = _round_risks(losses)
     nearest = min(risks, key=lambda risk: abs(risk - goal))
-    most = max(mean, nearest) if mean >= risks[0] else np.inf
+    is_too_low = are_shares(losses) and mean < 3 / len(losses)
+    most = np.inf if is_too_low else max(mean, nearest)
     return [risk for risk in reversed(risks) if nearest <= risk <= most]

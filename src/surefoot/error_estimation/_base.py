@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -500,7 +500,10 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
     sample = np.random.RandomState(seed).permutation(len(rows))[:MOST_REFITTED]
     rows, truth, own = rows[sample], truth[sample], own[sample]
     try:
-        refitted = cross_val_predict(clone(model), take_rows(X, rows), y[rows], cv=N_REFITS)
+        with warnings.catch_warnings():  # those of refits are of no use to the user
+            warnings.simplefilter("ignore")
+            folds = KFold(N_REFITS)
+            refitted = cross_val_predict(clone(model), take_rows(X, rows), y[rows], cv=folds)
     except (TypeError, ValueError, RuntimeError):  # a model that cannot be fitted to these rows
         return False
     error, of_refits = float(own.mean()), float(losses(refitted).mean())

@@ -144,8 +144,8 @@ class HeldOut(Judgement):
         Out-of-fold predictions of the other models that `SecondOpinion` fitted, by name; empty without it.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`; copies of a row (equal inputs that are no coincidence) are in one group.
-    distinct : ndarray of bool of shape (n_held_out,)
-        True for one row of each set of copies, which counts in promises and intervals.
+    distinct : ndarray of bool of shape (n_held_out,), or None
+        True for one row of each set of copies, which counts in promises and intervals; None if there are no copies.
     truth : ndarray of shape (n_held_out,)
         Target of each row.
     costs : ndarray of shape (n_classes, n_classes), or None
@@ -161,7 +161,7 @@ class HeldOut(Judgement):
     splits: Ints
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None
-    distinct: Mask
+    distinct: Mask | None = None
     truth: NDArray[Any]
     costs: Floats | None = None
     seen: bool = False
@@ -169,6 +169,11 @@ class HeldOut(Judgement):
     def __getstate__(self) -> dict[str, Any]:
         """State to save: the fields alone."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def evidence(self) -> Self:
+        """Rows that promises are made from: one of each set of copies, and none that is novel."""
+        return self.take(~self.novel if self.distinct is None else self.distinct & ~self.novel)
 
     @cached_property
     def doubt(self) -> Floats:
