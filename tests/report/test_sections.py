@@ -138,7 +138,7 @@ def test_areas_count_rows_as_often_as_they_were_drawn():
     ],
 )
 def test_the_verdict_says_so_where_surefoot_adds_nothing(classified, low, high, adds, told):
-    _, held_out, promise, _ = classified._fitted
+    _, held_out, promise = classified._fitted
     answer = dict(classified.summarize()["answer"])
     assert answer["augrc"]["low"] < answer["augrc"]["ratio"] < answer["augrc"]["high"]
     answer["augrc"] = {**answer["augrc"], "low": low, "high": high}

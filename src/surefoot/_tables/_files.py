@@ -48,7 +48,7 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 SCORES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "accepted"),
+        *("shift", "spread", "worst", "flips", "novel", "known", "accepted"),
     ]
 )
 

@@ -18,7 +18,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
-from surefoot._words import listed, plural
+from surefoot._words import LossUnit, listed, percent, plural
 from surefoot.error_estimation import HeldOut, Judgement
 
 # Fewest answered rows for Student's test, which relies on the normal limit of the mean.
@@ -547,6 +547,9 @@ class Promise:
         Largest permitted mean loss of the answered rows whose true class it is.
     reason : str or None
         Sentence that says why the limits of classes cannot be promised, where they cannot.
+    is_about : bool
+        True if the limits hold approximately, because the held-out rows were predicted by models of several folds and
+        not by the one that is used.
 
     Examples
     --------
@@ -568,6 +571,7 @@ class Promise:
     n_rows: int
     class_risks: dict[Any, float] = field(default_factory=dict, hash=False)
     reason: str | None = field(default=None, compare=False)
+    is_about: bool = False
 
     @classmethod
     def from_held_out(
@@ -778,6 +782,16 @@ class Promise:
         """Mask of the rows that are answered, by their estimated errors; a row with NaN is not answered."""
         estimates = np.asarray(estimated_errors, dtype=np.float64)
         return ~np.isnan(estimates) if self.coverage == 1 else estimates <= self.threshold
+
+    def describe(self, unit: LossUnit) -> dict[str, str]:
+        """Texts of the limits in the unit of the losses; see `LossUnit.describe_limits`."""
+        return unit.describe_limits(
+            self.max_risk, self.class_risks, cap=self.cap, about=self.is_about
+        )
+
+    def in_words(self, unit: LossUnit) -> str:
+        """Limits and confidence, for a sentence."""
+        return f"{self.describe(unit)['words']}, with {percent(self.confidence)} confidence"
 
     def apply(self, judgement: Judgement) -> Judgement:
         """Copy of a judgement with `accepted` set: True for the answered rows."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
@@ -208,7 +209,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             inner=self._learned if is_regressor(self.estimator) else None,
         )
         self._panel, self.estimator_ = cross.panel, cross.model
-        self.n_splits_ = len(cross.folds)
+        self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
+        self.n_splits_ = len(self.splits_)
         self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
@@ -222,6 +224,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "opinions": held_out.opinions,
             "groups": None if cross.groups is None else cross.groups[rows],
             "truth": cross.truth,
+            "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
         self.held_out_ = self._learn(cross, known)
         return self

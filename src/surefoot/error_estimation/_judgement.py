@@ -87,7 +87,11 @@ class Judgement:
             value = getattr(self, each.name)
             if isinstance(value, dict):
                 parts[each.name] = {name: column[rows] for name, column in value.items()}
-            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+            elif value is not None and each.name not in (
+                "classes",
+                "costs",
+                "refitted",
+            ):  # not by rows
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
@@ -143,6 +147,8 @@ class HeldOut(Judgement):
         Target of each row.
     costs : ndarray of shape (n_classes, n_classes), or None
         Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
+    refitted : bool
+        True if models of several folds predicted the rows, and not the one that is used.
     """
 
     rows: Ints
@@ -153,6 +159,7 @@ class HeldOut(Judgement):
     groups: NDArray[Any] | None = None
     truth: NDArray[Any]
     costs: Floats | None = None
+    refitted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save: the fields alone."""

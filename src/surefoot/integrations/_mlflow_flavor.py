@@ -139,9 +139,7 @@ def chosen_promise(
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
-        limits = error_estimator.held_out_.unit.describe_limits(
-            promise.max_risk, promise.class_risks
-        )
+        limits = promise.describe(error_estimator.held_out_.unit)
         warnings.warn(
             f"No row will be trusted: the held-out rows cannot promise {limits['short']} with a confidence of "
             f"{promise.confidence:g}.",

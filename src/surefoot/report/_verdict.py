@@ -183,7 +183,7 @@ def _about_answering(
     confidence = f"with {percent(answer['confidence'])} confidence"
     if answer["chosen"] is not None:
         promise = answer["promises"][answer["chosen"]]
-        kept = f"{promise['words']}, {confidence}."
+        kept = f"{asked.in_words(held_out.unit)}."
         if promise["coverage"] == 1:
             return f"It can answer every row: {kept}"
         return (
@@ -191,7 +191,7 @@ def _about_answering(
             f"others to a person: then {kept}"
         )
     if answer["why_not"] is not None:
-        limits = held_out.unit.describe_limits(asked.max_risk, asked.class_risks)["short"]
+        limits = asked.describe(held_out.unit)["short"]
         return (
             f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
         )
