@@ -190,12 +190,14 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
     )
     if n_known:
         never += f", and the model has learned from {plural(n_known, 'row')}"
-    words = (
+    lines = [
         f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}. {never}: such rows are never "
-        f"trusted.\n{''.join(f'{line}\n' for line in order_in_words(summary))}Every row: {summary['scores']}"
-    )
+        "trusted.",
+        *order_in_words(summary),
+        f"Every row: {summary['scores']}",
+    ]
     if "seconds" not in summary:
-        return words
+        return "\n".join(lines)
     from surefoot._parallel import duration
 
     seconds, n_earlier = summary["seconds"], summary["n_earlier"]
@@ -203,10 +205,11 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
     earlier = f", {n_earlier:,} of them by an earlier run" if n_earlier else ""
     rate = f", {n_now / seconds:,.0f} rows per second" if n_now else ""
     took = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
-    return (
-        f"{words}\nMean estimated error: {summary['estimated_error']:.4g}. {plural(n_rows, 'row')}{earlier}; this run "
-        f"took {took}{rate}."
+    lines.append(
+        f"Mean estimated error: {summary['estimated_error']:.4g}. {plural(n_rows, 'row')}{earlier}; this run took "
+        f"{took}{rate}."
     )
+    return "\n".join(lines)
 
 
 def order_in_words(summary: dict[str, Any]) -> list[str]:

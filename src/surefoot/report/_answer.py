@@ -15,8 +15,8 @@ GRID = np.arange(1, 201) / 200
 N_RESAMPLES = 200
 
 ABOUT = (
-    "“About”: the limit was set on the held-out rows of all folds together. Each of them was predicted by a model of the "
-    "other folds; the model that you use is fitted on all rows, and its answers differ slightly."
+    "“About”: the limit was set on the held-out rows of all folds together. Each of them was predicted by a model of "
+    "the other folds; the model that you use is fitted on all rows, and its answers differ slightly."
 )
 
 
