@@ -190,9 +190,9 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
     )
     if n_known:
         never += f", and the model has learned from {plural(n_known, 'row')}"
+    trusted = f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}."
     lines = [
-        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}. {never}: such rows are never "
-        "trusted.",
+        f"{trusted} {never}: such rows are never trusted.",
         *order_in_words(summary),
         f"Every row: {summary['scores']}",
     ]
