@@ -28,7 +28,7 @@ def describe_answering(
     `is_asked` says that the user asked for the risk of `promise`, which is then offered even if it cannot be kept.
     """
     losses, doubt = held_out.losses, own_doubt(held_out)
-    surefoot, best = Selection(losses, held_out.error), Selection(losses, losses)
+    surefoot, best = Selection(losses, held_out.doubt), Selection(losses, losses)
     own = None if doubt is None else Selection(losses, doubt)
     confidence, is_plain = promise.confidence, not promise.class_risks
     is_offered = is_plain and (promise.kept or is_asked)
@@ -58,7 +58,7 @@ def describe_answering(
             "surefoot": surefoot.caught(grid).tolist(),
             "own": None if own is None else own.caught(grid).tolist(),
         },
-        "limit": surefoot.limit(grid).tolist(),
+        "limit": [finite(limit) for limit in surefoot.limit(grid)],
         "overall_risk": float(losses.mean()),
         "n_rows": len(losses),
         # A part of a row is a row: 0.3 · 10 is a little more than 3.

@@ -3,7 +3,6 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -266,7 +265,7 @@ class ReliabilityReport(WrittenPage):
             )
         promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
         if promise.kept:
-            held_out = replace(held_out, accepted=promise.accepted(held_out.error))
+            held_out = promise.apply(held_out)
         return error_estimator, held_out, promise
 
     def _plan(self) -> Plan | None:
