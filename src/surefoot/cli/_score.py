@@ -185,14 +185,12 @@ def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) 
     if promise.kept:
         limits = promise.in_words(error_estimator.held_out_.unit)
         limits += ", for rows like those of fit" if n_novel > MANY_NOVEL * n_rows else ""
-    never = (
-        f"{plural(n_novel, 'row')} {'is' if n_novel == 1 else 'are'} novel (unlike those of fit)"
-    )
+    never = f"{n_novel:,} are novel (unlike those of fit)"
     if n_known:
-        never += f", and the model has learned from {plural(n_known, 'row')}"
-    trusted = f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}."
+        never += f", and {n_known:,} are rows that the model has learned from"
+    never += ": none of these is trusted." if n_novel + n_known else "."
     lines = [
-        f"{trusted} {never}: such rows are never trusted.",
+        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}. {never}",
         *order_in_words(summary),
         f"Every row: {summary['scores']}",
     ]
