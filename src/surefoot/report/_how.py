@@ -34,8 +34,8 @@ EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows
 REFITTED = "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures."
 LATER = "Promises and intervals hold only as far as the future is like the past."
 MEAN_ERRORS = (
-    "The promise of a mean error uses Student's t; with groups, a test that takes the largest error seen as the "
-    "largest possible. Both are approximate, and worse if a few errors are very large."
+    "In the promise of a mean error, larger errors count as the stated one: nothing can be promised of the mean of all "
+    "errors, which a few very large ones may decide."
 )
 GROUPED = (
     "All rows of a group are on the same side of each split, and promises count groups, not rows. Rules and the "
