@@ -181,9 +181,10 @@ def cluster(address: str | None) -> Iterator[Any]:
 def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) -> str:
     """How many rows can be trusted, which never are, and where all of them are; for a folder also the speed."""
     n_rows, n_novel, n_known = (summary[name] for name in ("n_rows", "n_novel", "n_known"))
-    limits = f"nothing can be promised with {percent(promise.confidence)} confidence"
+    unit, confidence = error_estimator.held_out_.unit, percent(promise.confidence)
+    limits = f"{promise.describe(unit)['short']} cannot be promised with {confidence} confidence"
     if promise.kept:
-        limits = promise.in_words(error_estimator.held_out_.unit)
+        limits = promise.in_words(unit)
         limits += ", for rows like those of fit" if n_novel > MANY_NOVEL * n_rows else ""
     never = f"{n_novel:,} are novel (unlike those of fit)"
     if n_known:
