@@ -710,7 +710,7 @@ class Promise:
         """Promises to choose from, by ascending risk; some of them may not be kept.
 
         The risks are the round numbers from an eighth of the mean loss up to the mean loss, and the lowest one above it
-        that can be promised for every row, if there is one. The confidence holds for each promise alone: to look at all
+        that can be promised for every row that is not novel, if there is one. The confidence holds for each promise alone: to look at all
         of them and then choose is multiple testing. `from_held_out` chooses a risk without that problem.
 
         Parameters
@@ -735,7 +735,7 @@ class Promise:
         for risk in risks:
             if risk >= mean:
                 promise = promises.get(risk) or cls.from_held_out(held_out, risk, confidence)
-                if promise.coverage == 1:
+                if promise.threshold >= held_out.evidence.error.max():
                     promises[risk] = promise
                     break
         return [promises[risk] for risk in sorted(promises)]

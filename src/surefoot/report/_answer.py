@@ -58,7 +58,7 @@ def describe_answering(
             "surefoot": surefoot.caught(grid).tolist(),
             "own": None if own is None else own.caught(grid).tolist(),
         },
-        "limit": [finite(limit) for limit in surefoot.limit(grid)],
+        "limit": np.minimum(surefoot.limit(grid), held_out.error.max()).tolist(),
         "overall_risk": float(losses.mean()),
         "n_rows": len(losses),
         # A part of a row is a row: 0.3 · 10 is a little more than 3.
@@ -81,7 +81,7 @@ def describe_answering(
         "about": ABOUT if promise.is_about else None,
         "confidence": confidence,
         "chosen": promises.index(promise) if promise.kept else None,
-        "augrc": _compare_areas(held_out, surefoot, own, confidence, random_state),
+        "augrc": _compare_areas(held_out, own, confidence, random_state),
     }
 
 
@@ -146,7 +146,6 @@ class Selection:
 
 def _compare_areas(
     held_out: HeldOut,
-    surefoot: Selection,
     own: Selection | None,
     confidence: float,
     random_state: int,
@@ -155,6 +154,7 @@ def _compare_areas(
 
     A regressor has no confidence of its own. It is compared with a random order, whose area is half of the mean error.
     """
+    surefoot = Selection(held_out.losses, held_out.error)
     areas = dict.fromkeys(("ratio", "low", "high"))
     areas = {"surefoot": surefoot.area(), "own": None if own is None else own.area(), **areas}
     if np.count_nonzero(held_out.losses) < 2:  # a resample without an error has no ratio
