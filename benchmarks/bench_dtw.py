@@ -32,8 +32,6 @@ SETS = [
 ]  # fmt: skip
 # Long enough for threads to matter: at least a tenth of a second.
 THREAD_SETS = ["Adiac", "FacesUCR", "FiftyWords", "OSULeaf", "SwedishLeaf", "WordSynonyms"]
-# Cells of the full matrices that a peer is given a set: a few seconds' work for the slowest.
-CELLS = 4e8
 MEMORY_SCRIPT = """
 import resource, time
 import numpy as np
@@ -108,25 +106,25 @@ def dtaidistance_search(train, queries, n_neighbors, window):
 PEERS = {"aeon": aeon_search, "tslearn": tslearn_search, "dtaidistance": dtaidistance_search}
 
 
-def least_seconds(*calls, repeats=3):
+def least_seconds(*calls, repeats=3, clock=time.process_time):
     """Least time of each of some calls, and what the last run of each returned.
 
-    They take turns, so that other work on the machine hits all alike.
+    They take turns, so that other work on the machine slows all of them; processor time leaves out waiting.
     """
     times, results = np.full((repeats, len(calls)), np.inf), [None] * len(calls)
     for repeat in range(repeats):
         for i, call in enumerate(calls):
-            start = time.perf_counter()
+            start = clock()
             results[i] = call()
-            times[repeat, i] = time.perf_counter() - start
+            times[repeat, i] = clock() - start
     return times.min(axis=0), results
 
 
-def compare(name, n_neighbors, window, peers):
+def compare(name, n_neighbors, window, peers, n_cells):
     """Time of each peer over ours on the same queries; same sums of distances or an error."""
     data = fetch_ucr(name)
     train = data.X_train
-    n_queries = int(np.clip(CELLS / (len(train) * train.shape[1] ** 2), 10, len(data.X_test)))
+    n_queries = int(np.clip(n_cells / (len(train) * train.shape[1] ** 2), 10, len(data.X_test)))
     arguments = train, data.X_test[:n_queries], n_neighbors, window
     searches = [surefoot_search, *(PEERS[peer] for peer in peers)]
     times, totals = least_seconds(*(partial(search, *arguments) for search in searches))
@@ -138,7 +136,7 @@ def compare(name, n_neighbors, window, peers):
     return ratios
 
 
-def compare_all(sets, peers):
+def compare_all(sets, peers, n_cells):
     """Ratios on every set for one and nine neighbours, with and without a window."""
     warm = np.random.default_rng(0).normal(size=(12, 20))
     for window in (None, 0.1):
@@ -148,7 +146,7 @@ def compare_all(sets, peers):
             limit = "no window" if window is None else f"window {window:.0%}"
             print(f"\n{n_neighbors} neighbour(s), {limit}: how many times as fast as")
             print(" " * 58 + "".join(f"{peer:>14s}" for peer in peers))
-            ratios = [compare(name, n_neighbors, window, peers) for name in sets]
+            ratios = [compare(name, n_neighbors, window, peers, n_cells) for name in sets]
             means = "".join(f"{mean:14.1f}" for mean in np.exp(np.log(ratios).mean(axis=0)))
             print(f"  {'geometric mean':56s}{means}")
 
@@ -161,7 +159,9 @@ def compare_threads(sets):
         data = fetch_ucr(name)
         arguments = data.X_train, data.X_test[:500], 9, None
         (one, two), _ = least_seconds(
-            *(partial(surefoot_search, *arguments, n_jobs) for n_jobs in (1, 2)), repeats=7
+            *(partial(surefoot_search, *arguments, n_jobs) for n_jobs in (1, 2)),
+            repeats=7,
+            clock=time.perf_counter,
         )
         ratios.append(one / two)
         print(f"  {name:18s}{1000 * one:9.1f} ms{one / two:8.2f}", flush=True)
@@ -186,6 +186,12 @@ def main():
     parser.add_argument("--sets", nargs="*", default=SETS)
     installed = [peer for peer in PEERS if find_spec(peer)]
     parser.add_argument("--peers", nargs="*", choices=PEERS, default=installed)
+    parser.add_argument(
+        "--cells",
+        type=float,
+        default=4e8,
+        help="cells of the full matrices that a peer fills for a dataset: a few seconds' work for the slowest",
+    )
     parser.add_argument("--skip-memory", action="store_true")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="2-Dimensional data passed")  # tslearn's
@@ -198,7 +204,7 @@ def main():
     for peer in set(PEERS) - set(options.peers):
         print(f"not compared: {peer}")
     if list_ucr():
-        compare_all(options.sets, options.peers)
+        compare_all(options.sets, options.peers, options.cells)
         compare_threads(THREAD_SETS)
     else:
         print("nothing compared: there are no UCR sets in $SUREFOOT_DATA")

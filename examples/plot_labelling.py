@@ -47,7 +47,7 @@ def wait_for_the_model():
 # %%
 # Each question comes with the reason why it is asked, and names no class.
 for n_answers in range(60):
-    if n_answers % 5 == 0:
+    if n_answers % 15 == 0:
         wait_for_the_model()
     (item,) = ask("/api/next?person=example&count=1")["items"]
     if n_answers % 20 == 19:

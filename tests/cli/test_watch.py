@@ -123,6 +123,22 @@ def test_answers_to_an_audit_stand_beside_the_estimate(run, folder, tmp_path):
     assert "'perhaps', but the model knows only 'no' and 'yes'" in strange.err.splitlines()[-1]
 
 
+def test_times_beside_answers_are_read_as_without_them(run, folder, write, tmp_path):
+    table, ask = make_rows(60, 3), tmp_path / "ask.csv"
+    for day, code in (("2026-11-16", 0), ("16.11.2026", 2)):
+        days = table["day"].astype(str).where(table.index != 5, day)
+        new = write(table.assign(day=days)[["a", "b", "day"]].to_csv(index=False), "new.csv")
+        ask.unlink(missing_ok=True)
+        assert run("audit", folder / "wrong.skops", new, "--labels", "9", "--out", ask).code == 0
+        pd.read_csv(ask).assign(label="no").to_csv(ask, index=False)
+        command = ["watch", folder / "wrong.skops", new, "--time", "day", "--json"]
+        one, other = run(*command), run(*command, "--answers", ask)
+        assert (one.code, other.code) == (code, code)
+        if code == 0:
+            assert json.loads(one.out)["periods"] == json.loads(other.out)["periods"]
+    assert other.err.splitlines()[-1].startswith("Row 5 has '16.11.2026' in the column 'day' of ")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

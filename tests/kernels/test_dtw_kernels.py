@@ -76,7 +76,7 @@ def cost_within(x, y, radius, cutoff):
     kernels._pad(other.values, 0, m, channels, False, padded)
     end = ((x[:, -1] - y[:, -1]) ** 2).sum()
     kernels._fill_rest(other.values, 0, m, stored.lower, stored.upper, 0, n, channels, end, rest)
-    room = np.empty(size), np.empty(size), np.empty(kernels.ROUND * size)
+    room = np.empty((4, size)), np.empty((2 * kernels.ROUND, size))
     outside = kernels._outside_window(radius)
     return kernels._dtw_cost(
         backwards, n, padded, m, channels, radius, cutoff, rest, outside, *room

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from surefoot._kernels._compile import kernel
+from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints
 
 
-@kernel
+@entry
 def points_between(rows: Floats, reference: Floats, near: Ints, steps: Floats) -> Floats:
     """Points x + β(n − x) between each row and its neighbours, one after another.
 
@@ -50,7 +50,7 @@ def _limit_of_smallest(values: Floats, k: int) -> tuple[float, int]:
     return limit, k - (values < limit).sum()
 
 
-@kernel
+@entry
 def cell_votes(
     gram: Floats,
     squares: Floats,

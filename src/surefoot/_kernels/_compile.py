@@ -1,12 +1,15 @@
-"""Decorator that compiles the kernels."""
+"""Decorators that compile the kernels."""
 
 import logging
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from multiprocessing import current_process
 from typing import Any
 
 from numba import njit
+
+# More than the kernels that any one kernel calls.
+MOST_KERNELS = 50
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -20,12 +23,31 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     try:
         return njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # numba found no folder that can be written
-        remark_no_folder()
+        remark_not_stored()
         return njit(nogil=True, **options)(function)
 
 
+def entry(function: Callable[..., Any]) -> Any:
+    """Decorator of a kernel that Python calls: it runs even if the disk has no room for its machine code.
+
+    numba keeps what it compiled in memory before it writes it, so that every attempt gets at least one kernel further.
+    """
+    compiled = kernel(function)
+
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        for _ in range(MOST_KERNELS):
+            try:
+                return compiled(*args)
+            except OSError:
+                remark_not_stored()
+        return compiled(*args)
+
+    return call
+
+
 @cache
-def remark_no_folder() -> None:
+def remark_not_stored() -> None:
     """Log once why every process is slow to start.
 
     A log record, which Python prints on stderr by default, and no warning: where warnings are errors, the lack of

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._kernels._compile import kernel
+from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints
 
 # Relative room for rounding wherever sums of different order are compared: with it, neither a
@@ -27,7 +27,7 @@ class Stored(NamedTuple):
     n_channels: int
 
 
-@kernel
+@entry
 def store_series(
     values: Floats, starts: Ints, lengths: Ints, n_channels: int, radius: int
 ) -> Stored:
@@ -95,12 +95,11 @@ class Scratch(NamedTuple):
     padded: Floats
     rest: Floats
     outside: Floats
-    even: Floats
-    odd: Floats
+    cells: Floats
     costs: Floats
 
 
-@kernel
+@entry
 def search(
     queries: Floats,
     query_starts: Ints,
@@ -126,9 +125,8 @@ def search(
         np.empty(channels * size),
         np.empty(longest + 1),
         _outside_window(radius),
-        np.empty(size),
-        np.empty(size),
-        np.empty(ROUND * size if channels > 1 else 0),
+        np.empty((4, size)),
+        np.empty((2 * ROUND, size if channels > 1 else 0)),
     )
     bounds, order = np.empty(len(stored.starts)), np.empty(len(stored.starts), np.int64)
     for q in range(len(query_starts)):
@@ -282,7 +280,7 @@ def _cost(x: Query, stored: Stored, s: int, radius: int, cutoff: float, room: Sc
     _pad(values, at, m, channels, False, room.padded)
     return _dtw_cost(
         x.backwards, n, room.padded, m, channels, radius, cutoff,
-        room.rest, room.outside, room.even, room.odd, room.costs,
+        room.rest, room.outside, room.cells, room.costs,
     )  # fmt: skip
 
 
@@ -316,9 +314,9 @@ def _fill_rest(
         rest[k] += rest[k + 1]
 
 
-# Cells of an antidiagonal come in multiples of this number, which every vector width divides.
-BLOCK = 32
-# Antidiagonals, an even number, after which cells that no path within the cutoff visits are dropped.
+# Lanes come in multiples of this number, which every vector width divides.
+BLOCK = 16
+# Pairs of antidiagonals, an even number, after which cells that no path within the cutoff visits are dropped.
 ROUND = 16
 # Values on both sides of each channel, for cells outside of the matrix.
 PADDING = BLOCK + ROUND
@@ -345,13 +343,13 @@ def _pad(
 
 @kernel
 def _outside_window(radius: int) -> Floats:
-    """Cost of leaving the window, 0 or inf, on even and on odd antidiagonals d, by column - d // 2."""
+    """Cost of leaving the window, 0 or inf, in each lane of an even and of the next odd antidiagonal."""
     reach = radius // 2 + PADDING
     outside = np.zeros((2, 2 * reach))
     for odd in range(2):
         for k in range(2 * reach):
             outside[odd, k] = np.inf if abs(2 * (k - reach) - odd) > radius else 0.0
-    return outside.ravel()
+    return outside
 
 
 @kernel
@@ -365,53 +363,58 @@ def _dtw_cost(
     cutoff: float,
     rest: Floats,
     outside: Floats,
-    even: Floats,
-    odd: Floats,
+    cells: Floats,
     costs: Floats,
 ) -> float:
     """Squared DTW cost within a Sakoe-Chiba radius; inf if it exceeds the cutoff.
 
-    Walks the antidiagonals d = row + column, whose cells are independent, and keeps of each only the
-    columns between the outermost cells that can still lie on a path within the cutoff: the pruning
-    from both sides of EAPruned (Herrmann and Webb 2021), turned by 45 degrees. `rest[j]` bounds what columns from
-    j on will cost at least. The series come padded, x backwards, so that an antidiagonal reads both forwards.
+    Walks the antidiagonals, row + column = 2t and then 2t + 1, whose cells are independent. Lane k holds column t + k,
+    so that a window is the same lanes all the time. Of each pair only the lanes between the outermost cells that can
+    still lie on a path within the cutoff are kept: the pruning from both sides of EAPruned (Herrmann and Webb 2021),
+    turned by 45 degrees. `rest[j]` bounds what columns from j on will cost at least. The series come padded, x
+    backwards, so that an antidiagonal reads both forwards.
     """
-    for c in range(m + 2 * PADDING):
-        even[c] = odd[c] = np.inf
-    even[PADDING - 1] = 0.0  # a virtual cell before the first points of both series
-    first, last = -1, -1
-    for start in range(0, n + m - 1, ROUND):
-        stop = min(start + ROUND, n + m - 1)
-        # The columns of all cells of this round: a step leads to the same column or to the next. Loads and stores
-        # from multiples of 32 bytes on are faster.
-        low = max(first, start - n, (start - radius - 1) >> 1) // 4 * 4
-        high = min(last + ROUND, m - 1, stop - 1, (stop - 1 + radius) >> 1)
+    zero = n // 2 + PADDING  # where lane 0 is
+    even, odd, next_even, next_odd = cells[0], cells[1], cells[2], cells[3]
+    for k in range((n + m) // 2 + 2 * PADDING):
+        even[k] = odd[k] = np.inf
+    even[zero] = 0.0  # a virtual cell before the first points of both series
+    first, last, n_pairs = 0, 0, (n + m) // 2
+    for start in range(0, n_pairs, ROUND):
+        stop = min(start + ROUND, n_pairs)
+        # The lanes of all cells of this round: a pair leads to the same lane or to the next on either side.
+        low = max(first - ROUND, start - n + 1, 1 - stop, -(radius // 2))
+        high = min(last + ROUND, m - 1 - start, stop, (radius + 1) // 2)
         width = (high - low + BLOCK) // BLOCK * BLOCK
-        at, x_at = PADDING + low, PADDING + n - 1 - start + low
-        even_at = len(outside) // 4 + low - start // 2
-        odd_at = even_at + len(outside) // 2
-        if n_channels == 1:
-            _walk(even, odd, at, width, x, x_at, y, outside, even_at, odd_at, -1, stop - start)
-        else:
-            for step in range((stop - start + 1) // 2 * 2):
-                window_at = (odd_at if step % 2 else even_at) - step // 2
-                _fill_costs(
-                    costs[step * width : (step + 1) * width], outside[window_at:], n_channels,
-                    x, x_at - step, n + 2 * PADDING, y, at, m + 2 * PADDING,
-                )  # fmt: skip
-            _walk(even, odd, at, width, x, x_at, y, costs, 0, width, 2 * width, stop - start)
-        # Columns further left are outside of the matrix or of the window by now.
-        first = max(low, 0, stop - n - 1, (stop - radius - 2) >> 1)
-        last = high
-        while first <= last and _least(even, odd, first) + rest[first + 1] > cutoff:
+        at, x_at, y_at = zero + low, PADDING + n - 1 - start + low, PADDING + start + low
+        window_at = outside.shape[1] // 2 + low
+        next_odd[at + width] = np.inf  # which is read, and not written
+        added, added_at = outside, window_at
+        if n_channels > 1:
+            added, added_at = costs, 0
+            _fill_costs(
+                costs, width, 2 * (stop - start), outside, window_at, n_channels,
+                x, x_at, n + 2 * PADDING, y, y_at, m + 2 * PADDING,
+            )  # fmt: skip
+        _walk(
+            even, odd, next_even, next_odd, at, width,
+            x, x_at, y, y_at, added, added_at, stop - start,
+        )  # fmt: skip
+        if (stop - start) % 2:
+            even, odd = next_even, next_odd
+        # Of lanes further out the column or the row is beyond the matrix by now.
+        first, last = max(low, stop - n), min(high, m - stop)
+        while first <= last and _least(even, odd, zero + first) + rest[stop + first] > cutoff:
             first += 1
-        while first < last and _least(even, odd, last) + rest[last + 1] > cutoff:
+        while first < last and _least(even, odd, zero + last) + rest[stop + last] > cutoff:
             last -= 1
         if first > last:
             return np.inf
-        for c in range(PADDING + last + 1, at + width):
-            even[c] = odd[c] = np.inf
-    cost = (odd if (n + m) % 2 else even)[PADDING + m - 1]
+        for k in range(at, zero + first):
+            even[k] = odd[k] = np.inf
+        for k in range(zero + last + 1, at + width):
+            even[k] = odd[k] = np.inf
+    cost = (odd if (n + m) % 2 else even)[zero + m - n_pairs]
     return cost if cost <= cutoff else np.inf
 
 
@@ -419,53 +422,51 @@ def _dtw_cost(
 def _walk(
     even: Floats,
     odd: Floats,
+    next_even: Floats,
+    next_odd: Floats,
     at: int,
     width: int,
     x: Floats,
     x_at: int,
     y: Floats,
+    y_at: int,
     costs: Floats,
-    even_at: int,
-    odd_at: int,
-    stride: int,
-    n_steps: int,
+    costs_at: int,
+    n_pairs: int,
 ) -> None:
-    """Replace `width` cells of two antidiagonals by those of the next two, until `n_steps` are done.
+    """Fill `width` lanes of the next two antidiagonals from those of the last two, which change roles, `n_pairs` times.
 
-    A cell costs the squared gap of x and y, and what `costs` holds for its antidiagonal: at `even_at` and
-    `odd_at`, then `stride` further.
+    A cell costs the squared gap of x and y, and what `costs` holds for its antidiagonal, or for every second one, and
+    lane. Unsigned places, and arrays other than those that are read, let the compiler vectorise the loop.
     """
-    for i in range(x_at, x_at - n_steps, -2):
-        _advance(
-            even[at : at + width], odd[at : at + width],
-            x[i : i + width], y[at : at + width], costs[even_at : even_at + width],
-        )  # fmt: skip
-        _advance(
-            odd[at : at + width], even[at : at + width],
-            x[i - 1 : i - 1 + width], y[at : at + width], costs[odd_at : odd_at + width],
-        )  # fmt: skip
-        even_at, odd_at = even_at + stride, odd_at + stride
-
-
-@kernel(inline="always")  # a call would cost as much as the loop over a narrow window
-def _advance(cells: Floats, before: Floats, x: Floats, y: Floats, costs: Floats) -> None:
-    """Replace the cells of the antidiagonal before last by those of the next one.
-
-    Slices of one length, read from 0 on, and no store before the last use of `least`: so the compiler vectorises it.
-    """
-    least = np.inf  # of the two cells in the column on the left
-    for c in range(len(cells)):
-        up, diagonal = before[c], cells[c]
-        best = up if up < least else least
-        least = up if up < diagonal else diagonal
-        gap = x[c] - y[c]
-        cells[c] = best + (gap * gap + costs[c])
+    one, here, c = np.uintp(1), np.uintp(at), np.uintp(costs_at)
+    for step in range(n_pairs):
+        i, j, row = np.uintp(x_at - step), np.uintp(y_at + step), np.uintp(2 * step % len(costs))
+        left, x_before = np.inf, x[i - one]
+        for lane in range(width):
+            k = np.uintp(lane)
+            diagonal, up, cell = odd[here + k], odd[here + k + one], even[here + k]
+            best = up if up < diagonal else diagonal
+            best = best if best < cell else cell
+            x_now, y_now = x[i + k], y[j + k]
+            gap = x_now - y_now
+            cell = best + (gap * gap + costs[row, c + k])
+            best = cell if cell < left else left
+            best = best if best < diagonal else diagonal
+            gap = x_before - y_now
+            next_even[here + k] = cell
+            next_odd[here + k] = best + (gap * gap + costs[row + one, c + k])
+            left, x_before = cell, x_now
+        even, odd, next_even, next_odd = next_even, next_odd, even, odd
 
 
 @kernel
 def _fill_costs(
     costs: Floats,
+    width: int,
+    n_steps: int,
     outside: Floats,
+    outside_at: int,
     n_channels: int,
     x: Floats,
     x_at: int,
@@ -474,23 +475,25 @@ def _fill_costs(
     y_at: int,
     y_stride: int,
 ) -> None:
-    """Set what cells on an antidiagonal cost outside of the window, and in all channels but the first."""
-    width = len(costs)
-    for c in range(width):
-        costs[c] = outside[c]
-    for channel in range(1, n_channels):
-        i, j = x_at + channel * x_stride, y_at + channel * y_stride
-        here, there = x[i : i + width], y[j : j + width]
-        for c in range(width):
-            gap = here[c] - there[c]
-            costs[c] += gap * gap
+    """Set what cells on antidiagonals cost outside of the window, and in all channels but the first."""
+    for step in range(n_steps):
+        row = costs[step][:width]
+        row[:] = outside[step % 2][outside_at : outside_at + width]
+        for channel in range(1, n_channels):
+            i, j = (
+                x_at - (step + 1) // 2 + channel * x_stride,
+                y_at + step // 2 + channel * y_stride,
+            )
+            here, there = x[i : i + width], y[j : j + width]
+            for k in range(width):
+                gap = here[k] - there[k]
+                row[k] += gap * gap
 
 
 @kernel(inline="always")
-def _least(even: Floats, odd: Floats, column: int) -> float:
-    """The smaller of the two cells of a column."""
-    a, b = even[PADDING + column], odd[PADDING + column]
-    return a if a < b else b
+def _least(even: Floats, odd: Floats, at: int) -> float:
+    """The smaller of the two cells of a lane."""
+    return even[at] if even[at] < odd[at] else odd[at]
 
 
 # Steps of a warping path that lead to a cell: along both series, along the row, along its neighbour.
@@ -499,7 +502,7 @@ BOTH, ROW, NEIGHBOR = 0, 1, 2
 TINY = 1e-300
 
 
-@kernel
+@entry
 def aligned_neighbors(
     rows: Floats, reference: Floats, near: Ints, distances: Floats, radius: int
 ) -> Floats:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._kernels._compile import kernel
+from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints, Mask
 
 Order = NDArray[np.uint32]
@@ -19,7 +19,7 @@ DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS
 
 
-@kernel
+@entry
 def presort_columns(columns: Floats) -> tuple[Order, Mask]:
     """Rows of each column by ascending value, and whether the value at a place is below the next.
 
@@ -71,7 +71,7 @@ def _sort_by_digit(
     return True
 
 
-@kernel
+@entry
 def two_class_gini_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
     """Column and place of the split that minimises weighted Gini impurity, (-1, -1) if none does.
 
@@ -98,7 +98,7 @@ def two_class_gini_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int,
     return best_column, best_place
 
 
-@kernel
+@entry
 def two_class_error_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int, int]:
     """Column and place of the split that minimises the weighted error of the majorities, (-1, -1) if none does.
 
@@ -119,7 +119,7 @@ def two_class_error_split(order: Order, cuts: Mask, signed: Floats) -> tuple[int
     return best_column, best_place
 
 
-@kernel
+@entry
 def many_class_split(
     order: Order, cuts: Mask, codes: Ints, weights: Floats, n_classes: int, by_error: bool
 ) -> tuple[int, int]:
@@ -159,7 +159,7 @@ def many_class_split(
     return best_column, best_place
 
 
-@kernel
+@entry
 def side_weights(
     values: Floats, threshold: float, codes: Ints, weights: Floats, n_classes: int
 ) -> Floats:

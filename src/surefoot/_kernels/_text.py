@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._kernels._compile import kernel
+from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints
 
 Sparse = tuple[Any, Any, Floats]  # starts, then columns (of CSR) or rows (of CSC), and values
@@ -23,7 +23,7 @@ TILE = 10_000
 GROUP = 32
 
 
-@kernel
+@entry
 def nearest_rows(
     queries: Sparse, index: Sparse, offsets: Floats, n_near: int
 ) -> tuple[Floats, Ints]:
@@ -33,25 +33,20 @@ def nearest_rows(
     """
     starts, columns, values = queries
     n_queries, n_rows = starts.size - 1, offsets.size
-    keys, nearest = np.empty((n_queries, n_near)), np.empty((n_queries, n_near), np.int64)
+    keys, nearest = np.full((n_queries, n_near), -np.inf), np.empty((n_queries, n_near), np.int64)
     n_tiles = (n_rows + TILE - 1) // TILE
     tile = (n_rows + n_tiles - 1) // n_tiles
     sums = np.empty((tile + GROUP - 1) // GROUP * GROUP)
-    room = max(4 * n_near, 128)
-    best, best_rows = np.empty(room), np.empty(room, np.int64)
     for q in range(n_queries):
         own = slice(starts[q], starts[q + 1])
         cursors = index[0][columns[own]]
-        limit, count = -np.inf, 0
+        limit = -np.inf
         for start in range(0, n_rows, tile):
             stop = min(start + tile, n_rows)
             sums[: stop - start] = offsets[start:stop]
             sums[stop - start :] = -np.inf
             _add_products(columns[own], values[own], index, cursors, start, stop, n_rows, sums)
-            limit, count = _collect(sums, start, n_near, limit, count, best, best_rows)
-        _keep_best(best, best_rows, count, n_near)
-        _sort(best, best_rows, n_near)
-        keys[q], nearest[q] = best[:n_near], best_rows[:n_near]
+            limit = _collect(sums, start, limit, keys[q], nearest[q])
     return keys, nearest
 
 
@@ -94,31 +89,20 @@ def _add_column(rows: Any, values: Floats, start: int, weight: float, sums: Floa
 
 
 @kernel
-def _collect(
-    sums: Floats,
-    start: int,
-    n_near: int,
-    limit: float,
-    count: int,
-    best: Floats,
-    best_rows: Ints,
-) -> tuple[float, int]:
-    """Put the rows whose sum is above the limit among the best; returns the limit, raised when full, and how many."""
+def _collect(sums: Floats, start: int, limit: float, best: Floats, best_rows: Ints) -> float:
+    """Put the rows whose sum is above the limit among the best; returns the limit for the next rows."""
     largest = _largest_of_groups(sums)
-    if start == 0 and largest.size >= n_near:
-        # No sum below the n_near-th of the groups' largest is among the nearest.
-        at = largest.size - n_near
+    if start == 0 and largest.size >= best.size:
+        # No sum below the last of the groups' largest that there is room for is among the best.
+        at = largest.size - best.size
         limit = np.nextafter(np.partition(largest, at)[at], -np.inf)
     for group in range(largest.size):
         if largest[group] > limit:
             for row in range(group * GROUP, (group + 1) * GROUP):
                 if sums[row] > limit:
-                    best[count], best_rows[count] = sums[row], start + row
-                    count += 1
-                    if count == best.size:
-                        _keep_best(best, best_rows, count, n_near)
-                        count, limit = n_near, best[:n_near].min()
-    return limit, count
+                    _insert(best, best_rows, sums[row], start + row)
+                    limit = max(limit, best[-1])
+    return limit
 
 
 @kernel(fastmath={"nnan"})
@@ -134,44 +118,13 @@ def _largest_of_groups(sums: Floats) -> Floats:
 
 
 @kernel
-def _before(key: float, row: int, other: float, other_row: int) -> bool:
-    """Whether a key comes first: it is larger, or equal and of an earlier row."""
-    return key > other or (key == other and row < other_row)
-
-
-@kernel
-def _keep_best(keys: Floats, rows: Ints, count: int, n_near: int) -> None:
-    """Move the best `n_near` of `count` to the front, in any order (quickselect)."""
-    low, high = 0, count - 1
-    while low < high:
-        pivot, pivot_row = keys[(low + high) // 2], rows[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while _before(keys[i], rows[i], pivot, pivot_row):
-                i += 1
-            while _before(pivot, pivot_row, keys[j], rows[j]):
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                rows[i], rows[j] = rows[j], rows[i]
-                i, j = i + 1, j - 1
-        if n_near - 1 <= j:
-            high = j
-        elif n_near - 1 >= i:
-            low = i
-        else:
-            return
-
-
-@kernel
-def _sort(keys: Floats, rows: Ints, count: int) -> None:
-    """Sort the first few by insertion."""
-    for k in range(1, count):
-        key, row, at = keys[k], rows[k], k
-        while at > 0 and _before(key, row, keys[at - 1], rows[at - 1]):
-            keys[at], rows[at] = keys[at - 1], rows[at - 1]
-            at -= 1
-        keys[at], rows[at] = key, row
+def _insert(keys: Floats, rows: Ints, key: float, row: int) -> None:
+    """Keep the largest keys in descending order, equal ones in the order in which they come."""
+    at = keys.size - 1
+    while at > 0 and keys[at - 1] < key:
+        keys[at], rows[at] = keys[at - 1], rows[at - 1]
+        at -= 1
+    keys[at], rows[at] = key, row
 
 
 # What rounding leaves of a zero |d|², relative to the squared lengths of the two rows.
@@ -184,7 +137,7 @@ BLOCK = 16
 N_HALVINGS = 9
 
 
-@kernel
+@entry
 def sparse_cell_steps(
     rows: Rows, reference: Rows, near: Ints, n_columns: int, unit: bool
 ) -> Floats:
@@ -205,7 +158,7 @@ def sparse_cell_steps(
     return steps
 
 
-@kernel
+@entry
 def sparse_cell_votes(
     rows: Rows,
     reference: Rows,
@@ -394,26 +347,16 @@ def _fill_limits(far: Floats, n_samples: int, n_neighbors: int, limits: Floats) 
     for _ in range(N_HALVINGS):
         for i in range(width):
             limits[i] = 0.5 * (low[i] + high[i])
-        _count_within(far, limits, count)
+        count[:] = 0.0
+        for j in range(n_near):
+            for i in range(width):
+                count[i] += 1.0 if far[j, i] <= limits[i] else 0.0
         for i in range(width):
             high[i] = limits[i] if count[i] >= n_neighbors else high[i]
             low[i] = limits[i] if count[i] <= n_neighbors else low[i]
-    between = np.empty(n_near)
     for i in range(n_samples):
         if count[i] != n_neighbors:
-            limits[i] = _limit_between(far, i, low[i], high[i], n_neighbors, between)
-
-
-@kernel
-def _count_within(far: Floats, limits: Floats, count: Floats) -> None:
-    """Set how many values of each lane are up to its limit, two lines at a time."""
-    n_near, width = far.shape
-    for i in range(width):
-        count[i] = 1.0 if n_near % 2 and far[n_near - 1, i] <= limits[i] else 0.0
-    for j in range(0, n_near - 1, 2):
-        for i in range(width):
-            both = 1.0 if far[j, i] <= limits[i] else 0.0
-            count[i] += both + (1.0 if far[j + 1, i] <= limits[i] else 0.0)
+            limits[i] = _limit_between(far, i, low[i], high[i], n_neighbors)
 
 
 @kernel
@@ -434,26 +377,15 @@ def _limit_ranges(far: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
 
 
 @kernel
-def _limit_between(
-    far: Floats, i: int, low: float, high: float, n_neighbors: int, between: Floats
-) -> float:
+def _limit_between(far: Floats, i: int, low: float, high: float, n_neighbors: int) -> float:
     """Limit of one sample, above `low` and up to `high`; of values that equal it the first few stay."""
-    n_wanted, n_between = n_neighbors, 0
-    for j in range(far.shape[0]):
-        value = far[j, i]
-        n_wanted -= value <= low
-        if low < value <= high:
-            at = n_between
-            while at > 0 and between[at - 1] > value:
-                between[at] = between[at - 1]
-                at -= 1
-            between[at] = value
-            n_between += 1
+    values = far[:, i].copy()
+    between = np.sort(values[(values > low) & (values <= high)])
+    n_wanted = n_neighbors - (values <= low).sum()
     limit = between[n_wanted - 1]
-    for j in range(n_between):
-        n_wanted -= between[j] < limit
-    for j in range(far.shape[0]):
-        if far[j, i] == limit:
+    n_wanted -= (between < limit).sum()
+    for j in range(values.size):
+        if values[j] == limit:
             n_wanted -= 1
             if n_wanted < 0:
                 far[j, i] = np.inf

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot._kernels._compile import kernel
+from surefoot._kernels._compile import entry, kernel
 from surefoot._typing import Floats, Ints
 
 Bins = NDArray[np.uint8]
@@ -12,7 +12,7 @@ Bins = NDArray[np.uint8]
 LEAST_GAIN = 1e-12
 
 
-@kernel
+@entry
 def boost_symmetric_trees(
     bins: Bins,
     targets: Floats,

@@ -167,7 +167,10 @@ class AuditedRows(NamedTuple):
             return None
         if name not in self.table.columns:
             raise Mistake(f"{self.data} lacks {name!r}, which has the times.")
-        return tables.column_times(array(self.table[name]), name, self.data)
+        try:
+            return tables.column_times(array(self.table[name]), name, self.data)
+        except tables.CellError as error:
+            raise Mistake(str(error)) from None
 
 
 def audited_rows(model: Path, data: Path, error_estimator: Any = None) -> AuditedRows:
