@@ -710,8 +710,9 @@ class Promise:
         """Promises to choose from, by ascending risk; some of them may not be kept.
 
         The risks are the round numbers from an eighth of the mean loss up to the mean loss, and the lowest one above it
-        that can be promised for every row that is not novel, if there is one. The confidence holds for each promise alone: to look at all
-        of them and then choose is multiple testing. `from_held_out` chooses a risk without that problem.
+        that can be promised for every row that is not novel, if there is one. The confidence holds for each promise
+        alone: to look at all of them and then choose is multiple testing. `from_held_out` chooses a risk without that
+        problem.
 
         Parameters
         ----------

@@ -160,14 +160,10 @@ def _slider_chart(
 
 def _error_histogram(answer: dict[str, Any], show: Show) -> Chart:
     """Histogram of the estimated errors, from their quantiles: the limits at equal steps of coverage."""
-    limits = np.asarray([limit for limit in answer["limit"] if limit is not None])  # None: novel
+    limits = np.asarray(answer["limit"], dtype="float64")
     ends = (min(0.0, float(limits.min())), float(limits.max()) or 1.0)
     counts, edges = np.histogram(limits, bins=24, range=ends)
-    low, high, share = (
-        edges[:-1].tolist(),
-        edges[1:].tolist(),
-        (counts / len(answer["limit"])).tolist(),
-    )
+    low, high, share = edges[:-1].tolist(), edges[1:].tolist(), (counts / len(limits)).tolist()
     bars = alt.Chart(data(low=low, high=high, share=share)).mark_bar(binSpacing=1)
     answered = alt.condition(
         "datum.low < limit", alt.value("var(--surefoot)"), alt.value("var(--own)")

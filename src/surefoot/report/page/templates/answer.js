@@ -9,7 +9,7 @@ function showAnswer() {
   for (const node of document.querySelectorAll("[data-figure]")) node.textContent = texts[node.dataset.figure].replaceAll(" %", "\u00a0%");
   slider.setAttribute("aria-valuetext", find("answer-sentence").textContent.replace(/\s+/g, " ").trim());
   moveAdvice();
-  moveRules(report.answer.coverage[at], report.answer.limit[at] ?? report.answer.limit.findLast((limit) => limit !== null));
+  moveRules(report.answer.coverage[at], report.answer.limit[at]);
 }
 
 // Whether a row is answered: it has one of the lowest estimated errors, as many as the slider says.
