@@ -50,17 +50,6 @@ def test_three_classes_named_by_texts(booster, table, numbers):
     np.testing.assert_array_equal(sure.predict(X[180:]), own)
 
 
-def test_parameters_are_seen_through_and_clones_are_alike(booster):
-    sure = IndividualErrorClassifier(booster.make("Classifier"), random_state=0)
-    given = sure.get_params()
-    assert given["estimator__n_estimators"] == 15
-    again = clone(sure)
-    assert again.estimator is not sure.estimator
-    assert again.get_params()["estimator__n_estimators"] == 15
-    again.set_params(estimator__n_estimators=7)
-    assert sure.get_params()["estimator__n_estimators"] == 15
-
-
 def test_a_fitted_model_is_assessed_as_it_is(booster, table, classes):
     X = booster.rows(table)
     fitted = booster.make("Classifier").fit(X[:120], classes[:120])
