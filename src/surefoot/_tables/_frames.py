@@ -344,7 +344,11 @@ def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
         return PlainColumn(name, _as_numbers(name, values))
     pairs = zip(values, missing_mask(values), strict=True)
     strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
-    levels = _common_levels(strings) if like is None or like.levels is None else like.levels
+    levels = None if like is None else like.levels
+    if levels is None:  # the most common strings, ascending
+        known = [string for string in strings if string is not None]
+        levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
+        levels = np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
     place = {level: code for code, level in enumerate(levels.tolist())}
     codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
     return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
@@ -359,13 +363,6 @@ def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
     except (TypeError, ValueError) as error:
         raise ValueError(f"Column {name!r} holds strings where the model knows numbers.") from error
     return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _common_levels(strings: list[str | None]) -> NDArray[Any]:
-    """Most common strings, ascending."""
-    known = [string for string in strings if string is not None]
-    levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
-    return np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
 
 
 def input_form(X: Any) -> dict[str, Any]:
