@@ -33,7 +33,7 @@ X_new, y_new = make_corner(4000, random_state=1)
 
 models = [("line", LogisticRegression()), ("bayes", GaussianNB())]
 indicators = [NeighborDisagreement(n_neighbors=15), Confidence()]
-forest = RandomForestClassifier(min_samples_leaf=5, random_state=0)
+forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
 strive = StriveClassifier(models, indicators, final_estimator=forest, random_state=0).fit(X, y)
 stack = strive.with_columns(["line__score", "bayes__score"])
 
