@@ -299,7 +299,8 @@ class HoldoutSplit(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        n_rows, share = count_rows(X), self.held_out
+        n_rows: int = count_rows(X)
+        share: Any = self.held_out
         if type(share) is bool or not isinstance(share, Real) or not 0 < float(share) < 1:
             raise ValueError(
                 f"held_out={share!r} is not a share: it may be a float above 0 and below 1."
