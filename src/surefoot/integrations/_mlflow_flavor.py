@@ -169,9 +169,10 @@ def read_folder(folder: Path) -> JudgingModel:
         raise ModelFileError(
             f"{folder / MODEL} holds a {type(error_estimator).__name__}, no error estimator."
         )
-    return JudgingModel(
-        error_estimator, read_promise(folder / PROMISE), read_types(folder / RESTORED)
-    )
+    promise, types = read_promise(folder / PROMISE), read_json(folder / RESTORED)
+    if not all(can_be_restored(kind) for kind in types.values()):
+        raise ModelFileError(f"{folder / RESTORED} holds no types of columns.")
+    return JudgingModel(error_estimator, promise, types)
 
 
 def as_plain(promise: Promise) -> dict[str, Any]:
@@ -206,14 +207,6 @@ def read_promise(path: Path) -> Promise:
 def is_class_risk(pair: Any) -> bool:
     """Whether this is a class, which is a string or a number, and its risk."""
     return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int, float))
-
-
-def read_types(path: Path) -> dict[str, str]:
-    """Names of types by column from their file; one sentence for a file that holds none."""
-    types = read_json(path)
-    if not all(can_be_restored(kind) for kind in types.values()):
-        raise ModelFileError(f"{path} holds no types of columns.")
-    return types
 
 
 def read_json(path: Path) -> dict[str, Any]:
