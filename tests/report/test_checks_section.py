@@ -15,8 +15,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
+from surefoot.checks._dependence import order_p_value
 from surefoot.report import ReliabilityReport
-from surefoot.report._checks import order_p_value
 from surefoot.report.page import render
 
 # What the verdict says of each defect.

@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
-from surefoot._words import listed, plural
+from surefoot._words import LossUnit, listed, percent, plural
 from surefoot.error_estimation import HeldOut, Judgement
 
 AnyJudgement = TypeVar("AnyJudgement", bound=Judgement)
@@ -542,6 +542,9 @@ class Promise:
         Sentence that says why nothing can be promised, where there is more to say than too few rows or too many errors.
     cap : float or None
         Value that larger losses count as; None if losses are bounded: shares of mistakes, or costs.
+    is_about : bool
+        True if the limits hold approximately: models of several folds predicted the held-out rows, and not the model
+        that is used.
 
     Examples
     --------
@@ -564,6 +567,7 @@ class Promise:
     class_risks: dict[Any, float] = field(default_factory=dict, hash=False)
     reason: str | None = field(default=None, compare=False)
     cap: float | None = None
+    is_about: bool = False
 
     @classmethod
     def from_held_out(
@@ -586,8 +590,13 @@ class Promise:
         promise : Promise
             Its `kept` is False if no threshold is known to keep the risk.
         """
-        if isinstance(max_risk, Mapping):
-            check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes)
+        if getattr(held_out, "losses", None) is None:
+            raise ValueError(
+                "A promise needs the true losses of held-out rows: pass `held_out_` of a fitted error estimator."
+            )
+        if max_risk is not None:
+            most = 1 if held_out.unit.is_share else None
+            check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes, most)
         rows = held_out.evidence
         promise = cls.from_losses(
             rows.error,
@@ -598,10 +607,11 @@ class Promise:
             labels=rows.truth,
             loss_values=rows.loss_values,
         )
+        promise = replace(promise, n_rows=len(held_out), is_about=held_out.refitted)
         if held_out.seen:
             return replace(promise, threshold=-np.inf, coverage=0.0, reason=HAS_SEEN)
         accepted = promise.accepted(held_out.error) & ~held_out.novel
-        return replace(promise, coverage=float(accepted.mean()), n_rows=len(held_out))
+        return replace(promise, coverage=float(accepted.mean()))
 
     @classmethod
     def from_losses(
@@ -700,8 +710,9 @@ class Promise:
         """Promises to choose from, by ascending risk; some of them may not be kept.
 
         The risks are the round numbers from an eighth of the mean loss up to the mean loss, and the lowest one above it
-        that can be promised for every row that is not novel, if there is one. The confidence holds for each promise alone: to look at all
-        of them and then choose is multiple testing. `from_held_out` chooses a risk without that problem.
+        that can be promised for every row that is not novel, if there is one. The confidence holds for each promise
+        alone: to look at all of them and then choose is multiple testing. `from_held_out` chooses a risk without that
+        problem.
 
         Parameters
         ----------
@@ -787,6 +798,16 @@ class Promise:
     def accepted(self, estimated_errors: Any) -> Mask:
         """Mask of the rows whose estimated error is low enough to be answered; a row with NaN is not."""
         return np.asarray(estimated_errors, dtype=np.float64) <= self.threshold
+
+    def describe(self, unit: LossUnit) -> dict[str, str]:
+        """Texts of the limits in the unit of the losses; see `LossUnit.describe_limits`."""
+        return unit.describe_limits(
+            self.max_risk, self.class_risks, cap=self.cap, about=self.is_about
+        )
+
+    def in_words(self, unit: LossUnit) -> str:
+        """Limits and confidence, for a sentence."""
+        return f"{self.describe(unit)['words']}, with {percent(self.confidence)} confidence"
 
     def apply(self, judgement: AnyJudgement) -> AnyJudgement:
         """Copy of a judgement with `accepted` set: rows with a low estimated error that are neither novel nor known."""

@@ -218,7 +218,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             inner=self._learned if is_regressor(self.estimator) else None,
         )
         self._panel, self.estimator_ = cross.panel, cross.model
-        self.n_splits_ = len(cross.folds)
+        self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
+        self.n_splits_ = len(self.splits_)
         self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
@@ -233,6 +234,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "groups": None if cross.groups is None else cross.groups[rows],
             "distinct": cross.distinct[rows],
             "truth": cross.truth,
+            "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
         self.held_out_ = self._learn(cross, known)
         if isinstance(self.estimator, FrozenEstimator):

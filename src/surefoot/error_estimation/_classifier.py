@@ -142,8 +142,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         The prior that the error estimator started from, if any.
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows, with the true error of each prediction.
-    n_splits_ : int
-        Number of splits.
+    n_splits_, splits_ : int, list of (train, test)
+        Number of splits, and the positions of the rows that each of them learns from and holds out.
     never_held_out_ : ndarray
         Positions of the training rows that are learned from but never held out: of classes with fewer rows than
         folds or than five, or of groups that alone have a class. Empty if `cv` is no number.

@@ -13,6 +13,9 @@ from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import UNITS, LossUnit
 
+# Fields of a judgement without an entry for each row.
+NOT_BY_ROWS = ("classes", "costs", "seen", "refitted")
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -92,7 +95,7 @@ class Judgement:
             value = getattr(self, each.name)
             if isinstance(value, dict):
                 parts[each.name] = {name: column[rows] for name, column in value.items()}
-            elif value is not None and each.name not in ("classes", "costs", "seen"):  # not by rows
+            elif value is not None and each.name not in NOT_BY_ROWS:
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
@@ -153,6 +156,8 @@ class HeldOut(Judgement):
     seen : bool
         True if the model was frozen and has learned these rows so well that nearly no error is left: then nothing can
         be promised.
+    refitted : bool
+        True if models of several folds predicted the rows, and not the one that is used.
     """
 
     rows: Ints
@@ -165,6 +170,7 @@ class HeldOut(Judgement):
     truth: NDArray[Any]
     costs: Floats | None = None
     seen: bool = False
+    refitted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save: the fields alone."""

@@ -79,8 +79,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         estimates and losses by models, corrections and error estimators that did not see them.
     never_held_out_ : ndarray
         Empty; a classifier's rows of rare classes are never held out.
-    n_splits_ : int
-        Number of splits.
+    n_splits_, splits_ : int, list of (train, test)
+        Number of splits, and the positions of the rows that each of them learns from and holds out.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float

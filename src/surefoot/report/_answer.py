@@ -14,6 +14,11 @@ GRID = np.arange(1, 201) / 200
 
 N_RESAMPLES = 200
 
+ABOUT = (
+    "“About”: the limit was set on the held-out rows of all folds together. Each of them was predicted by a model of "
+    "the other folds; the model that you use is fitted on all rows, and its answers differ slightly."
+)
+
 
 def describe_answering(
     held_out: HeldOut, promise: Promise, *, is_asked: bool, random_state: int
@@ -68,11 +73,12 @@ def describe_answering(
                 ],
                 "coverage": each.coverage,
                 "limit": each.threshold if each.kept else None,
-                **held_out.unit.describe_limits(each.max_risk, each.class_risks),
+                **each.describe(held_out.unit),
             }
             for each in promises
         ],
         "why_not": promise.reason,
+        "about": ABOUT if promise.is_about else None,
         "confidence": confidence,
         "chosen": promises.index(promise) if promise.kept else None,
         "augrc": _compare_areas(held_out, own, confidence, random_state),
