@@ -73,6 +73,8 @@ def _mix(bits: Hashes, columns: Ints) -> Hashes:
 
 def are_no_coincidence(cells: list[Hashes]) -> bool:
     """Whether more rows agree in all columns than agree in all but one, or would if columns were unrelated."""
+    if not cells:
+        return False
     total = np.add.reduce(cells, dtype=np.uint64)
     n_pairs, n_rows = _count_pairs(total), len(total)
     if n_pairs == 0:
