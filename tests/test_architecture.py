@@ -13,14 +13,14 @@ SRC = ROOT / "src"
 
 # The most that there may be of each; docstrings are no statements.
 LIMITS = {
-    "statements in src/surefoot": 17_150,
+    "statements in src/surefoot": 17_000,
     "statements in reproduction": 2_300,
-    "modules in src/surefoot": 180,
+    "modules in src/surefoot": 160,
     "public names": 100,
 }
 
 # Names that tests and benchmarks import from private modules. The number may only become smaller.
-PRIVATE_NAMES_IN_TESTS = 91
+PRIVATE_NAMES_IN_TESTS = 40
 
 
 @cache
