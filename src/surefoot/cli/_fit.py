@@ -74,6 +74,7 @@ def fit(
         error_estimator.set_params(loss=cost_matrix(cost, rows.classes))
     with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
+    error_estimator.input_form_["target"] = target  # measured by `watch` in new rows that have it
     with working(f"Writing {out}"):
         write_output(out, model_content(error_estimator))
     held_out = error_estimator.held_out_
