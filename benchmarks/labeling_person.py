@@ -3,7 +3,7 @@
 Half of the rows of a development table is the pool, the other half measures. The person answers as fast as the page
 asks, and waits for the model after every ten answers. Printed for each strategy and each share of wrong answers: labels
 until the page's model reaches 95 % of its accuracy with all labels of the pool, the page's own estimate of the accuracy
-beside the measured one at the end, and where the page said that one may stop.
+beside the measured one at the end, and where the page was sure of the accuracy of a model.
 
 Needs the extra `label` and the tables in $SUREFOOT_DATA; without them, the wines of scikit-learn.
 """
@@ -120,7 +120,7 @@ def main():
     X, y = load(options.table)
     sizes = range(BATCH, options.labels + 1, BATCH)
     print(f"{options.table}: {len(y)} rows, {options.labels} labels")
-    print("strategy     wrong  repeat  labels needed   page's estimate   measured   may stop at")
+    print("strategy     wrong  repeat  labels needed   page's estimate   measured   claim at")
     for wrong in (0.0, 0.05, 0.1):
         for repeat in range(options.repeats):
             split = train_test_split(X, y, test_size=0.5, random_state=repeat)
@@ -134,7 +134,7 @@ def main():
                 reached = [
                     n for n, score in zip(sizes, scores, strict=True) if score >= 0.95 * full
                 ]
-                stops = [each["n_learned"] for each in progress if each["may_stop"]]
+                stops = [each["n_learned"] for each in progress if each["claim"]]
                 accuracy = progress[-1]["accuracy"]
                 estimate = "{estimate:.2f} ({low:.2f} to {high:.2f})".format(**accuracy)
                 print(

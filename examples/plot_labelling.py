@@ -58,7 +58,7 @@ for n_answers in range(60):
 
 # %%
 # One question in five is drawn at random, and only those measure the accuracy. With a dozen such rows the interval is
-# wide, which the page shows as a band.
+# wide, which the page shows as a band. Until it is sure within 20 points how good the model is, there is no claim.
 wait_for_the_model()
 progress = ask("/api/progress")
 curve = progress["curve"]
@@ -69,7 +69,7 @@ ax.fill_between(
 )
 ax.plot(n_labels, [point["accuracy"] for point in curve], marker="o")
 ax.set(xlabel="labels", ylabel="accuracy on random rows, held out", ylim=(0, 1))
-progress["stop_reason"]
+progress["changed"], progress["claim"]
 
 # %%
 # The answers, as `surefoot fit --labels` takes them.

@@ -1,29 +1,14 @@
-"""The rule compares models of n and 2 n labels, and goes on after a restart."""
-
-import json
+"""The rule compares models of n and 2 n labels."""
 
 import numpy as np
 import pytest
 
-from surefoot._stopping import StoppingRule
+from surefoot.active_learning._stopping import StoppingRule
 
 
 def changed(n_changed, n_rows=100):
     """Predictions of which the first `n_changed` differ from those of `changed(0)`."""
     return np.array(["b"] * n_changed + ["a"] * (n_rows - n_changed))
-
-
-@pytest.mark.parametrize("classes", [["x", "y"], [0.5, 1.5], [True, False]])
-def test_a_restart_goes_on_from_plain_data(classes):
-    whole, parts = StoppingRule(), StoppingRule()
-    draw = np.random.default_rng(0)
-    for n_labels in range(10, 100, 10):
-        share = 5 / n_labels
-        predictions = np.array(classes)[(draw.uniform(size=50) < share).astype(int)]
-        whole.look(predictions, n_labels)
-        parts.look(predictions, n_labels)
-        parts = StoppingRule(state=json.loads(json.dumps(parts.state)))
-        assert (parts.should_stop, parts.reason) == (whole.should_stop, whole.reason)
 
 
 def test_the_batch_size_does_not_matter():

@@ -45,7 +45,7 @@ def test_nothing_is_learned_and_nobody_is_told_to_stop(page):
     served.label(4, lambda row: "yes" if row % 2 else "no")
     progress = served.progress()
     assert served.session._next_work() is None
-    assert (progress["may_stop"], progress["training"], progress["round"]) == (False, False, 0)
+    assert (progress["claim"], progress["training"], progress["round"]) == (None, False, 0)
     assert (progress["audit"], progress["left"], progress["n_rows"]) == (True, 1, 5)
 
 

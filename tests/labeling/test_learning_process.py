@@ -103,9 +103,7 @@ def test_an_error_of_the_database_does_not_end_the_thread(serve_pool, monkeypatc
     wait_until(lambda: len(asked) == 2)
 
 
-def test_a_restart_goes_on_with_the_curve_and_the_stopping_rule(
-    serve_pool, does_not_learn, tmp_path
-):
+def test_a_restart_goes_on_with_the_curve_and_the_claim(serve_pool, does_not_learn, tmp_path):
     table = half_labelled(60)
     served = serve_pool(table)
     served.label(1, lambda row: "a")
@@ -113,21 +111,29 @@ def test_a_restart_goes_on_with_the_curve_and_the_stopping_rule(
     done = type(latest)(
         [],
         measured=(0.75, 0.5, 0.9, 8),
-        changed=0.125,
-        may_stop=True,
-        stop_reason="Stop: it is enough.",
-        stopping={"looks": [{"n_labels": 30, "predictions": ["a", "b"]}], "compared": [1, 2]},
+        changed={"n_labels": 40, "share": 0.125},
+        measured_models=[
+            {
+                "n_labels": 40,
+                "n_rows": 9,
+                "rows": [59],
+                "predictions": ["a"],
+                "low": 0.8,
+                "high": 0.9,
+            }
+        ],
     )
     served.session._learned(done)
     before = served.progress()
     served.page.stop()
     again = serve_pool(table)
     after = again.progress()
-    for name in ("accuracy", "curve", "changed", "may_stop", "stop_reason", "n_labels"):
+    for name in ("accuracy", "curve", "changed", "claim", "n_labels"):
         assert after[name] == before[name], name
     assert after["curve"][0]["accuracy"] == 0.75
+    assert after["claim"]["low"] == 0.8
     work = again.session._next_work()
-    assert work["stopping"] == done.stopping
+    assert work["measured_models"] == done.measured_models
     assert sorted(work["rows"])[:30] == list(range(30))
 
 

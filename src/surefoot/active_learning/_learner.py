@@ -10,7 +10,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._models import TagsOfModel, check_model, clone_model, predict_labels
-from surefoot._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
 from surefoot._tables import as_table, count_rows, stack_rows, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_class_labels, check_number, check_training_rows
@@ -20,6 +19,7 @@ from surefoot.active_learning._query import (
     check_strategy,
     query,
 )
+from surefoot.active_learning._stopping import MOST_WATCHED, TOLERANCE, StoppingRule
 
 
 def _estimator_has(name: str) -> Any:

@@ -13,11 +13,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar
 
 from surefoot._models import clone_model, predict_labels
-from surefoot._stopping import TOLERANCE, StoppingRule
 from surefoot._tables import as_table, take_rows
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number
 from surefoot.active_learning._query import check_strategy, query
+from surefoot.active_learning._stopping import TOLERANCE, StoppingRule
 
 
 @dataclass(frozen=True)

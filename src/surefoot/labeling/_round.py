@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 
 from surefoot._optional import needed_for
-from surefoot._stopping import StoppingRule
 from surefoot._typing import Ints
 from surefoot.abstention import Promise
 from surefoot.active_learning import query
 from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.labeling._claims import Measurement
 from surefoot.labeling._pool import as_strings
 from surefoot.labeling._queue import Question
 from surefoot.labeling._trainer import Details, Round
@@ -28,9 +28,6 @@ MOST_CANDIDATES = 5000
 # Questions that are chosen at a time, and labelled rows that are shown beside each.
 N_QUESTIONS = 40
 N_NEIGHBORS = 3
-
-# Rows whose predictions are compared from round to round.
-MOST_WATCHED = 2000
 
 # Labels of the second class from which on errors are estimated out of fold.
 LEAST_LABELS = 5
@@ -56,13 +53,14 @@ def run_round(
     *,
     rows: Ints,
     labels: NDArray[Any],
+    n_labels: int,
+    order: Ints,
     random_rows: Ints,
     rows_ahead: Ints,
     closed_rows: Ints,
     strategy: Any,
     random_state: int,
-    stopping: Any,
-    predictions: list[str] | None,
+    measured_models: list[dict[str, Any]],
 ) -> Round:
     """Fit the model to the labels so far, choose the next questions, and measure how good the model is.
 
@@ -74,8 +72,12 @@ def run_round(
         Model to teach; None for the default.
     rows, labels : ndarrays
         Labelled rows and their labels.
+    n_labels : int
+        How many of these labels people have given here; the others were in the table.
+    order : ndarray
+        All rows that had no label in the table, in their random order.
     random_rows : ndarray
-        Rows that were drawn at random, which alone measure accuracy.
+        First rows of this order, up to the last one that was drawn: they alone measure accuracy.
     rows_ahead : ndarray
         Rows that people have before them, and rows that will be drawn at random next.
     closed_rows : ndarray
@@ -84,10 +86,8 @@ def run_round(
         Strategy of `surefoot.active_learning.query`.
     random_state : int
         Seed of this round.
-    stopping : dict or None
-        State of the stopping rule after the round before.
-    predictions : list of str or None
-        Predictions of the watched rows in the round before.
+    measured_models : list of dict
+        Models that are measured, as the round before left them.
     """
     X_known, model, error_estimator = X.iloc[rows], None, None
     if len(np.unique(labels)) >= 2:
@@ -101,14 +101,20 @@ def run_round(
         options = {**known, "random_state": random_state}
         chosen = chosen[query(strategy, model, X.iloc[chosen], n_wanted, **options)]
     if model is None:  # nothing to learn yet
-        return Round([Question(int(row), "start", START) for row in chosen])
+        questions = [Question(int(row), "start", START) for row in chosen]
+        return Round(questions, measured_models=measured_models)
     shown = np.union1d(chosen, np.intersect1d(rows_ahead, unknown))
     looked = look_at(X.iloc[shown], X_known, rows, labels, model, error_estimator)
     details = dict(zip(shown.tolist(), looked, strict=True))
-    watched = _sample(np.arange(len(X)), MOST_WATCHED, np.random.default_rng(0))
-    after = [str(label) for label in model.predict(X.iloc[watched])]
-    rule = StoppingRule(state=stopping)
-    rule.look(after, n_labels=len(labels), labelled=np.isin(watched, rows))
+    measurement = Measurement(measured_models)
+    ahead = order[len(random_rows) :]
+    measurement.look(
+        lambda some: [str(label) for label in model.predict(X.iloc[some])],
+        n_labels=n_labels,
+        labels=dict(zip(rows.tolist(), labels.tolist(), strict=True)),
+        drawn=random_rows.tolist(),
+        ahead=ahead[np.isin(ahead, unknown)].tolist(),
+    )
     return Round(
         questions=[
             Question(row, str(strategy), details[row].why, details[row].error)
@@ -117,11 +123,8 @@ def run_round(
         details=details,
         columns=telling_columns(X_known, labels),
         measured=measure(np.isin(rows, random_rows), error_estimator),
-        changed=None if predictions is None else float(np.mean(np.not_equal(predictions, after))),
-        may_stop=rule.should_stop,
-        stop_reason=rule.reason,
-        stopping=rule.state,
-        predictions=after,
+        changed=measurement.changed,
+        measured_models=measurement.state,
     )
 
 

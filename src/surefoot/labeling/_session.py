@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from surefoot._files import write_whole
+from surefoot.labeling._claims import Measurement
 from surefoot.labeling._pool import (
-    ASKED_IN_ORDER,
     MOST_CLASSES,
     Pool,
     as_json,
@@ -32,8 +32,6 @@ N_AHEAD = 20
 
 # Characters of a cell of a neighbouring row that are shown.
 LONGEST_NEIGHBOR_CELL = 300
-
-NOT_YET = "Go on: the model has not learned from the labels yet."
 
 # Columns of the file of labels.
 COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
@@ -92,10 +90,7 @@ class Session:
             with_random=not self.is_audit,
         )
         self.queue.ranking = self.first = pool.first
-        reason = ASKED_IN_ORDER if self.is_audit else NOT_YET
-        verdict = json.loads(facts.get("verdict", "{}")) or {"stop_reason": reason}
-        stopping = json.loads(facts.get("stopping", "null"))
-        self.latest = Round([], stopping=stopping, **verdict)
+        self.latest = Round([], **json.loads(facts.get("learned", "{}")))
         self.failure: str | None = None
         self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
@@ -181,13 +176,12 @@ class Session:
             accuracy["estimate"] = curve[-1]["accuracy"]
         return {
             **self.store.counts(),
-            "n_rows": len(self.pool.cells),
+            "n_rows": len(self.queue.order),
             "left": self.queue.n_left(),
             "accuracy": accuracy,
             "curve": curve,
             "changed": latest.changed,
-            "may_stop": latest.may_stop,
-            "stop_reason": latest.stop_reason,
+            "claim": Measurement(latest.measured_models).claim,
             "training": self.trainer.is_learning,
             "n_learned": self._n_learned,
             "failure": self.failure,
@@ -307,13 +301,14 @@ class Session:
         return {
             "rows": rows,
             "labels": np.array([labels[row] for row in rows.tolist()], dtype=np.str_),
+            "n_labels": self._n_learning,
+            "order": np.array(self.queue.order, dtype=np.int64),
             "random_rows": np.array(self.queue.random_rows(), dtype=np.int64),
             "rows_ahead": np.array(self.queue.rows_ahead(N_AHEAD), dtype=np.int64),
             "closed_rows": np.array(closed, dtype=np.int64),
             "strategy": self.strategy,
             "random_state": self.random_state + changes,
-            "stopping": self.latest.stopping,
-            "predictions": self.latest.predictions,
+            "measured_models": self.latest.measured_models,
         }
 
     def _learned(self, result: Round | list[Question] | str) -> None:
@@ -334,9 +329,8 @@ class Session:
         self._n_learned = self._n_learning
         if result.measured is not None:
             self.store.add_to_curve(self._n_learned, result.measured)
-        verdict = {name: getattr(result, name) for name in ("changed", "may_stop", "stop_reason")}
-        kept = {"stopping": json.dumps(result.stopping), "verdict": json.dumps(verdict)}
-        self.store.remember(kept, replace=True)
+        kept = {"changed": result.changed, "measured_models": result.measured_models}
+        self.store.remember({"learned": json.dumps(kept)}, replace=True)
 
 
 def check_database(pool: Pool, store: Store, random_state: int) -> dict[str, str]:

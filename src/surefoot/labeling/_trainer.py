@@ -57,27 +57,18 @@ class Round:
         Columns, the most telling first.
     measured : tuple or None
         Accuracy, both ends of its 95 % interval, and the number of random rows it was measured on.
-    changed : float or None
-        Share of predictions that changed since the round before.
-    may_stop : bool
-        Whether further labels would hardly help.
-    stop_reason : str
-        Why, or why not, in one sentence.
-    stopping : dict or None
-        State of the stopping rule.
-    predictions : list of str or None
-        Predictions of the watched rows.
+    changed : dict or None
+        Number of labels since the model of at most half as many, and the share of predictions that they changed.
+    measured_models : list of dict
+        Models that are measured, with their intervals: the state of a `Measurement`.
     """
 
     questions: list[Question]
     details: dict[int, Details] = field(default_factory=dict)
     columns: list[str] | None = None
     measured: tuple[float, float, float, int] | None = None
-    changed: float | None = None
-    may_stop: bool = False
-    stop_reason: str = "Go on: labels of two classes are needed before a model can learn."
-    stopping: Any = None
-    predictions: list[str] | None = None
+    changed: dict[str, Any] | None = None
+    measured_models: list[dict[str, Any]] = field(default_factory=list)
 
 
 def do_work(X: pd.DataFrame, estimator: Any, work: Work) -> Round | list[Question]:

@@ -48,13 +48,14 @@ def test_the_curve_has_its_band_and_its_figures(work, progress_with):
 
 
 def test_one_may_stop_and_one_may_go_on(work, progress_with):
-    progress_with(may_stop=True, stop_reason="Nothing changes any more.", changed=0.0004)
-    work.wait_for("stop", "You may stop here. Nothing changes any more.")
-    words = "The last labels changed less than 0.1 % of the predictions."
-    assert work.text("changed").startswith(words)
+    claim = {"sentence": "After 40 labels the model was right on 84 to 96 %."}
+    progress_with(claim=claim, changed={"n_labels": 1200, "share": 0.0004})
+    work.wait_for("stop", claim["sentence"])
+    words = "The last 1,200 labels changed less than 0.1 % of the predictions."
+    assert work.text("changed") == f"{claim['sentence']} {words}"
     work.page.get_by_test_id("go-on").click()
     assert not work.page.get_by_test_id("stop").is_visible()
-    assert "You may stop here. Nothing changes any more." in work.text("changed")
+    assert claim["sentence"] in work.text("changed")
     work.press("1")  # labelling goes on
 
 
@@ -72,3 +73,13 @@ def test_a_model_that_fails_is_told_in_one_sentence_and_labels_go_on(work, progr
     track, done = bar.bounding_box(), bar.locator("div").bounding_box()
     assert done["width"] == pytest.approx(0.75 * track["width"], abs=1)
     work.press("2")
+
+
+def test_the_text_and_the_bar_count_the_same_labels(work, server):
+    """Sixty rows of the table have labels already: they are in neither of the two, nor in the claim."""
+    work.press("1", "2", "c", "1")
+    work.wait_until_saved()
+    work.wait_for("count", "3 labels, 1 × cannot tell. 56 rows of 60 left.")
+    bar = work.page.get_by_test_id("bar")
+    assert (bar.get_attribute("aria-valuenow"), bar.get_attribute("aria-valuemax")) == ("4", "60")
+    assert server._session.progress()["n_labels"] == 3

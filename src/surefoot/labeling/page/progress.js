@@ -1,4 +1,4 @@
-// How far the work is, what the model has learned, and whether one may stop.
+// How far the work is, what the model has learned, and what is certain about it.
 import { get } from "./api.js";
 import { curve } from "./curve.js";
 import { counted, el, find, percent, tell } from "./elements.js";
@@ -13,7 +13,7 @@ export class Progress {
     this.newClasses = newClasses;
     this.drawn = "";
     this.timer = null;
-    this.goesOn = false; // the person was told that stopping is fine, and goes on
+    this.goesOn = false; // the person has read that stopping is possible, and goes on
     find("go-on").addEventListener("click", () => {
       this.goesOn = true;
       this.drawStop(this.data);
@@ -53,9 +53,8 @@ export class Progress {
 
   // Told above the row until the person goes on, then only beside the curve.
   drawStop(data) {
-    this.goesOn &&= data.may_stop;
-    find("stop").hidden = !data.may_stop || this.goesOn;
-    find("stop-reason").textContent = data.may_stop ? data.stop_reason : "";
+    find("stop").hidden = !data.claim || this.goesOn;
+    find("claim").textContent = data.claim?.sentence ?? "";
     tell("changed", changedText(data));
   }
 }
@@ -76,11 +75,10 @@ function accuracyText({ accuracy, audit }) {
   return `About ${percent(estimate)} of the model’s predictions are right (between ${percent(low)} and ${percent(high)}), measured on ${counted(count, "row")} drawn at random.`;
 }
 
-function changedText({ changed, training, may_stop: may, stop_reason: why }) {
+function changedText({ changed, training, claim }) {
   const parts = [];
-  if (Number.isFinite(changed)) parts.push(`The last labels changed ${percent(changed)} of the predictions.`);
-  if (may) parts.push("You may stop here.");
-  if (why) parts.push(why);
+  if (claim) parts.push(claim.sentence);
+  if (changed) parts.push(`The last ${counted(changed.n_labels, "label")} changed ${percent(changed.share)} of the predictions.`);
   if (training) parts.push("The model is learning now.");
   return parts.join(" ");
 }

@@ -12,51 +12,38 @@ TOLERANCE = 0.07
 
 
 class StoppingRule:
-    """Rule that says when further labels will hardly improve a classifier.
+    """Advice when to stop, as further labels will probably hardly improve a classifier.
 
     After each fit it gets the predictions for the same rows of the pool, and compares them with those of the model
     that had half as many labels. Accuracy cannot change by more than the share of predictions that change. So where
-    the last doubling of labels changed few predictions, the next doubling will probably gain little. How many rows
-    are labelled between two fits does not matter.
+    the last doubling of labels changed few predictions, the next doubling will probably gain little: it is a
+    forecast, and a later fit may take the advice back. How many rows are labelled between two fits does not matter.
 
     Parameters
     ----------
     tolerance : float, default=0.07
         Largest share of predictions that the last doubling of labels may have changed.
-    state : dict, default=None
-        `state` of an earlier rule, to go on from there; None begins anew.
 
     Examples
     --------
-    >>> import json
-    >>> from surefoot._stopping import StoppingRule
+    >>> from surefoot.active_learning._stopping import StoppingRule
     >>> rule = StoppingRule()
     >>> rule.look(["a", "b"] * 50, n_labels=20)
     >>> rule.look(["a", "a"] * 50, n_labels=40)
     >>> rule.should_stop
     False
-    >>> again = StoppingRule(state=json.loads(json.dumps(rule.state)))
-    >>> again.look(["a", "a"] * 49 + ["a", "b"], n_labels=80)
-    >>> again.should_stop
+    >>> rule.look(["a", "a"] * 49 + ["a", "b"], n_labels=80)
+    >>> rule.should_stop
     True
-    >>> again.reason
-    'Stop: the last 40 labels, which doubled their number, changed 1.0% of 100 predictions;
-    the next 80 will probably change fewer.'
+    >>> rule.reason
+    'Stop: the last 40 labels, which doubled their number, changed 1.0% of 100 predictions,
+    and the accuracy on these rows by no more.'
     """
 
-    def __init__(
-        self, *, tolerance: float = TOLERANCE, state: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, *, tolerance: float = TOLERANCE) -> None:
         self.tolerance = tolerance
-        known = state or {"looks": [], "compared": None}
-        self._looks = [(look["n_labels"], look["predictions"]) for look in known["looks"]]
-        self._compared = known["compared"]
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """State of the rule, in numbers, strings, lists and dicts that JSON can store."""
-        looks = [{"n_labels": n, "predictions": predictions} for n, predictions in self._looks]
-        return {"looks": looks, "compared": self._compared}
+        self._looks: list[tuple[int, list[Any]]] = []
+        self._compared: tuple[int, int] | None = None
 
     def look(self, predictions: Any, n_labels: int, *, labelled: Any = None) -> None:
         """Compare the predictions of a newly fitted model with those of the model that had half as many labels.
@@ -114,7 +101,7 @@ class StoppingRule:
             f"of {n_rows} predictions"
         )
         if self.should_stop:
-            return f"Stop: {changes}; the next {n_after} will probably change fewer."
+            return f"Stop: {changes}, and the accuracy on these rows by no more."
         if n_changed / n_rows <= self.tolerance:
             return f"Go on: {changes}, but so few rows prove nothing."
         return f"Go on: {changes}; {self.tolerance:.0%} or fewer would be a reason to stop."
