@@ -83,10 +83,11 @@ def test_the_exit_code_is_3_where_a_lower_end_is_above_the_limit(run, folder):
     assert json.loads(above.out)["verdict"]["alarms"] == ["all rows"]
 
 
-def test_true_values_in_the_file_are_measured(run, folder, write, command):
+def test_true_values_in_the_file_are_measured(run, folder, write):
     old, new, model = make_rows(200, 0), make_rows(203, 1), folder / "fitted.skops"
     table = write(old[["a", "b", "wrong"]].to_csv(index=False), "old.csv")
-    command("fit", table, "--target", "wrong", "--estimator", "logistic", "--out", model)
+    fitted = run("fit", table, "--target", "wrong", "--estimator", "logistic", "--out", model)
+    assert fitted.code == 0
     turned = new.assign(wrong=new["wrong"].map({"yes": "no", "no": "yes"}))
     path = write(turned.to_csv(index=False), "turned.csv")
     result = run("watch", model, path, "--fail-above", "0.5", "--json")

@@ -165,7 +165,7 @@ def test_rows_outside_are_named_and_the_others_estimated(sure):
 
 def test_moved_columns_and_a_drop_in_volume_are_in_the_verdict(sure):
     X, _ = make_rows(430, 1)
-    X[400:, 1] += 1.5
+    X[400:, 1] += 1.0
     times = np.r_[np.repeat(DAY + 7 * np.arange(4), 100), np.repeat(DAY + 28, 30)]
     verdict = MonitoringReport(sure).add(X, times).summarize()["verdict"]
     assert verdict["headline"].startswith("The inputs have moved, most “1”, ")
