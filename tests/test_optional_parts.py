@@ -1,6 +1,5 @@
 """Whatever lacks a package says which extra to install, and the extra is one that brings the package."""
 
-import ast
 import json
 import re
 import shlex
@@ -167,76 +166,3 @@ def test_the_command_installs_from_where_surefoot_came_from(tmp_path, record, re
     editable = ["--editable"] if record and record.get("dir_info", {}).get("editable") else []
     assert command == ["pip", "install", *editable]
     assert last == requirement.replace("FOLDER", str(folder))
-
-
-CORE = {"joblib", "narwhals", "numba", "numpy", "scipy", "sklearn", "threadpoolctl"}
-
-# Imports that are guarded by other means than `needed_for`.
-GUARDED = {
-    "surefoot._models._inputs": "the user's table is a pandas frame, so there is pandas",
-    "surefoot.plots._voronoi_cell": "it draws on axes, so there is matplotlib",
-    "surefoot.plots._risk_coverage": "it draws on axes, so there is matplotlib",
-}
-
-
-def module_name(path):
-    parts = path.relative_to(ROOT / "src").with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imports(node, extra=None):
-    """Modules that a part of a module imports, each with the extra that its `needed_for` names."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import):
-            yield from ((alias.name, extra) for alias in child.names)
-        elif isinstance(child, ast.ImportFrom):
-            yield child.module, extra
-            yield from ((f"{child.module}.{alias.name}", extra) for alias in child.names)
-        elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
-            continue
-        elif isinstance(child, ast.With) and "needed_for(" in ast.unparse(child.items[0]):
-            yield from imports(child, child.items[0].context_expr.args[1].value)
-        else:
-            yield from imports(child, extra)
-
-
-def reach(starts, edges):
-    """Modules that are imported, at once or later, where the modules `starts` are."""
-    seen, left = set(), set(starts)
-    while left:
-        module = left.pop()
-        seen.add(module)
-        left |= edges.get(module, set()) - seen
-    return seen
-
-
-def test_every_import_of_an_optional_package_is_guarded():
-    paths = {module_name(path): path for path in (ROOT / "src").rglob("*.py")}
-    imported = {name: list(imports(ast.parse(path.read_text()))) for name, path in paths.items()}
-    edges = {
-        m: {n for n, extra in names if not extra} & set(paths) for m, names in imported.items()
-    }
-    public = {name for name in paths if name.count(".") < 2 and "._" not in name}
-    public.remove("surefoot.model_files")  # of which only the commands and MLflow make use
-    free = reach(public | {"surefoot.integrations.mlflow"}, edges)
-    unguarded = []
-    for extra in [None, *EXTRAS]:
-        behind = {n for names in imported.values() for n, e in names if e == extra} & set(paths)
-        modules = free if extra is None else reach(behind, edges) - free
-        brought = set() if extra is None else set(requirements(extra))
-        unguarded += [
-            (module, name)
-            for module in modules
-            for name, inner in imported[module]
-            if is_missing_from(name, brought | set(requirements(inner) if inner else []))
-            and module not in GUARDED
-        ]
-    assert not unguarded
-    assert {"surefoot.cli._app", "surefoot.report.page", "surefoot.model_files"}.isdisjoint(free)
-
-
-def is_missing_from(name, distributions):
-    """Whether an import needs a package that neither surefoot itself nor the distributions bring."""
-    package = name.partition(".")[0]
-    always = package in CORE | {"surefoot"} | set(sys.stdlib_module_names)
-    return not always and DISTRIBUTIONS.get(package, package) not in distributions

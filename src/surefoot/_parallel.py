@@ -90,36 +90,22 @@ def model_of(shared: Any) -> Any:
 
 def free_memory() -> float:
     """Bytes of memory that this process may still take: of the machine, of its container, and by its own limit."""
-    return min(of_machine(), of_container(), of_process())
-
-
-def of_process() -> float:
-    """Memory that the process may take by its own limit; infinite without one."""
+    of_machine = 1024 * numbers_in("/proc/meminfo").get("MemAvailable:", inf)
+    of_container, group = inf, "/sys/fs/cgroup"
+    limit, used = (lines_of(f"{group}/memory.{name}") for name in ("max", "current"))
+    if limit and used and limit[0].isdigit():
+        cached = numbers_in(f"{group}/memory.stat").get("inactive_file", 0)  # can be given up
+        of_container = int(limit[0]) - int(used[0]) + cached
     try:
         import resource  # noqa: PLC0415 - Windows has no such module
     except ImportError:
-        return inf
+        return min(of_machine, of_container)
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return inf if soft == resource.RLIM_INFINITY else soft
+    of_process = inf if soft == resource.RLIM_INFINITY else soft
+    return min(of_machine, of_container, of_process)
 
 
-def of_machine() -> float:
-    """Memory that the system calls available, with what it would give back; infinite if it does not tell."""
-    available = numbers_in("/proc/meminfo").get("MemAvailable:")
-    return inf if available is None else 1024 * available
-
-
-def of_container() -> float:
-    """Memory that the container (cgroup) still allows; infinite without a limit. Cached files can be given up."""
-    group = "/sys/fs/cgroup"
-    limit, used = (lines_of(f"{group}/memory.{name}") for name in ("max", "current"))
-    if not limit or not used or not limit[0].isdigit():
-        return inf
-    cached = numbers_in(f"{group}/memory.stat").get("inactive_file", 0)
-    return int(limit[0]) - int(used[0]) + cached
-
-
-def numbers_in(path: str) -> dict[str, int]:
+def numbers_in(path: str) -> dict[str, float]:
     """Names and whole numbers at the beginning of each line of a file of the system."""
     words = [line.split() for line in lines_of(path)]
     return {line[0]: int(line[1]) for line in words if len(line) > 1 and line[1].isdigit()}
@@ -250,9 +236,16 @@ def counted(results: Iterable[T], kind: str) -> Iterator[T]:
 
 def bar() -> Show | None:
     """Function that draws the bar; None where nobody would see it."""
-    if "ipykernel" in sys.modules:
-        return _in_notebook()
-    return _on_terminal if sys.stderr.isatty() else None
+    if "ipykernel" not in sys.modules:
+        return _on_terminal if sys.stderr.isatty() else None
+    shown: Any = import_module("IPython.display").display(
+        {"text/plain": ""}, raw=True, display_id=True
+    )
+
+    def show(share: float, words: str, seconds: float | None) -> None:
+        shown.update({"text/plain": line(share, words, seconds)}, raw=True)
+
+    return show
 
 
 def line(share: float, words: str, seconds: float | None) -> str:
@@ -289,15 +282,3 @@ def _on_terminal(share: float, words: str, seconds: float | None) -> None:
     text = "" if share == 1 else line(share, words, seconds)
     sys.stderr.write(f"\r\033[K{text}")
     sys.stderr.flush()
-
-
-def _in_notebook() -> Show:
-    shown: Any = import_module("IPython.display").display(
-        {"text/plain": ""}, raw=True, display_id=True
-    )
-    update: Callable[..., None] = shown.update
-
-    def show(share: float, words: str, seconds: float | None) -> None:
-        update({"text/plain": line(share, words, seconds)}, raw=True)
-
-    return show

@@ -200,7 +200,16 @@ def too_rare(y: NDArray[Any], groups: Any, n_folds: int) -> Mask:
     if len(labels) < 2:  # an error elsewhere
         return np.zeros(len(y), dtype=bool)
     if groups is not None:
-        return _in_only_group(codes, np.asarray(groups))
+        names, group_codes = np.unique(groups, return_inverse=True)
+        if len(names) < 2:  # an error elsewhere
+            return np.zeros(len(codes), dtype=bool)
+        alone = _count_groups(codes, np.asarray(groups))[codes] == 1
+        mask = np.isin(group_codes, group_codes[alone])
+        if len(np.unique(codes[~mask])) < 2:
+            raise ValueError(
+                "groups leave fewer than two classes to hold out: a group that alone has a class cannot be held out."
+            )
+        return mask
     second = np.sort(counts)[-2]
     if second < 2:
         raise ValueError(
@@ -208,20 +217,6 @@ def too_rare(y: NDArray[Any], groups: Any, n_folds: int) -> Mask:
             "two such classes."
         )
     return np.asarray(counts[codes] < min(LEAST_HELD_OUT, n_folds, second))
-
-
-def _in_only_group(codes: Ints, groups: NDArray[Any]) -> Mask:
-    """Mask of the rows of groups that alone have a class."""
-    names, group_codes = np.unique(groups, return_inverse=True)
-    if len(names) < 2:  # an error elsewhere
-        return np.zeros(len(codes), dtype=bool)
-    alone = _count_groups(codes, groups)[codes] == 1
-    mask = np.isin(group_codes, group_codes[alone])
-    if len(np.unique(codes[~mask])) < 2:
-        raise ValueError(
-            "groups leave fewer than two classes to hold out: a group that alone has a class cannot be held out."
-        )
-    return mask
 
 
 def _count_groups(codes: Ints, groups: NDArray[Any]) -> Ints:
@@ -304,43 +299,35 @@ class HoldoutSplit(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        n_rows = count_rows(X)
-        n_held_out = self._check_size(n_rows)
+        n_rows: int = count_rows(X)
+        share: Any = self.held_out
+        if type(share) is bool or not isinstance(share, Real) or not 0 < float(share) < 1:
+            raise ValueError(
+                f"held_out={share!r} is not a share: it may be a float above 0 and below 1."
+            )
+        n_held_out = floor(float(share) * n_rows + 0.5)
+        if not 0 < n_held_out < n_rows:
+            raise ValueError(
+                f"held_out={share!r} of {n_rows} rows leaves one part empty: "
+                "it must leave at least one row in each."
+            )
         draw = check_random_state(self.random_state)
-        if groups is not None:
-            held_out = self._hold_out_groups(np.asarray(groups), n_held_out, draw)
+        if groups is not None:  # randomly chosen ones, of about `n_held_out` rows in all
+            codes, counts = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+            if len(counts) < 2:
+                raise ValueError(
+                    "groups has one group only: a whole one is held out, and one left."
+                )
+            order = draw.permutation(len(counts))
+            reached = np.cumsum(counts[order])[:-1]  # at least one group is left
+            n_groups = int(np.argmin(np.abs(reached - n_held_out))) + 1
+            held_out = np.isin(codes, order[:n_groups])
         else:
             order = draw.permutation(n_rows)
             if y is not None and type_of_target(y) in ("binary", "multiclass"):
                 order = order[spread_classes(np.asarray(y)[order])]
             held_out = np.isin(np.arange(n_rows), order[:n_held_out])
         yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
-
-    @staticmethod
-    def _hold_out_groups(groups: NDArray[Any], n_held_out: int, draw: Any) -> Mask:
-        """Mask of the rows of randomly chosen groups, of about `n_held_out` rows in all."""
-        codes, counts = np.unique(groups, return_inverse=True, return_counts=True)[1:]
-        if len(counts) < 2:
-            raise ValueError("groups has one group only: a whole one is held out, and one left.")
-        order = draw.permutation(len(counts))
-        reached = np.cumsum(counts[order])[:-1]  # at least one group is left
-        n_groups = int(np.argmin(np.abs(reached - n_held_out))) + 1
-        return np.isin(codes, order[:n_groups])
-
-    def _check_size(self, n_rows: int) -> int:
-        """Number of rows to hold out; raises if one part would be empty."""
-        share: Any = self.held_out
-        if type(share) is bool or not isinstance(share, Real) or not 0 < float(share) < 1:
-            raise ValueError(
-                f"held_out={share!r} is not a share: it may be a float above 0 and below 1."
-            )
-        size = floor(float(share) * n_rows + 0.5)
-        if not 0 < size < n_rows:
-            raise ValueError(
-                f"held_out={share!r} of {n_rows} rows leaves one part empty: "
-                "it must leave at least one row in each."
-            )
-        return size
 
 
 def spread_classes(labels: NDArray[Any]) -> Ints:

@@ -164,24 +164,37 @@ class LossUnit:
         return f"{100 * risk:g} %" if self.is_share else f"{risk:,.6g}"
 
     def describe_limits(
-        self, max_risk: float | None, class_risks: Mapping[Any, float]
+        self,
+        max_risk: float | None,
+        class_risks: Mapping[Any, float],
+        *,
+        cap: float | None = None,
+        about: bool = False,
     ) -> dict[str, str]:
         """Texts of the limits of a promise: `words` for a sentence, `short`, and `label` for a button.
+
+        With `about`, the promise holds approximately; errors above `cap` count as `cap`.
 
         Examples
         --------
         >>> UNITS["share"].describe_limits(0.05, {"yes": 0.2})["short"]
         'at most 5 % wrong and at most 20 % of “yes” wrong'
+        >>> UNITS["size"].describe_limits(12, {}, cap=300, about=True)["words"]
+        'its answers are off by at most about 12 on average (errors above 300 count as 300)'
         """
+        nearly = "about " if about else ""
         overall = [] if max_risk is None else [self.show_risk(max_risk)]
         by_class = [(self.show_risk(risk), label) for label, risk in class_risks.items()]
-        words = [self.limit.format(risk) for risk in overall]
-        words += [self.class_limit.format(*each) for each in by_class]
-        short = [self.short_limit.format(risk) for risk in overall]
-        short += [self.short_class_limit.format(*each) for each in by_class]
+        words = [self.limit.format(nearly + risk) for risk in overall]
+        words += [self.class_limit.format(nearly + risk, label) for risk, label in by_class]
+        short = [self.short_limit.format(nearly + risk) for risk in overall]
+        short += [self.short_class_limit.format(nearly + risk, label) for risk, label in by_class]
+        capped = ""
+        if cap is not None:
+            capped = f" (errors above {self.show_risk(cap)} count as {self.show_risk(cap)})"
         return {
-            "words": ", and ".join(words),
-            "short": " and ".join(short),
+            "words": ", and ".join(words) + capped,
+            "short": " and ".join(short) + capped,
             "label": ", ".join(overall + [f"“{label}” {risk}" for risk, label in by_class]),
         }
 

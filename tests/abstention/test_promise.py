@@ -1,9 +1,10 @@
 """Promises by hand, at their edges, of classes and costs, and against a generator's true risk."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from held_out_rows import held_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -16,9 +17,7 @@ from surefoot.error_estimation import IndividualErrorClassifier
 
 def offer(estimates, losses, groups=None, also=()):
     """Promises offered for these rows."""
-    known = dict.fromkeys(("truth", "loss_values", "classes"))
-    held_out = SimpleNamespace(error=estimates, losses=losses, groups=groups, **known)
-    return Promise.offer(held_out, also=also)
+    return Promise.offer(held_out(estimates, losses, groups), also=also)
 
 
 def half_of_the_last(n_rows=1000, share=0.2):
@@ -48,13 +47,39 @@ def test_groups_are_passed_on():
     assert promise in offer(estimates, wrong, groups=groups, also=[0.05])
 
 
-def test_where_every_row_is_answered_so_is_one_with_a_larger_estimate():
+def test_no_row_with_a_larger_estimate_than_every_held_out_row_is_answered():
     promise = Promise.from_losses(np.linspace(0, 0.2, 400), np.zeros(400), 0.05)
     assert (promise.threshold, promise.coverage) == (0.2, 1)
-    assert_array_equal(promise.accepted([0.1, 0.2, 0.9, np.nan]), [True, True, True, False])
-    # One row less answered, and the limit is a limit.
-    partly = Promise(0.05, 0.95, 0.2, 0.99, 400)
-    assert_array_equal(partly.accepted([0.1, 0.2, 0.9, np.nan]), [True, True, False, False])
+    assert_array_equal(promise.accepted([0.1, 0.2, 0.9, np.nan]), [True, True, False, False])
+
+
+def test_copies_count_once_and_novel_rows_not_at_all():
+    # 60 rows without a mistake promise 0.05; the same 30 rows twice, or with 30 that are novel, do not.
+    def kept(**fields):
+        rows = held_out(np.arange(60) / 100, np.zeros(60), classes=np.arange(2), **fields)
+        return Promise.from_held_out(rows, 0.05).kept
+
+    odd = np.arange(60) % 2 == 1
+    assert kept()
+    assert not kept(distinct=odd, groups=np.arange(60) // 2)
+    assert not kept(novel=odd)
+
+
+def test_novel_rows_and_training_rows_are_never_accepted():
+    rows = held_out(np.full(4, 0.1), np.zeros(4), novel=np.array([False, True, False, False]))
+    rows = replace(
+        rows, known=np.array([False, False, True, False]), error=np.r_[0.1, 0.1, 0.1, 0.3]
+    )
+    assert_array_equal(
+        Promise(0.1, 0.95, 0.2, 1, 4).apply(rows).accepted, [True, False, False, False]
+    )
+
+
+def test_a_model_that_has_seen_the_rows_promises_nothing():
+    rows = held_out(np.zeros(400), np.zeros(400), classes=np.arange(2), seen=True)
+    promise = Promise.from_held_out(rows)
+    assert not promise.kept
+    assert "has learned from these rows" in promise.reason
 
 
 def test_where_nothing_can_be_promised_nothing_is_answered():
@@ -101,8 +126,8 @@ def test_round_risks_reach_from_an_eighth_of_the_mean_to_twice_the_mean(mean):
     assert (np.divide([*offered[1:], mean], offered) <= third).all()
     highest = Promise.from_losses(np.zeros(2), losses)  # tested first, and too much for two rows
     assert not highest.kept
-    assert 2 * mean <= highest.max_risk <= third * 2 * mean
-    chosen = Promise.from_losses(np.arange(200.0), np.tile(losses, 100))
+    assert mean / third <= highest.max_risk <= mean
+    chosen = Promise.from_losses(np.arange(400.0), np.repeat(losses, 200))
     assert chosen.kept
     assert 0.8 * mean / third <= chosen.max_risk <= highest.max_risk
     for risk in (*offered, highest.max_risk, chosen.max_risk):

@@ -6,17 +6,10 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from surefoot import (
-    AbstainingClassifier,
     IndividualErrorClassifier,
     IndividualErrorRegressor,
     assess,
 )
-from surefoot.report import ReliabilityReport
-
-
-def test_the_table_has_categories_and_gaps(table):
-    assert table["plan"].dtype == "category"
-    assert table.isna().any().tolist() == [True, False, True]
 
 
 def test_a_classifier_says_what_it_says_alone(booster, table, classes):
@@ -31,15 +24,6 @@ def test_a_classifier_says_what_it_says_alone(booster, table, classes):
     # The sum of 60 probabilities of a mistake, against the mistakes: within three standard deviations.
     spread = np.sqrt((judgement.error * (1 - judgement.error)).sum())
     assert judgement.error.sum() == pytest.approx(wrong.sum(), abs=3 * spread)
-
-
-def test_a_set_holds_the_truth_as_often_as_it_promises(booster, table, classes):
-    X, model = booster.rows(table), booster.make("Classifier")
-    sure = IndividualErrorClassifier(model, cv=3, random_state=0).fit(X[:180], classes[:180])
-    sets = sure.predict_set(X[180:], confidence=0.9)
-    assert sets.shape == (60, 2)
-    assert sets[np.arange(60), classes[180:]].mean() > 0.9 - 3 * np.sqrt(0.09 / 60)
-    assert not sets.all()
 
 
 def test_a_regressor_says_what_it_says_alone(booster, table, numbers):
@@ -64,34 +48,6 @@ def test_three_classes_named_by_texts(booster, table, numbers):
     own = np.ravel(alone.predict(X[180:]))  # CatBoost's are a column
     np.testing.assert_array_equal(sure.judge(X[180:]).prediction, own)
     np.testing.assert_array_equal(sure.predict(X[180:]), own)
-
-
-def test_the_report_counts_the_mistakes_of_its_rows(booster, table, classes):
-    report = ReliabilityReport(
-        booster.make("Classifier"), booster.rows(table), classes, random_state=0
-    )
-    summary, rows = report.summarize(), report.to_frame()
-    assert booster.make("Classifier").__class__.__name__ in summary["model"]
-    np.testing.assert_array_equal(rows["loss"], rows["prediction"] != rows["truth"])
-    assert rows["truth"].tolist() == classes[rows["row"]].tolist()
-
-
-def test_it_abstains_on_as_many_rows_as_asked(booster, table, classes):
-    X, model = booster.rows(table), booster.make("Classifier")
-    careful = AbstainingClassifier(model, coverage=0.6, random_state=0).fit(X, classes)
-    np.testing.assert_array_equal(careful.predict(X), careful.estimator_.predict(X))
-    assert careful.predict_accepted(X).mean() == pytest.approx(0.6, abs=0.2)
-
-
-def test_parameters_are_seen_through_and_clones_are_alike(booster):
-    sure = IndividualErrorClassifier(booster.make("Classifier"), random_state=0)
-    given = sure.get_params()
-    assert given["estimator__n_estimators"] == 15
-    again = clone(sure)
-    assert again.estimator is not sure.estimator
-    assert again.get_params()["estimator__n_estimators"] == 15
-    again.set_params(estimator__n_estimators=7)
-    assert sure.get_params()["estimator__n_estimators"] == 15
 
 
 def test_a_fitted_model_is_assessed_as_it_is(booster, table, classes):

@@ -49,13 +49,14 @@ def test_score_promises_costs_of_a_class_and_of_all_rows(run, table, model, tmp_
     assert promise.kept
     assert pd.read_csv(out)["accepted"].sum() == summary["n_accepted"]
     words = run("score", model, table, "--out", out, *limits).out
-    assert ": mean cost at most 2 and mean cost of “yes” at most 5 (95%" in words
+    limits = "its answers cost at most about 2 on average, and the answered rows that are “yes” cost at most about 5"
+    assert f": {limits} on average, with 95 % confidence." in words
 
 
 def test_score_says_which_class_has_too_few_rows(run, table, model, tmp_path):
     result = run("score", model, table, "--out", tmp_path / "s.csv", "--max-risk", "yes=0.01")
     assert (
-        "cannot promise mean cost of “yes” at most 0.01 with a confidence of 0.95. The class"
+        "cannot promise mean cost of “yes” at most about 0.01 with a confidence of 0.95. The class"
         in result.err
     )
     assert result.out.startswith("0 of 240 rows can be trusted: mean cost of “yes” at most")

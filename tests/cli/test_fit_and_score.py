@@ -62,12 +62,16 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
 def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, classifier, tmp_path):
     out = tmp_path / "s.csv"
     options = ["--max-risk", "0.22", "--confidence", "0.8", "--json"]
-    result = run("score", classifier, folder / "table.csv", "--out", out, *options)
+    new = tmp_path / "new.csv"  # the rows of the table are known, and never accepted
+    pd.read_csv(folder / "table.csv").assign(age=lambda table: table["age"] + 0.01).to_csv(new)
+    result = run("score", classifier, new, "--out", out, *options)
     found, scores = json.loads(result.out), pd.read_csv(out)
     told = load_model(classifier).held_out_
-    limit = -threshold_for_risk(-told.error, told.losses, 0.22, 0.8).score
+    usual = ~told.novel
+    limit = -threshold_for_risk(-told.error[usual], told.losses[usual], 0.22, 0.8).score
     assert found["limit"] == pytest.approx(limit)
-    assert scores["accepted"].tolist() == (scores["estimated_error"] <= limit).tolist()
+    passed = (scores["estimated_error"] <= limit) & ~scores["novel"] & ~scores["known"]
+    assert scores["accepted"].tolist() == passed.tolist()
     assert found["n_accepted"] == scores["accepted"].sum() > 0
 
 
@@ -77,7 +81,9 @@ def test_numbers_have_intervals_and_no_probabilities(run, folder, regressor, tmp
     customers.fillna({"age": 40}).to_csv(data, index=False)
     run("score", regressor, data, "--out", out)
     scores = pd.read_csv(out)
-    names = "row prediction estimated_error low high residual shift spread worst novel accepted"
+    names = (
+        "row prediction estimated_error low high residual shift spread worst novel known accepted"
+    )
     assert list(scores.columns) == names.split()
     inside = (scores["low"] <= customers["spent"]) & (customers["spent"] <= scores["high"])
     assert inside.mean() > 0.85

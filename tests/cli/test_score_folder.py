@@ -58,6 +58,9 @@ def test_the_same_command_again_has_nothing_to_do(run, folder, model, tmp_path):
     assert "per second" not in words
 
 
+RISK = ["--max-risk", "0.5"]  # it can be promised: no remark on that
+
+
 def test_mistakes_are_one_sentence(run, folder, model, tmp_path):
     out = tmp_path / "scores"
     inside = folder / "big" / "scores"
@@ -68,9 +71,9 @@ def test_mistakes_are_one_sentence(run, folder, model, tmp_path):
     assert run("score", model, folder / "big", "--out", out, "--keep", "novel").sentence == (
         "--keep novel has the name of a column that is written: rename it."
     )
-    assert run("score", model, folder / "big", "--out", tmp_path / "no" / "scores").sentence == (
-        f"There is no folder {tmp_path / 'no'} to make scores in."
-    )
+    assert run(
+        "score", model, folder / "big", "--out", tmp_path / "no" / "scores", *RISK
+    ).sentence == (f"There is no folder {tmp_path / 'no'} to make scores in.")
 
 
 def test_a_full_disk_is_told_with_the_file(run, folder, model, tmp_path):
@@ -78,7 +81,7 @@ def test_a_full_disk_is_told_with_the_file(run, folder, model, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
     try:
-        result = run("score", model, folder / "big", "--out", out)
+        result = run("score", model, folder / "big", "--out", out, *RISK)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert result.sentence == (

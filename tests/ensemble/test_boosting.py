@@ -164,12 +164,6 @@ def test_chance_in_a_later_round_drops_that_learner():
     assert len(model.estimators_) == 1
 
 
-def test_the_reasons_of_several_classes_are_named():
-    X, y = [[1.0], [2.0], [3.0]], ["a", "b", "c"]
-    reason = BoostingClassifier("real").fit(X, y).stop_reason_
-    assert reason.startswith("class 'a': round 1: its learner makes no error")
-
-
 class Contrary(ClassifierMixin, BaseEstimator):
     """Always predicts the other class."""
 

@@ -87,16 +87,6 @@ def test_threshold_is_learned_on_scores_of_metaclassifiers_that_had_not_seen_the
         assert model.thresholds_[0] == pytest.approx(learn_threshold(scores, y, objective))
 
 
-def test_names_of_what_the_metaclassifier_sees():
-    X, y = documents()
-    asked = {"knn": [SENSITIVITY, LocalSensitivity(n_neighbors=5, per_class=True)]}
-    model = strive_classifier(TEXT_MODELS[:2], asked).fit(X, y)
-    names = ["knn__score", "svm__score", "knn__shift_1", "knn__spread_1"]
-    assert model.feature_names_out_.tolist() == [*names, "knn__shift_1_2", "knn__spread_1_2"]
-    assert model.meta_columns(X[:5]).shape == (5, 3, 6)
-    assert list(model.named_estimators_) == ["knn", "svm"]
-
-
 @pytest.mark.parametrize("kind", [np.array, csr_array])
 def test_topics_come_back_as_they_were_given(kind):
     X, y = documents()
@@ -205,15 +195,6 @@ def test_an_indicator_that_knows_where_a_model_fails_carries_the_gain():
     ]
     assert steps[0].remaining == ("line__NeighborDisagreement", "line__Confidence")
     assert steps[1].score > steps[2].score + 0.03
-
-
-def test_backward_selection_over_some_topics_counts_these_only():
-    X, y = documents()
-    model = strive_classifier(TEXT_MODELS[:2], SENSITIVITY, threshold="f1", cv=3).fit(X, y)
-    alone = model.backward_selection({"knn": ["knn__shift_1"]}, topics=[2])
-    assigned = model.held_out_scores_[:, 2] > model.thresholds_[2]
-    assert_allclose(alone[0].score, f1_score(model.held_out_.targets[:, 2], assigned))
-    assert [step.dropped for step in alone] == [None, "knn"]
 
 
 def test_without_evidence_the_best_model_decides():

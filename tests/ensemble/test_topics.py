@@ -107,14 +107,6 @@ def test_all_models_in_the_rows_own_space_share_one_search(monkeypatch):
     assert built == ["KernelKNeighborsClassifier"] * 3
 
 
-def test_the_neighbours_vote_without_a_search_of_their_own(monkeypatch):
-    X, y = documents()
-    model = strive([NEAREST], None, 2).fit(X, y)
-    expected = [NEAREST.fit(X, topic).decision_function(X) for topic in y.T]
-    monkeypatch.setattr(KernelKNeighborsClassifier, "_most_similar", None)
-    assert_allclose(model.meta_columns(X)[:, :, 0], np.column_stack(expected), atol=1e-12)
-
-
 def test_a_topic_that_nobody_has_gets_no_model_and_no_number():
     X, y = documents(n_topics=3)
     y[:, 1] = 0

@@ -141,7 +141,7 @@ def test_a_regressors_judgement_is_what_its_methods_say(corrected):
     assert (judgement.flips, judgement.probabilities) == (None, None)
     assert list(judgement.to_frame()) == [
         "prediction", "estimated_error", "low", "high", "residual",
-        "shift", "spread", "worst", "novel",
+        "shift", "spread", "worst", "novel", "known",
     ]  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def test_the_frame_has_the_promised_columns():
     judgement = quick().fit(X, np.array(["no", "yes"])[y]).judge(X[:5])
     assert list(judgement.to_frame()) == [
         "prediction", "probability_no", "probability_yes", "estimated_error",
-        "shift", "spread", "worst", "flips", "novel",
+        "shift", "spread", "worst", "flips", "novel", "known",
     ]  # fmt: skip
     answered = replace(judgement, accepted=judgement.error < 0.2).to_frame()
     assert list(answered)[-1] == "accepted"
@@ -172,7 +172,7 @@ def test_held_out_is_a_judgement_of_the_training_rows_with_their_groups():
     held_out = model.held_out_
     assert_array_equal(held_out.groups, groups[held_out.rows])
     assert len(held_out) == 240
-    assert list(held_out.to_frame()) == list(model.judge(X[:2]).to_frame())
+    assert [*held_out.to_frame(), "known"] == list(model.judge(X[:2]).to_frame())
     assert_array_equal(held_out.losses, held_out.prediction != y[held_out.rows])
 
 

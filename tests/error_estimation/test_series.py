@@ -45,7 +45,7 @@ def test_a_judgement_is_that_of_the_model(single):
     assert_array_equal(judgement.prediction, model.predict(X))
     assert_array_equal(judgement.probabilities, model.predict_proba(X))
     assert_allclose(judgement.error, single.predict_error(X))
-    assert judgement.to_frame().shape == (30, 10)
+    assert judgement.to_frame().shape == (30, 11)
     assert np.isfinite(judgement.spread).all()
     assert judgement.flips.max() > 0
 

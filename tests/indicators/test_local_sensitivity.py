@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -19,7 +18,7 @@ from sklearn.ensemble import (
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import NearestNeighbors, NeighborhoodComponentsAnalysis
@@ -28,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
-from surefoot.neighborhoods import log_n_neighbors, voronoi_samples, voronoi_steps
+from surefoot.neighborhoods import voronoi_samples, voronoi_steps
 
 
 def two_classes(n_rows=120, n_columns=4):
@@ -289,25 +288,6 @@ def test_a_text_pipeline_stays_sparse(model, container, freeze):
     assert_allclose(stability.transform(X[:20]), by_hand.transform(seen[:20]), atol=1e-9)
 
 
-@pytest.mark.parametrize("model", [LinearSVC(), MultinomialNB(), Ridge()])
-def test_a_text_without_a_known_word_scores_lowest(model):
-    texts, labels = documents()
-    targets = (labels == "sport").astype(float) if isinstance(model, Ridge) else labels
-    stability = LocalSensitivity(make_pipeline(TfidfVectorizer(), model)).fit(texts, targets)
-    scores = stability.score_samples([*texts[:10], "qwertz"])
-    assert scores.argmin() == 10
-    assert np.isfinite(scores).all()
-
-
-def test_polars_frames_in_and_out():
-    X, y = two_classes()
-    frame = pl.DataFrame(X, schema=["a", "b", "self", "d"], orient="row")
-    stability = LocalSensitivity(GaussianNB()).fit(frame, y).set_output(transform="polars")
-    found = stability.transform(frame[:4])  # as many rows as columns
-    assert isinstance(found, pl.DataFrame)
-    assert_allclose(found.to_numpy(), LocalSensitivity(GaussianNB()).fit(X, y).transform(X[:4]))
-
-
 @pytest.mark.parametrize("threshold", [0.9, 0.2])
 @pytest.mark.parametrize("labels", [None, 0])
 def test_a_threshold_of_its_own_is_where_the_class_flips(threshold, labels):
@@ -319,16 +299,6 @@ def test_a_threshold_of_its_own_is_where_the_class_flips(threshold, labels):
     flips = (predicted != model.predict(X + 0.01)[:, None]).mean(axis=1)
     assert_allclose(found[:, 3], flips)
     assert flips.max() > 0
-
-
-def test_rows_may_be_sparse_or_dense_whatever_the_training_rows_were():
-    X, y = load_iris(return_X_y=True)
-    for model in (KernelKNeighborsClassifier(), RandomForestClassifier(10, random_state=0)):
-        for kept, given in ((np.asarray, csr_array), (csr_array, np.asarray)):
-            stability = LocalSensitivity(model, metric="euclidean").fit(kept(X), y)
-            assert_allclose(
-                stability.transform(given(X[60:70])), stability.transform(kept(X[60:70]))
-            )
 
 
 def test_codes_that_a_wrapped_pipeline_decodes_are_never_interpolated():
@@ -391,12 +361,6 @@ def test_rows_longer_than_one_are_sampled_on_the_way_between_them():
         assert abs(way[0] * part[1] - way[1] * part[0]) < 1e-9
         cosines = X @ sample / np.linalg.norm(X, axis=1)
         assert_allclose(cosines.max(), x @ sample / np.linalg.norm(x))
-
-
-def test_the_number_of_neighbours():
-    X, y = two_classes(100)
-    assert LocalSensitivity(GaussianNB()).fit(X, y).n_neighbors_ == log_n_neighbors(100) == 15
-    assert LocalSensitivity(GaussianNB(), n_neighbors=500).fit(X, y).n_neighbors_ == 100
 
 
 def test_batches_and_threads_change_nothing(monkeypatch):

@@ -1,7 +1,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,16 +108,6 @@ def test_ties_never_break_the_order(seed, n_neighbors, window):
     np.testing.assert_array_equal(found, brute_force(queries, series, radius, n_neighbors)[1])
 
 
-def test_a_second_fit_forgets_the_first():
-    model = DTWNeighbors(1).fit(pd.DataFrame(np.zeros((3, 4)), columns=list("abcd")))
-
-    model.fit(np.zeros((5, 2, 9)))
-
-    assert model.n_samples_fit_ == 5
-    assert not hasattr(model, "n_features_in_")
-    assert not hasattr(model, "feature_names_in_")
-
-
 @pytest.mark.parametrize(
     ("X", "size"),
     [
@@ -152,13 +141,6 @@ def test_a_window_beyond_every_length_sets_no_limit(window):
 
     np.testing.assert_array_equal(limited[0], free[0])
     np.testing.assert_array_equal(limited[1], free[1])
-
-
-def test_series_of_length_one_against_a_longer_one():
-    # Every point of the longer series is matched with the only one of the other: 1 + 4 + 9.
-    distances, _ = DTWNeighbors(1).fit([[1.0, 2.0, 3.0]]).kneighbors([np.zeros(1), np.ones(2)])
-
-    np.testing.assert_allclose(distances, [[14**0.5], [5**0.5]])
 
 
 def test_fraction_of_the_longest_training_series_is_rounded_down():

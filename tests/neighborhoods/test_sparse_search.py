@@ -30,16 +30,6 @@ def test_neighbours_are_those_of_brute_force(metric, n_jobs, monkeypatch):
     assert_array_equal(indices, near)
 
 
-def test_batches_follow_the_working_memory(monkeypatch):
-    X, queries = some_rows(300, 0), some_rows(50, 1)
-    search = neighbor_search(X, "cosine", 7)
-    whole = search.kneighbors(queries)
-    monkeypatch.setattr("surefoot.neighborhoods._search.MOST_QUERIES", 20)
-    with config_context(working_memory=0.01):
-        few = search.kneighbors(queries)
-    assert_array_equal(whole[1], few[1])
-
-
 @pytest.mark.parametrize(("density", "kind"), [(0.1, "SparseNeighbors"), (0.6, "RowSearch")])
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_full_rows_are_searched_as_dense_ones(density, kind, metric):
@@ -55,10 +45,6 @@ def test_full_rows_beyond_the_working_memory_are_never_made_dense():
     with config_context(working_memory=0.001):
         search = neighbor_search(some_rows(200, 0, 0.6), "cosine", 5)
     assert type(search).__name__ == "SparseNeighbors"
-
-
-def test_other_metrics_are_scikit_learns():
-    assert isinstance(neighbor_search(some_rows(20, 0), "cityblock", 3).search, NearestNeighbors)
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
@@ -98,11 +84,3 @@ def test_texts_without_a_known_term_are_trusted_least_and_get_numbers():
     assert_array_equal(columns[1, :3], 0.0)
     assert trust[1] == trust[2] == -1e12
     assert min(trust[0], trust[3]) > 0
-
-
-def test_unseen_terms_do_not_change_the_neighbours():
-    X, y = texts()
-    model = make_pipeline(TfidfVectorizer(), KernelKNeighborsClassifier(3, kernel="cosine"))
-    stability = LocalSensitivity(model, n_neighbors=3).fit(X, y * 3)
-    known, padded = stability.transform(["oil and corn", "oil and corn zzz qqq"])
-    assert_allclose(known, padded, atol=1e-12)

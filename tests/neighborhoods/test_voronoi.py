@@ -92,16 +92,6 @@ def test_steps_do_not_depend_on_the_scale(scale, metric):
     assert_allclose(found, voronoi_steps(x, near, metric=metric), rtol=1e-9)
 
 
-def test_a_callable_metric_agrees_with_the_closed_form():
-    rng = np.random.default_rng(1)
-    queries = rng.normal(size=(4, 3))
-    near = nearest(rng.normal(size=(50, 3)), queries, 8)
-    bisected = voronoi_steps(
-        queries, near, metric=lambda a, b: np.sqrt(((a - b) ** 2).sum()), tol=1e-6
-    )
-    assert_allclose(bisected, voronoi_steps(queries, near), atol=2e-6)
-
-
 def test_a_grid_cell_by_hand():
     # Around the origin of the unit grid: half way along the axes; the corner (1, 1) is just as far
     # behind its two neighbours, d_i·d_j = 1 = |d_j|², so half way too; (2, 1) is cut by (1, 0) at 1/4.

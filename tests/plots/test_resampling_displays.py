@@ -5,9 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LinearRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.active_learning import SimulationResult
@@ -70,14 +68,6 @@ def test_errors_by_round():
     assert_allclose(train[-1], 1 - model.score(X[:60], y[:60]))
     assert_allclose(test[-1], 1 - model.score(X[60:], y[60:]))
     assert list(display.lines_[0].get_xdata()) == list(range(1, 16))
-
-
-def test_a_booster_of_scikit_learn_has_no_bound():
-    X, y = rows()
-    display = BoostingDisplay.from_estimator(AdaBoostClassifier(n_estimators=5).fit(X, y), X, y)
-    assert [line.get_label() for line in display.lines_] == ["training error"]
-    with pytest.raises(TypeError, match="GaussianNB has no staged_predict"):
-        BoostingDisplay.from_estimator(GaussianNB().fit(X, y), X, y)
 
 
 def test_learning_curves_have_bands_and_say_what_they_need():

@@ -38,10 +38,6 @@ def risk_at(line, coverage):
     return float(np.interp(coverage, line.get_xdata(), line.get_ydata()))
 
 
-def bottom_of_labels(ax):
-    return ax.xaxis.label.get_window_extent().y0
-
-
 def test_curves_of_both_estimates_and_of_the_best_order():
     display = RiskCoverageDisplay.from_predictions(WRONG, GUESS, own_error=-GUESS)
 
@@ -102,30 +98,6 @@ def test_given_axes_are_used_and_the_legend_is_optional():
     assert display.ax_ is ax
     assert ax.get_legend() is None
     assert display.plot().ax_ is not ax
-
-
-@pytest.mark.parametrize("size", [1.8, 8.0])
-def test_legend_stays_below_the_axis_label_in_axes_of_any_size(size):
-    figure, ax = plt.subplots(figsize=(size + 1, size + 1), layout="constrained")
-
-    RiskCoverageDisplay.from_predictions(WRONG, GUESS, own_error=-GUESS, ax=ax)
-
-    figure.draw_without_rendering()
-    legend = ax.get_legend().get_window_extent()
-    assert legend.y1 <= bottom_of_labels(ax)
-    assert legend.y0 >= 0
-
-
-def test_legend_covers_no_curve_where_nothing_makes_room_for_it():
-    figure, ax = plt.subplots(figsize=(3.5, 2.5))
-
-    display = RiskCoverageDisplay.from_predictions(WRONG, -GUESS, own_error=GUESS, ax=ax)
-
-    figure.draw_without_rendering()
-    legend = ax.get_legend().get_window_extent()
-    tops = [ax.transData.transform(line.get_xydata())[:, 1].max() for line in display.lines_]
-    assert max(tops) <= legend.y0
-    assert legend.y1 <= ax.get_window_extent().y1
 
 
 def test_a_model_without_errors_has_a_flat_line_and_a_scale():

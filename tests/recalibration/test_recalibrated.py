@@ -225,22 +225,6 @@ def test_texts_that_only_the_model_vectorises():
         LocalSensitivity(vote).fit(texts, ["+", "-", "+", "-"] * 5)
 
 
-def test_pandas_output_everywhere_changes_nothing():
-    X, y = rows()
-    with sklearn.config_context(transform_output="pandas"):
-        found = (
-            RecalibratedClassifier(SVC(), LocalSensitivity(), random_state=0)
-            .fit(X, y)
-            .predict_proba(X)
-        )
-    assert_allclose(
-        found,
-        RecalibratedClassifier(SVC(), LocalSensitivity(), random_state=0)
-        .fit(X, y)
-        .predict_proba(X),
-    )
-
-
 @pytest.mark.parametrize(
     ("model", "error", "sentence"),
     [

@@ -37,7 +37,7 @@ def test_figures_of_periods_are_those_of_their_rows(sure):
         report.add(X[part], times[part])
     summary = json.loads(json.dumps(report.summarize()))
     assert summary["data"] == {"name": "the table", "n_rows": 120, "n_without_time": 1}
-    judgement, answered = sure.judge(X), report.promise.accepted(sure.predict_error(X))
+    judgement, answered = sure.judge(X), report.promise.apply(sure.judge(X)).accepted
     in_first = (times >= DAY) & (times < DAY + 7)
     first, second = summary["periods"]
     assert (first["name"], second["start"]) == ("week 45 of 2026", "2026-11-09")

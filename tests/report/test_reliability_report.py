@@ -19,7 +19,6 @@ from sklearn.metrics import brier_score_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from surefoot._files import write_whole
 from surefoot.metrics import augrc_loss
@@ -39,15 +38,10 @@ def test_a_summary_is_plain_json(report):
     assert sum(kind["share"] for kind in summary["data"]["classes"]) == pytest.approx(1)
 
 
-def test_the_same_seed_gives_the_same_report():
-    X, y = make_classification(60, 4, flip_y=0.2, random_state=0)
-    first, second = (ReliabilityReport(GaussianNB(), X, y).summarize() for _ in range(2))
-    assert {**first, "how": None} == {**second, "how": None}
-
-
 def test_a_frame_has_every_row(report):
     frame = report.to_frame()
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)  # that of the error estimator
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     told = cross_val_predict(GaussianNB(), report.X, report.y, method="predict_proba", cv=folds)
     assert_array_equal(frame["row"], np.arange(300))
     assert_array_equal(frame["prediction"], told.argmax(axis=1))
@@ -162,31 +156,8 @@ def test_a_page_has_the_rights_of_the_old_one_or_of_new_files(tmp_path):
     assert new.stat().st_mode & 0o777 == 0o640
 
 
-class Untouchable(GaussianNB):
-    """Model that must not be fitted."""
-
-    def fit(self, X, y):
-        raise AssertionError("fitted")
-
-
-@pytest.mark.parametrize(
-    ("X", "size"),
-    [
-        (pd.DataFrame({"a": [1], "b": [2]}), "1 row, 2 columns"),
-        (csr_array(np.zeros((1500, 4))), "1,500 rows, 4 columns"),
-        (["a text", "another"], "2 rows, 1 column"),
-        (None, "0 rows, 1 column"),
-    ],
-    ids=["frame", "sparse", "texts", "none"],
-)
-def test_the_representation_names_model_and_table_and_computes_nothing(X, size):
-    report = ReliabilityReport(
-        FrozenEstimator(make_pipeline(StandardScaler(), Untouchable())), X, None, name="t.csv"
-    )
-    assert repr(report) == f"ReliabilityReport(Untouchable on t.csv: {size})\nnot computed yet"
-
-
 def test_the_numbers_of_a_classifier_are_those_of_its_rows(report):
+    report = ReliabilityReport(GaussianNB(), report.X, report.y, max_risk=0.2, quick=True)
     numbers, frame = report.summarize()["numbers"], report.to_frame()
     wrong = frame["prediction"] != frame["truth"]
     assert (numbers["n_rows"], numbers["n_held_out"]) == (300, 300)
@@ -198,7 +169,7 @@ def test_the_numbers_of_a_classifier_are_those_of_its_rows(report):
     assert numbers["augrc"] == pytest.approx(augrc_loss(wrong, frame["estimated_error"]))
     own = augrc_loss(wrong, frame["own_error"])
     assert numbers["augrc_ratio"] == pytest.approx(numbers["augrc"] / own)
-    answered = frame["estimated_error"] <= numbers["limit"]
+    answered = (frame["estimated_error"] <= numbers["limit"]) & ~frame["novel"]
     assert numbers["coverage"] == pytest.approx(answered.mean())
     assert wrong[answered].mean() <= numbers["max_risk"]
     assert numbers["interval_coverage"] is None

@@ -77,10 +77,6 @@ def test_nothing_is_fetched_and_nothing_runs_from_an_attribute(elements):
     assert not re.search(r"@import|url\(", style)
 
 
-def test_the_same_summary_gives_the_same_page(page, classification_summary):
-    assert render(copy.deepcopy(classification_summary)) == page
-
-
 def test_contents_are_escaped(classification_summary):
     summary = copy.deepcopy(classification_summary)
     summary["target"] = summary["rows"]["columns"][0] = NASTY

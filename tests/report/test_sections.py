@@ -79,7 +79,10 @@ def test_equal_estimates_are_answered_in_random_order():
 
 def test_curves_agree_with_sorting_the_rows(classified):
     answer, frame = classified.summarize()["answer"], classified.to_frame()
-    ranked = frame["loss"].to_numpy()[np.argsort(frame["estimated_error"], kind="stable")]
+    doubt = np.where(
+        frame["novel"], np.inf, frame["estimated_error"]
+    )  # novel rows are answered last
+    ranked = frame["loss"].to_numpy()[np.argsort(doubt, kind="stable")]
     for share in (0.1, 0.5, 0.9):
         n_rows, at = round(share * 600), answer["coverage"].index(share)
         assert answer["risk"]["surefoot"][at] == pytest.approx(
@@ -102,7 +105,7 @@ def test_promises_answer_rows_below_their_limit_and_are_points_of_the_curves(cla
     kept = [promise for promise in answer["promises"] if promise["coverage"] > 0]
     assert kept
     for promise in kept:
-        accepted = frame["estimated_error"] <= promise["limit"]
+        accepted = (frame["estimated_error"] <= promise["limit"]) & ~frame["novel"]
         assert accepted.mean() == pytest.approx(promise["coverage"])
         assert frame["loss"][accepted].mean() < promise["max_risk"]
         at = answer["coverage"].index(promise["coverage"])
@@ -138,7 +141,7 @@ def test_areas_count_rows_as_often_as_they_were_drawn():
     ],
 )
 def test_the_verdict_says_so_where_surefoot_adds_nothing(classified, low, high, adds, told):
-    _, held_out, promise, _ = classified._fitted
+    _, held_out, promise = classified._fitted
     answer = dict(classified.summarize()["answer"])
     assert answer["augrc"]["low"] < answer["augrc"]["ratio"] < answer["augrc"]["high"]
     answer["augrc"] = {**answer["augrc"], "low": low, "high": high}
@@ -218,8 +221,11 @@ def test_rows_are_ordered_and_complete(classified):
     assert len(items) == 600
     errors = [item["estimated_error"] for item in items]
     assert errors == sorted(classified.to_frame()["estimated_error"], reverse=True)
-    assert [item["rank"] for item in items] == list(range(599, -1, -1))
-    assert all(item["accepted"] == (item["estimated_error"] <= limit) for item in items)
+    # Novel rows are answered last; the others by their estimated error.
+    usual = [item["rank"] for item in items if not item["novel"]]
+    assert usual == list(range(len(usual) - 1, -1, -1))
+    accepted = [item["estimated_error"] <= limit and not item["novel"] for item in items]
+    assert [item["accepted"] for item in items] == accepted
     assert items[0]["values"] == classified.X.iloc[items[0]["row"]].tolist()
     assert all(near["row"] != item["row"] for item in items for near in item["near"])
     assert all(item["band"] == sorted(item["band"]) for item in items)
@@ -288,9 +294,9 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
         "It made no mistake on 100 held-out rows: there is nothing to flag."
     )
     promise = answer["promises"][answer["chosen"]]
-    # 3 of 100 rows without an error: 0.97¹⁰⁰ < 0.05
-    assert (promise["max_risk"], promise["coverage"]) == (0.03, 1)
-    assert promise["limit"] == report.to_frame()["estimated_error"].max()
+    n_novel = report.to_frame()["novel"].sum()
+    # 3 of 99 rows without an error: 0.97⁹⁹ < 0.05
+    assert (promise["max_risk"], promise["coverage"]) == (0.03, 1 - n_novel / 100)
 
 
 @pytest.mark.parametrize(
@@ -382,15 +388,6 @@ def test_coverage_by_prediction_is_counted_with_wilsons_interval():
         assert part["residual_low"] < part["residual"] < part["residual_high"]
 
 
-def test_equal_predictions_are_one_part():
-    truth = np.arange(200.0)
-    found = predictions(truth, np.full(200, 99.5), reach=np.inf)
-    [part] = found["parts"]
-    assert (part["n_rows"], part["coverage"]) == (200, None)  # intervals without ends cover nothing
-    assert found["r2"]["value"] == pytest.approx(0)
-    assert "always predicting their mean" in found["sentence"]
-
-
 @pytest.mark.parametrize(
     ("truth", "prediction", "words"),
     [
@@ -404,12 +401,6 @@ def test_what_is_said_of_extreme_predictions(truth, prediction, words):
     found = predictions(truth, prediction)
     assert words in found["sentence"]
     json.dumps(found, allow_nan=False)
-
-
-def test_one_group_gives_no_interval():
-    found = predictions(np.arange(60.0), np.ones(60), np.zeros(60, dtype=int))
-    for name in ("r2", "rmse", "mae"):
-        assert (found[name]["low"], found[name]["high"]) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -166,11 +166,11 @@ def test_weights_count_in_the_choice():
 
 
 def test_groups_stay_together():
-    # Pairs of equal rows: one neighbour is perfect unless a pair is held out together.
+    # Pairs of equal rows: one neighbour is perfect unless a pair is held out together, as copies always are.
     X = np.tile(np.random.default_rng(0).normal(size=(60, 2)), (2, 1))
     y, pairs = np.arange(120) % 60 % 2, np.arange(120) % 60
     apart = LocalSelectionClassifier([("sharp", clone(LIGHT[1][1]).set_params(cv=KFold(4)))])
-    assert apart.fit(X, y).held_out_.losses.mean() == 0
+    assert apart.fit(X, y).held_out_.losses.mean() > 0.3
     together = LocalSelectionClassifier([LIGHT[1]])
     assert together.fit(X, y, groups=pairs).held_out_.losses.mean() > 0.3
 

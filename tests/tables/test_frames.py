@@ -1,7 +1,5 @@
 """Tables in memory of every kind: their form, columns, rows, values, and tables that are built from others."""
 
-import subprocess
-import sys
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -447,14 +445,3 @@ def test_replaced_columns_of_frames(kind):
     assert isinstance(replaced, type(frame))
     assert as_objects(replaced).tolist() == [[0.5, 0.25, "nan"], [None, 1, "x"]]
     assert as_objects(frame).tolist() == [[1, True, "nan"], [2, False, "x"]]
-
-
-def test_importing_the_adapter_imports_no_frame_library():
-    names = "{'pandas', 'polars', 'pyarrow', 'sklearn'}"
-    loaded = (
-        f"import sys; from surefoot._tables import take_rows; print({names} & {{*sys.modules}})"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "set()"

@@ -4,14 +4,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
-from surefoot import IndividualErrorClassifier, ReliabilityReport
+from surefoot import IndividualErrorClassifier
 from surefoot._models import MixedInput
-from surefoot.error_estimation import find_error_regions
 from surefoot.indicators import Confidence
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -24,14 +20,6 @@ def breads(n_rows=240):
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_rules_name_it_as_a_value(kind):
-    columns, is_nan = breads()
-    [region, *_] = find_error_regions(FRAMES[kind](columns), is_nan.astype(float), random_state=0)
-    assert region.rule == "bread = nan"
-    np.testing.assert_array_equal(region.contains(FRAMES[kind](columns)), is_nan)
-
-
-@pytest.mark.parametrize("kind", FRAMES)
 def test_in_the_neighbour_space_it_is_a_category_and_a_gap_is_another(kind):
     columns, is_nan = breads()
     columns["bread"][0], is_nan[0] = None, False
@@ -40,17 +28,6 @@ def test_in_the_neighbour_space_it_is_a_category_and_a_gap_is_another(kind):
     rows = MixedInput(None, table).vectorizer().fit_transform(table)
     first = np.flatnonzero(is_nan)[0]
     np.testing.assert_array_equal((rows == rows[first]).all(axis=1), is_nan)
-
-
-def test_a_report_shows_it():
-    columns, is_nan = breads(80)
-    encoder = OneHotEncoder(handle_unknown="ignore")
-    model = make_pipeline(
-        make_column_transformer((encoder, ["bread"]), remainder="passthrough"), LogisticRegression()
-    )
-    report = ReliabilityReport(model, pd.DataFrame(columns), is_nan, cv=2, quick=True)
-    shown = {item["row"]: item["values"][0] for item in report.summarize()["rows"]["items"]}
-    assert shown == dict(enumerate(columns["bread"]))
 
 
 def test_a_prediction_of_the_class_nan_is_kept():

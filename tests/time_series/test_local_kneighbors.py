@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, KFold
 
 from surefoot.datasets import make_synthetic_control
@@ -23,16 +22,6 @@ def data():
     X, y = make_synthetic_control(150, random_state=0)
     X = X[:, ::2] + np.random.default_rng(1).normal(scale=6, size=(150, 30))
     return X[:110], y[:110], X[110:], y[110:]
-
-
-class CountingNeighbors(DTWNeighbors):
-    """Counts the series that are searched for."""
-
-    searched = 0
-
-    def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        type(self).searched += self.n_samples_fit_ if X is None else len(X)
-        return super().kneighbors(X, n_neighbors, return_distance)
 
 
 # Four series in two classes, at places where the two nearest others of each are 1 and 2, 0 and 2, 3 and 1, 2 and 1.
@@ -68,15 +57,6 @@ def test_leave_one_out_errors_count_no_occurrence_in_the_row_s_own_list(data):
             if rank in (1, 4):
                 wrong[row, rank // 4] = votes.round(12).argmax() != y[row]
     np.testing.assert_allclose(local.errors_, wrong.mean(axis=0))
-
-
-def test_batches_change_nothing(data):
-    X, y, X_new, _ = data
-    whole = LocalKNeighborsDTWClassifier(window=3).fit(X, y)
-    with config_context(working_memory=1e-3):
-        by_row = LocalKNeighborsDTWClassifier(window=3).fit(X, y)
-        np.testing.assert_array_equal(by_row.predict_proba(X_new), whole.predict_proba(X_new))
-    np.testing.assert_array_equal(by_row.errors_, whole.errors_)
 
 
 def test_the_paper_s_rule_step_by_step(data):
@@ -116,18 +96,6 @@ def test_infinite_shrinkage_is_a_grid_search(data):
     np.testing.assert_allclose(1 - model.errors_, search.cv_results_["mean_test_score"])
     np.testing.assert_array_equal(model.predict(X_new), search.predict(X_new))
     assert set(model.predict_n_neighbors(X_new)) == {search.best_params_["n_neighbors"]}
-
-
-@pytest.mark.parametrize("cv", ["loo", HoldoutSplit(4 / 9, random_state=0)])
-def test_everything_is_read_off_one_search_a_series(data, cv):
-    X, y, X_new, _ = data
-    CountingNeighbors.searched = 0
-    model = LocalKNeighborsDTWClassifier(cv=cv, neighbors=CountingNeighbors(window=3))
-
-    model.fit(X, y).predict(X_new)
-
-    # A list that runs short in a split is searched again: seldom.
-    assert len(X) + len(X_new) <= CountingNeighbors.searched <= 1.1 * (len(X) + len(X_new))
 
 
 @pytest.mark.parametrize("splitter", [KFold(5), HoldoutSplit(0.9, random_state=0)])

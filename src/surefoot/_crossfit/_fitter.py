@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
+from surefoot._copies import Copies, group_copies
 from surefoot._crossfit._panel import ModelRows, Panel, build_panels, join, named
 from surefoot._models import fit_model, predict_labels
 from surefoot._parallel import counted
@@ -63,7 +65,9 @@ class CrossFit:
     Attributes
     ----------
     y, groups, sample_weight : ndarrays
-        Targets, groups and weights of the training rows; the last two may be None.
+        Targets, groups and weights of the training rows; the last two may be None. Copies of a row are in one group.
+    distinct : ndarray of bool
+        True for one row of each set of copies.
     seed : int
         Seed of whatever is drawn afterwards.
     model, panel : fitted estimator and Panel
@@ -83,6 +87,7 @@ class CrossFit:
 
     y: NDArray[Any]
     groups: NDArray[Any] | None
+    distinct: Mask
     sample_weight: Floats | None
     seed: int
     model: Any
@@ -176,8 +181,8 @@ class CrossFitter:
         deploy_all : bool, default=False
             Whether the deployed model learns from all rows with a single split, too.
         """
-        groups = None if groups is None else np.asarray(groups)
-        run = _CrossFitRun(self, X, y, groups, sample_weight, deploy_all)
+        copies = group_copies(X, groups)
+        run = _CrossFitRun(self, X, y, groups, copies, sample_weight, deploy_all)
         panels = run.build([train for train, _ in run.splits])
         held_out = run.describe(run.splits, methods=methods, opinions=opinions)
         folds = []
@@ -189,7 +194,8 @@ class CrossFitter:
         rows, deployed = held_out.rows, run.deployed
         return CrossFit(
             y=y,
-            groups=groups,
+            groups=copies.groups,
+            distinct=copies.distinct,
             sample_weight=sample_weight,
             seed=run.seed,
             model=run.models[deployed.tobytes()],
@@ -199,7 +205,7 @@ class CrossFitter:
             held_out=held_out,
             truth=y[rows],
             weight=None if sample_weight is None else sample_weight[rows],
-            units=units_of(rows, groups),
+            units=units_of(rows, copies.groups),
             too_rare=run.too_rare,
         )
 
@@ -207,8 +213,7 @@ class CrossFitter:
         self, X: Any, y: NDArray[Any], *, groups: Any = None, sample_weight: Floats | None = None
     ) -> tuple[Any, Ints, NDArray[Any]]:
         """Deployed model, positions of the held-out rows, and out-of-fold predictions; the model needs no scores."""
-        groups = None if groups is None else np.asarray(groups)
-        run = _CrossFitRun(self, X, y, groups, sample_weight)
+        run = _CrossFitRun(self, X, y, groups, group_copies(X, groups), sample_weight)
         run.fit_models([run.deployed, *(train for train, _ in run.splits)])
         rows = np.concatenate([test for _, test in run.splits])
         predictions = [
@@ -257,12 +262,13 @@ class _CrossFitRun:
         fitter: CrossFitter,
         X: Any,
         y: NDArray[Any],
-        groups: NDArray[Any] | None,
+        groups: Any,
+        copies: Copies,
         sample_weight: Floats | None,
         deploy_all: bool = False,
     ) -> None:
         self.fitter, self.X, self.y = fitter, X, y
-        self.groups, self.sample_weight = groups, sample_weight
+        self.groups, self.sample_weight = copies.groups, sample_weight
         self.seed: int = check_random_state(fitter.random_state).randint(np.iinfo(np.int32).max)
         self.is_frozen = isinstance(fitter.estimator, FrozenEstimator)
         splitter = resolve_cv(
@@ -271,10 +277,14 @@ class _CrossFitRun:
             stratified=is_classifier(fitter.estimator),
             random_state=self.seed,
             refits=not self.is_frozen,
-            groups=groups,
+            groups=copies.groups,
         )
+        is_own = fitter.cv is None or isinstance(fitter.cv, Integral)
+        splits = splitter.split(X, y, copies.groups if is_own else groups)
+        # A splitter of the user does not know of copies: they leave the training rows where one is held out.
         self.splits: list[Split] = [
-            (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, groups)
+            (np.sort(train[~np.isin(copies.sets[train], copies.sets[test])]), np.sort(test))
+            for train, test in splits
         ]
         self.too_rare = never_held_out(splitter, self.splits, len(y))
         has_one = len(self.splits) == 1 and not deploy_all
@@ -284,6 +294,7 @@ class _CrossFitRun:
 
     def build(self, parts: Iterable[Ints]) -> list[Panel]:
         """Panels of parts, each built once; that of the deployed rows comes first, and the others are like it."""
+        parts = list(parts)
         wanted = {part.tobytes(): part for part in parts}
         for part in wanted.values():
             if missing := self._missing(part):
@@ -302,7 +313,7 @@ class _CrossFitRun:
             self.panels.update(zip(new, built, strict=True))
             if any(i.needs_held_out_scores for i in self.fitter.indicators.values()):
                 self._set_scores(new.values())
-        return [self.panels[key] for key in wanted]
+        return [self.panels[part.tobytes()] for part in parts]
 
     def describe(
         self,

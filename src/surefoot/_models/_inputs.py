@@ -44,7 +44,11 @@ class ModelInput:
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save: a pandas frame in parts, as skops stores arrays but no frames."""
-        return {**self.__dict__, "rows": parts_of_frame(self.rows)}
+        rows = self.rows
+        if hasattr(rows, "iloc"):
+            columns = [_parts_of_column(column) for column in split_columns(rows)]
+            rows = FrameParts(list(rows.columns), columns, n_rows=len(rows))
+        return {**self.__dict__, "rows": rows}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the frame from its parts."""
@@ -395,17 +399,6 @@ class FrameParts(NamedTuple):
     names: list[Any]
     columns: list[Any]
     n_rows: int
-
-
-def parts_of_frame(table: Any) -> Any:
-    """Names, types and arrays of a pandas frame; any other table is returned as it is."""
-    if not hasattr(table, "iloc"):
-        return table
-    return FrameParts(
-        names=list(table.columns),
-        columns=[_parts_of_column(column) for column in split_columns(table)],
-        n_rows=len(table),
-    )
 
 
 def frame_of_parts(parts: Any) -> Any:

@@ -48,7 +48,7 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 SCORES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "accepted"),
+        *("shift", "spread", "worst", "flips", "novel", "known", "accepted"),
     ]
 )
 
@@ -108,7 +108,14 @@ def open_table(path: Path, form: Form | None = None) -> Iterator["CsvTable | Par
         if start.startswith(b"PAR1"):
             yield ParquetTable(file, shown)
             return
-        check_is_table(start, shown)
+        begin = start.lstrip(b"\xef\xbb\xbf \r\n\t")
+        kinds = [kind for magic, kind in OTHERS.items() if begin.startswith(magic)]
+        kinds += ["a binary file"] if b"\0" in start else []
+        kinds += [kind for pattern, kind in LIKE_OTHERS.items() if pattern.match(begin)]
+        if kinds:
+            raise TableFileError(
+                f"{shown} is not a table but {kinds[0]}: surefoot reads CSV and Parquet."
+            )
         with checked_csv(file, shown) as (plain, csv_form):
             yield CsvTable(plain, file, shown, csv_form, form)
 
@@ -278,18 +285,6 @@ class CsvForm(NamedTuple):
     delimiter: str
     first_line: int
     header: list[str]
-
-
-def check_is_table(start: bytes, path: Path) -> None:
-    """Raise an error that says what a file is, if its first bytes show that it is no table."""
-    begin = start.lstrip(b"\xef\xbb\xbf \r\n\t")
-    kinds = [kind for magic, kind in OTHERS.items() if begin.startswith(magic)]
-    kinds += ["a binary file"] if b"\0" in start else []
-    kinds += [kind for pattern, kind in LIKE_OTHERS.items() if pattern.match(begin)]
-    if kinds:
-        raise TableFileError(
-            f"{path} is not a table but {kinds[0]}: surefoot reads CSV and Parquet."
-        )
 
 
 @contextmanager

@@ -28,7 +28,12 @@ def as_table(X: Any) -> Any:
         return X if X.format == "csr" else csr_array(X)
     if is_frame(X):
         return X
-    table = X if isinstance(X, np.ndarray) else _as_array(X)
+    try:
+        table = np.asanyarray(X)
+    except ValueError as error:
+        raise ValueError(
+            "X has rows of different lengths: each row must have one value for each column."
+        ) from error
     if table.ndim != 2 and not (table.ndim == 1 and table.dtype.kind in "OSUT"):
         raise ValueError(
             f"Expected 2D array, got {table.ndim}D: X must have one row for each example. Reshape your data."
@@ -38,15 +43,6 @@ def as_table(X: Any) -> Any:
     if table.ndim == 2 and table.dtype.kind == "U" and not hasattr(X, "dtype"):
         return np.array(X, dtype=object)  # beside a string, NumPy makes the string "nan" of a NaN
     return table
-
-
-def _as_array(X: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(X)
-    except ValueError as error:
-        raise ValueError(
-            "X has rows of different lengths: each row must have one value for each column."
-        ) from error
 
 
 def is_frame(X: Any) -> bool:
@@ -162,7 +158,9 @@ def take_rows(X: Any, rows: Any) -> Any:
 
     The type stays, and so do dtypes, categories and a pandas index. A slice of an array or frame is a view.
     """
-    key = _key(rows)
+    key = rows
+    if not isinstance(rows, slice):
+        key = np.asarray(rows, dtype=None if len(rows) else np.int64)
     if issparse(X) and X.format not in ROW_FORMATS:
         X = X.tocsr()
     if isinstance(X, np.ndarray) or issparse(X):
@@ -179,13 +177,6 @@ def take_rows(X: Any, rows: Any) -> Any:
     if isinstance(key, slice) or hasattr(X, "shape"):  # an array of another library
         return X[key]
     return [X[i] for i in _positions(key, len(X)).tolist()]
-
-
-def _key(rows: Any) -> Any:
-    """Slice, or array of positions or booleans."""
-    if isinstance(rows, slice):
-        return rows
-    return np.asarray(rows, dtype=None if len(rows) else np.int64)
 
 
 def _positions(key: Any, n_rows: int) -> Ints:
@@ -231,15 +222,12 @@ def as_floats(values: Any) -> Floats:
     if not is_pandas(values) and kind_of(values) in NUMERIC:
         series = nw.from_native(values, series_only=True).cast(nw.Float64())
         return np.asarray(series.to_numpy(), dtype=np.float64)
-    return _parse_floats(_objects(values))
-
-
-def _parse_floats(objects: NDArray[Any]) -> Floats:
-    """Floats of objects; NumPy reads the numbers in strings, but the string "nan" is none."""
+    objects = _objects(values)
     try:
         floats = objects.astype(np.float64)
     except TypeError:  # NumPy knows no NA and no NaT
         floats = _with_none(objects).astype(np.float64)
+    # NumPy reads the numbers in strings, but the string "nan" is none.
     strings = [value for value in objects[np.isnan(floats)] if not is_missing(value)]
     if strings:
         raise ValueError(f"could not convert string to float: {strings[0]!r}")
@@ -356,7 +344,11 @@ def _plain(name: Any, column: Any, like: PlainColumn | None) -> PlainColumn:
         return PlainColumn(name, _as_numbers(name, values))
     pairs = zip(values, missing_mask(values), strict=True)
     strings = [None if missing else str(value)[:MOST_LETTERS] for value, missing in pairs]
-    levels = _common_levels(strings) if like is None or like.levels is None else like.levels
+    levels = None if like is None else like.levels
+    if levels is None:  # the most common strings, ascending
+        known = [string for string in strings if string is not None]
+        levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
+        levels = np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
     place = {level: code for code, level in enumerate(levels.tolist())}
     codes = [MISSING if string is None else place.get(string, OTHER) for string in strings]
     return PlainColumn(name, np.array(codes, dtype=np.int64), levels)
@@ -371,13 +363,6 @@ def _as_numbers(name: Any, values: NDArray[Any]) -> Floats:
     except (TypeError, ValueError) as error:
         raise ValueError(f"Column {name!r} holds strings where the model knows numbers.") from error
     return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _common_levels(strings: list[str | None]) -> NDArray[Any]:
-    """Most common strings, ascending."""
-    known = [string for string in strings if string is not None]
-    levels, counts = np.unique(np.array(known, dtype=np.str_), return_counts=True)
-    return np.sort(levels[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
 
 
 def input_form(X: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 
+from surefoot._copies import group_copies
 from surefoot._crossfit import CrossFitter
 from surefoot._models import (
     TagsOfModel,
@@ -20,7 +21,7 @@ from surefoot._models import (
     fit_model,
     predict_labels,
 )
-from surefoot._tables import take_rows
+from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import (
     check_class_labels,
@@ -42,8 +43,11 @@ from surefoot.abstention._promise import (
     too_few_sentence,
 )
 from surefoot.error_estimation import IndividualErrorClassifier
-from surefoot.indicators import Indicator
+from surefoot.indicators import Indicator, NeighborDistance
 from surefoot.resampling import HoldoutSplit
+
+# Share of the rows set aside that are novel: further from training rows than the others.
+NOVEL_SHARE = 0.01
 
 # Folds for indicators that need the model's held-out predictions.
 FOLDS = 5
@@ -205,16 +209,25 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         check_consistent_length(y, groups)
         if self.max_risk is not None:
             check_class_risks(self.max_risk, np.unique(y), most=1)
+        groups, distinct, _ = group_copies(X, groups)
         training, aside = self._split(X, y, groups)
         parts = (X, y, sample_weight, groups)
         self.estimator_, self.indicator_ = self._fit_model_and_score(
             *(None if part is None else take_rows(part, training) for part in parts)
         )
         self.classes_ = self.estimator_.classes_
+        aside = aside[distinct[aside]]
         if sample_weight is not None:
             aside = aside[sample_weight[aside] > 0]
             if len(aside) == 0:
                 raise ValueError("All rows that were set aside have weight 0: some must count.")
+        self.n_held_out_ = len(aside)
+        self._near, self._least_near = None, -np.inf
+        if len(training):
+            near = NeighborDistance(space="scaled", estimator=FrozenEstimator(self.estimator_))
+            self._near = near.fit(take_rows(X, training), y[training])
+            self._least_near = np.quantile(self._nearness(take_rows(X, aside)), NOVEL_SHARE)
+            aside = aside[self._nearness(take_rows(X, aside)) >= self._least_near]
         rows, labels = take_rows(X, aside), y[aside]
         groups = None if groups is None else take_rows(groups, aside)
         wrong = predict_labels(self.estimator_, rows) != labels
@@ -230,8 +243,7 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
             if chosen is NOTHING:
                 sentence = _no_threshold_sentence(labels, bound, self.confidence, groups)
                 warnings.warn(sentence, UserWarning, stacklevel=2)
-        self.n_held_out_ = len(aside)
-        self.threshold_, self.coverage_ = chosen.score, chosen.n_answered / len(aside)
+        self.threshold_, self.coverage_ = chosen.score, chosen.n_answered / self.n_held_out_
         answers_any = chosen.n_answered > 0
         self.risk_ = chosen.lost / chosen.n_answered if answers_any else np.nan
         self.risk_bound_ = bound if answers_any else np.nan
@@ -259,9 +271,11 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         Returns
         -------
         accepted : ndarray of bool of shape (n_rows,)
-            True where the score is at or above `threshold_`.
+            True where the score is at or above `threshold_` and the row is not novel: not further from training rows
+            than 99 % of the rows set aside.
         """
-        return self._scores(check_rows(self, X)) >= self.threshold_
+        X = check_rows(self, X)
+        return (self._scores(X) >= self.threshold_) & (self._nearness(X) >= self._least_near)
 
     def decide(self, X: Any) -> NDArray[np.object_]:
         """Class of each answered row, and None for the rows that are left out.
@@ -361,6 +375,10 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
             return cross.model, fitted
         model = fit_model(model, X, y, sample_weight)
         return model, indicator.set_params(estimator=FrozenEstimator(model)).fit(X, y)
+
+    def _nearness(self, X: Any) -> Floats:
+        """Nearness of rows to the training rows, higher is nearer; 0 if there are none."""
+        return np.zeros(count_rows(X)) if self._near is None else self._near.score_samples(X)
 
     def _scores(self, X: Any) -> Floats:
         """Score of each prediction, higher is better: the probability of being right, or the indicator's score."""

@@ -3,26 +3,23 @@
 First the tests on held-out rows and the threshold that they permit, then `Promise`.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import ceil, floor, log10
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy.optimize import bisect
 from scipy.stats import beta, binom
-from scipy.stats import t as student
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
-from surefoot._words import listed, plural
+from surefoot._words import LossUnit, listed, percent, plural
 from surefoot.error_estimation import HeldOut, Judgement
 
-# Fewest answered rows for Student's test, which relies on the normal limit of the mean.
-LEAST_TESTED = 50
+AnyJudgement = TypeVar("AnyJudgement", bound=Judgement)
 
 # Number of bets whose payoffs are averaged, and the highest bet: with 1, one group that is all wrong loses everything.
 N_BETS = 5
@@ -55,12 +52,14 @@ def threshold_for_risk(
     groups: Any = None,
     labels: Any = None,
     loss_values: Any = None,
+    cap: float | None = None,
 ) -> Threshold:
     """Threshold that answers the most rows with a mean error of at most `max_risk` (risk control).
 
     Every threshold is tested, from the one that answers fewest rows to the one that answers all. The null
     hypothesis is that the mean error of the answered rows is above `max_risk`. For errors of 0 and 1 the test is
-    the exact binomial one; for others Student's, which needs many rows and no heavy tail. The permitted error
+    the exact binomial one. The mean of errors without a bound cannot be tested without assumptions about its tail:
+    larger errors count as `cap`, and the test is by betting. The permitted error
     rate 1 − confidence is divided: the first test gets a part, and so does each test where the number of
     answered rows has doubled. A test that rejects passes its part on to the next one, a test that does not
     loses it (Wiens' fallback procedure; with a single part it is fixed-sequence testing). Of the
@@ -68,10 +67,9 @@ def threshold_for_risk(
 
     Rows of one group are not independent, but groups are. With `groups` the test is by betting (Waudby-Smith and
     Ramdas). It is valid for any number of groups, however much the rows of a group depend on each other, even if
-    whole groups are wrong. It assumes that no future group is larger than the largest of these groups. Errors
-    other than 0 and 1 need an upper bound: it is the largest error among the rows,
-    but at least 2 · max_risk. Many rows in few groups are little evidence: with N groups of equal size, all
-    answered and without an error, the promise is about 3 / N at best, as for N rows.
+    whole groups are wrong. It assumes that no future group is larger than the largest of these groups.
+    Many rows in few groups are little evidence: with N groups of equal size, all answered and without an error, the
+    promise is about 3 / N at best, as for N rows.
 
     Several risks, such as one for each class, are tested each on its own rows, and 1 − confidence is divided equally
     among them (Bonferroni). Of the thresholds whose tests reject for all of them, the one that answers most rows is
@@ -99,6 +97,9 @@ def threshold_for_risk(
         True class of each row, if `max_risk` names classes.
     loss_values : array-like, or dict of class to array-like, default=None
         All values that an error can have; in a dict those of the rows of each class.
+    cap : float, default=None
+        Value that larger errors count as, if they are neither 0 and 1 nor `loss_values`. None is a round number that
+        about one error in fifty exceeds, at least twice the mean error and twice `max_risk`.
 
     Returns
     -------
@@ -122,8 +123,12 @@ def threshold_for_risk(
     Threshold(score=inf, n_answered=0, lost=0.0)
     """
     scores, errors = check_held_out(scores, errors, groups)
-    candidates = every_threshold(scores, errors)
     risks = limited_risks(max_risk, labels, loss_values, len(scores))
+    if loss_values is None and not are_shares(errors):
+        bound = round_cap(errors, max(risk.max_risk for risk in risks)) if cap is None else cap
+        errors = np.minimum(errors, bound)
+        risks = [risk._replace(bound=bound) for risk in risks]
+    candidates = every_threshold(scores, errors)
     level = (1 - confidence) / len(risks)
     keeps = np.ones(len(candidates.scores), dtype=bool)
     for risk in risks:
@@ -156,13 +161,12 @@ def check_held_out(scores: Any, errors: Any, groups: Any = None) -> tuple[Floats
 class Thresholds(NamedTuple):
     """Thresholds from the highest score to the lowest, the number of rows that each answers, and their errors.
 
-    `lost` is the sum of the errors of these rows, `lost2` the sum of the squared errors.
+    `lost` is the sum of the errors of these rows.
     """
 
     scores: Floats
     n_answered: Ints
     lost: Floats
-    lost2: Floats
 
     def at(self, i: Any) -> Threshold:
         """Threshold number i."""
@@ -179,8 +183,7 @@ def every_threshold(scores: Any, errors: Any) -> Thresholds:
     ends = _ends_of_runs(scores[order])
     thresholds = scores[order][ends]
     thresholds[-1] = -np.inf
-    lost = errors[order]
-    return Thresholds(thresholds, ends + 1, np.cumsum(lost)[ends], np.cumsum(lost**2)[ends])
+    return Thresholds(thresholds, ends + 1, np.cumsum(errors[order])[ends])
 
 
 def _ends_of_runs(ranked: Floats) -> Ints:
@@ -198,13 +201,15 @@ def threshold_for_coverage(scores: Any, errors: Any, coverage: float) -> Thresho
 class LimitedRisk(NamedTuple):
     """Limit of the risk of a class, or of all rows for the label None, and the rows that are evidence for it.
 
-    `sizes` are the sizes of error above 0 that these rows can have; None if unknown.
+    `sizes` are the sizes of error above 0 that these rows can have; None if unknown, where errors are 0 and 1 or at
+    most `bound`.
     """
 
     label: Any
     max_risk: float
     rows: Mask
     sizes: Floats | None
+    bound: float = 1.0
 
 
 def risks_by_class(max_risk: Any) -> dict[Any, float]:
@@ -309,45 +314,27 @@ def _risk_test(
 ) -> tuple[Floats, Callable[[int], float]]:
     """P-value at each threshold, and the lowest p-value that n answered rows can reach: the one without errors.
 
-    The test is betting for groups and for several known sizes of error, binomial for one size, else Student's.
+    The test is binomial for errors of one size, betting for groups and for errors of several sizes.
     """
     max_risk, sizes = risk.max_risk, risk.sizes
-    if sizes is None and are_shares(errors) and max_risk < 1:
+    if sizes is None and are_shares(errors) and risk.bound == 1:
         sizes = np.ones(1)
-    if sizes is not None and max_risk >= sizes.max(initial=0.0):  # no row can cost more
+    bound = risk.bound if sizes is None else float(sizes.max(initial=0.0))
+    if max_risk >= bound:  # no row can cost more
         return np.zeros(len(candidates.scores)), lambda _: 0.0
-    if has_large_groups(groups) or (sizes is not None and len(sizes) > 1):
+    if sizes is None or len(sizes) > 1 or has_large_groups(groups):
         rows = GroupedRows.of(scores, np.arange(len(scores)) if groups is None else groups)
-        bound = max(float(errors.max()), 2 * max_risk) if sizes is None else float(sizes.max())
         p_values = group_test(rows, errors, max_risk, level, bound)
         least = group_test(rows, np.zeros(len(errors)), max_risk, level, bound)
         return p_values, lambda n: least[np.searchsorted(candidates.n_answered, n)]
-    if sizes is not None:
-        share = max_risk / float(sizes[0])
-        n_mistakes = np.rint(candidates.lost / float(sizes[0]))
-        p_values = np.asarray(binom.cdf(n_mistakes, candidates.n_answered, share))
-        return p_values, lambda n: (1 - share) ** n
-    return student_test(candidates, max_risk), lambda n: float(n < LEAST_TESTED)
+    share, n_mistakes = max_risk / bound, np.rint(candidates.lost / bound)
+    p_values = np.asarray(binom.cdf(n_mistakes, candidates.n_answered, share))
+    return p_values, lambda n: (1 - share) ** n
 
 
 def are_shares(errors: Floats) -> bool:
     """True if every error is 0 or 1, so that their mean is a share of rows."""
     return bool(np.isin(errors, (0, 1)).all())
-
-
-def student_test(candidates: Thresholds, max_risk: float) -> Floats:
-    """P-values: probability of so small a mean error if the risk were `max_risk`; 1 below `LEAST_TESTED` rows."""
-    n_rows, (mean, spread) = candidates.n_answered, _means(candidates)
-    distance = np.where(mean < max_risk, -np.inf, np.inf)
-    distance = np.divide(mean - max_risk, spread, out=distance, where=spread > 0)
-    return np.where(n_rows < LEAST_TESTED, 1.0, student.cdf(distance, np.maximum(n_rows - 1, 1)))
-
-
-def _means(candidates: Thresholds) -> tuple[Floats, Floats]:
-    """Mean error of the rows that each threshold answers, and its standard error."""
-    n_rows, mean = candidates.n_answered, candidates.lost / candidates.n_answered
-    variance = np.maximum(candidates.lost2 / n_rows - mean**2, 0)
-    return mean, np.sqrt(variance / np.maximum(n_rows - 1, 1))
 
 
 def starting_points(
@@ -463,14 +450,15 @@ def bets(n_groups: int, max_risk: float, level: float) -> Floats:
     return HIGHEST_BET * np.geomspace(1, min(1.0, least), N_BETS)
 
 
-def _bounds_by_groups(rows: GroupedRows, losses: Floats, confidence: float) -> Floats:
-    """Lowest of N_RISKS risks that the test by groups rejects, at each distinct score from the highest."""
-    is_share, level = are_shares(losses), 1 - confidence
-    most = 1 - 1e-9 if is_share else float(losses.max())
-    bounds = np.full(len(rows.ends), 1.0 if is_share else np.inf)
-    for risk in np.geomspace(most, most / len(rows.first), N_RISKS):
-        bound = 1.0 if is_share else max(most, 2 * float(risk))
-        bounds[group_test(rows, losses, float(risk), level, bound) <= level] = risk
+def _bounds_by_betting(
+    rows: GroupedRows, losses: Floats, confidence: float, bound: float
+) -> Floats:
+    """Lowest of N_RISKS risks that the test by betting rejects, at each distinct score; `bound` if it rejects none."""
+    bounds = np.full(len(rows.ends), bound)
+    for risk in bound * np.geomspace(1 - 1e-9, 1 / len(rows.first), N_RISKS):
+        bounds[group_test(rows, losses, float(risk), 1 - confidence, bound) <= 1 - confidence] = (
+            risk
+        )
     return bounds
 
 
@@ -508,11 +496,14 @@ ROUND_SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0
 # Round mean losses are these digits times a power of ten.
 ROUND_DIGITS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
+# Share of the errors without a bound that count as the cap.
+CAPPED_SHARE = 0.02
+
 # Goal of a risk that is chosen automatically, as a share of the mean loss: for losses of 0 and 1, and for others.
 GOAL_OF_SHARES, GOAL_OF_SIZES = 0.5, 0.8
 
-# Lowest and highest risk that is offered, in multiples of the mean loss; for losses of 0 and 1 the grid ends at 0.5.
-LEAST_OFFERED, MOST_OFFERED = 1 / 8, 2
+# Lowest risk that is offered, as a share of the mean loss.
+LEAST_OFFERED = 1 / 8
 
 NOT_SEPARATED = (
     "No limit on the estimated error keeps the risk of the classes: too many of their rows are wrong although their "
@@ -520,14 +511,18 @@ NOT_SEPARATED = (
 )
 
 
+HAS_SEEN = "The model has learned from these rows, where it makes nearly no error: nothing can be promised for others."
+
+
 @dataclass(frozen=True)
 class Promise:
     """A risk, the confidence with which it is kept, and the highest estimated error that is answered.
 
     With probability at least `confidence`, over draws of the held-out rows (or groups), the mean loss of all future
-    rows that `accepted` picks is at most `max_risk`, and that of the rows of each class in `class_risks` at most its
-    limit, all at once; see `threshold_for_risk` for the assumptions. Promises are made by `from_held_out`, or by
-    `from_losses` if there is no error estimator.
+    rows that `apply` accepts is at most `max_risk`, and that of the rows of each class in `class_risks` at most its
+    limit, all at once; see `threshold_for_risk` for the assumptions. Novel rows and training rows are never accepted.
+    Losses without a bound, such as the errors of a regressor, count as `cap` if they are larger. Promises are made by
+    `from_held_out`, or by `from_losses` if there is no error estimator.
 
     Parameters
     ----------
@@ -536,9 +531,7 @@ class Promise:
     confidence : float
         Probability with which all limits are kept.
     threshold : float
-        Highest estimated error that is answered. If every held-out row is answered, it is the largest of their
-        estimates; new rows with a larger estimate are then answered too, because the promise is about all rows. −inf
-        if nothing can be promised.
+        Highest estimated error that is answered; −inf if nothing can be promised.
     coverage : float
         Share of the held-out rows that are answered.
     n_rows : int
@@ -546,7 +539,12 @@ class Promise:
     class_risks : dict of class to float
         Largest permitted mean loss of the answered rows whose true class it is.
     reason : str or None
-        Sentence that says why the limits of classes cannot be promised, where they cannot.
+        Sentence that says why nothing can be promised, where there is more to say than too few rows or too many errors.
+    cap : float or None
+        Value that larger losses count as; None if losses are bounded: shares of mistakes, or costs.
+    is_about : bool
+        True if the limits hold approximately: models of several folds predicted the held-out rows, and not the model
+        that is used.
 
     Examples
     --------
@@ -568,6 +566,8 @@ class Promise:
     n_rows: int
     class_risks: dict[Any, float] = field(default_factory=dict, hash=False)
     reason: str | None = field(default=None, compare=False)
+    cap: float | None = None
+    is_about: bool = False
 
     @classmethod
     def from_held_out(
@@ -590,17 +590,28 @@ class Promise:
         promise : Promise
             Its `kept` is False if no threshold is known to keep the risk.
         """
-        if isinstance(max_risk, Mapping):
-            check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes)
-        return cls.from_losses(
-            held_out.error,
-            held_out.losses,
+        if getattr(held_out, "losses", None) is None:
+            raise ValueError(
+                "A promise needs the true losses of held-out rows: pass `held_out_` of a fitted error estimator."
+            )
+        if max_risk is not None:
+            most = 1 if held_out.unit.is_share else None
+            check_class_risks(max_risk, [] if held_out.classes is None else held_out.classes, most)
+        rows = held_out.evidence
+        promise = cls.from_losses(
+            rows.error,
+            rows.losses,
             max_risk,
             confidence,
-            groups=held_out.groups,
-            labels=held_out.truth,
-            loss_values=held_out.loss_values,
+            groups=rows.groups,
+            labels=rows.truth,
+            loss_values=rows.loss_values,
         )
+        promise = replace(promise, n_rows=len(held_out), is_about=held_out.refitted)
+        if held_out.seen:
+            return replace(promise, threshold=-np.inf, coverage=0.0, reason=HAS_SEEN)
+        accepted = promise.accepted(held_out.error) & ~held_out.novel
+        return replace(promise, coverage=float(accepted.mean()))
 
     @classmethod
     def from_losses(
@@ -613,15 +624,16 @@ class Promise:
         groups: Any = None,
         labels: Any = None,
         loss_values: Any = None,
+        cap: float | None = None,
     ) -> Self:
         """Promise of a given risk, of one for each class, or of a round one, that answers as many rows as possible.
 
         Without `max_risk`, risks are round numbers that do not depend on the data: shares from 0.5 down to 0.001 for
         losses of 0 and 1; for other losses 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 times a power of ten. The highest risk
-        is tested first, 0.5 or about twice the mean loss, then lower ones down to the one nearest to the goal: half of
+        that is not above the mean loss is tested first, then lower ones down to the one nearest to the goal: half of
         the mean loss, or 0.8 of it if losses are sizes. Testing stops at the first risk that cannot be promised; the
-        promise is the one before it. A model without a mistake gets the lowest risk that this number of rows can
-        promise.
+        promise is the one before it. A model with so few mistakes that this number of rows cannot show it, less than
+        3 in all, gets the lowest risk that they can promise.
 
         Parameters
         ----------
@@ -640,6 +652,8 @@ class Promise:
             True class of each row, if `max_risk` names classes.
         loss_values : array-like, or dict of class to array-like, default=None
             All values that a loss can have, such as the entries of a cost matrix; see `threshold_for_risk`.
+        cap : float, default=None
+            Value that larger losses count as, if they have no bound; see `threshold_for_risk`.
 
         Returns
         -------
@@ -665,7 +679,11 @@ class Promise:
         """
         estimates, losses = _check_estimates(estimated_errors, losses, groups)
         check_share(confidence, "confidence")
-        known = {"groups": groups, "labels": labels, "loss_values": loss_values}
+        if loss_values is None and not are_shares(losses):
+            asked = [] if max_risk is None else check_class_risks(max_risk).values()
+            cap = round_cap(losses, max(asked, default=0.0)) if cap is None else cap
+            losses = np.minimum(losses, cap)
+        known = {"groups": groups, "labels": labels, "loss_values": loss_values, "cap": cap}
         if max_risk is None:
             tested = _tested_risks(losses)
             promises = (
@@ -678,12 +696,12 @@ class Promise:
             return chosen
         risks = check_class_risks(max_risk)
         found = threshold_for_risk(-estimates, losses, risks, confidence, **known)
-        threshold = min(-found.score, float(estimates.max()))  # −inf stays if nothing is answered
+        threshold = min(-found.score, float(estimates.max()))  # −inf if nothing is answered
         coverage, overall = found.n_answered / len(estimates), risks.pop(None, None)
         reason = None
         if coverage == 0 and risks:
             reason = too_few_sentence(risks, labels, confidence, loss_values) or NOT_SEPARATED
-        return cls(overall, confidence, threshold, coverage, len(estimates), risks, reason)
+        return cls(overall, confidence, threshold, coverage, len(estimates), risks, reason, cap)
 
     @classmethod
     def offer(
@@ -692,8 +710,9 @@ class Promise:
         """Promises to choose from, by ascending risk; some of them may not be kept.
 
         The risks are the round numbers from an eighth of the mean loss up to the mean loss, and the lowest one above it
-        that can be promised for every row, if there is one. The confidence holds for each promise alone: to look at all
-        of them and then choose is multiple testing. `from_held_out` chooses a risk without that problem.
+        that can be promised for every row that is not novel, if there is one. The confidence holds for each promise
+        alone: to look at all of them and then choose is multiple testing. `from_held_out` chooses a risk without that
+        problem.
 
         Parameters
         ----------
@@ -717,7 +736,7 @@ class Promise:
         for risk in risks:
             if risk >= mean:
                 promise = promises.get(risk) or cls.from_held_out(held_out, risk, confidence)
-                if promise.coverage == 1:
+                if promise.threshold >= held_out.evidence.error.max():
                     promises[risk] = promise
                     break
         return [promises[risk] for risk in sorted(promises)]
@@ -728,9 +747,9 @@ class Promise:
 
         The rows with the lowest estimated errors are answered. Each bound holds for a coverage that was chosen before
         its bound was seen, not for all of them together: to choose a coverage, make a promise. The bounds are those of
-        the tests of `threshold_for_risk`: exact for losses of 0 and 1 (Clopper and Pearson), Student's for others, and
-        by betting for groups. Between two thresholds, where some of the rows with equal estimates are answered, the
-        bound is the higher one of both.
+        the tests of `threshold_for_risk`: exact for losses of 0 and 1 (Clopper and Pearson), by betting for groups and
+        for others, which are capped. Between two thresholds, where some of the rows with equal estimates are answered,
+        the bound is the higher one of both.
 
         Parameters
         ----------
@@ -747,27 +766,29 @@ class Promise:
             Upper bounds of the mean loss of the answered rows.
         """
         check_share(confidence, "confidence")
-        groups = held_out.groups
-        estimates, losses = check_held_out(held_out.error, held_out.losses, groups)
         shares = np.asarray(coverages, dtype=np.float64)
         if not ((shares > 0) & (shares <= 1)).all():
             raise ValueError("coverages must be above 0 and at most 1.")
+        rows = held_out.evidence
+        estimates, losses = check_held_out(rows.error, rows.losses, rows.groups)
+        cap, is_share = 1.0, are_shares(losses)
+        if not is_share:
+            values = held_out.loss_values
+            cap = round_cap(losses) if values is None else float(np.max(list(values.values())))
+            losses = np.minimum(losses, cap)
         candidates = every_threshold(-estimates, losses)
-        ends = candidates.n_answered / len(estimates)
-        above = np.searchsorted(ends, shares - 1e-12)
-        # The risk of a part of a run of equal estimates lies between the risks with none and with all of the run.
-        below = np.where(ends[above] > shares + 1e-12, np.maximum(above - 1, 0), above)
-        if has_large_groups(groups):
-            bounds = _bounds_by_groups(GroupedRows.of(-estimates, groups), losses, confidence)
-        elif are_shares(losses):
+        if is_share and not has_large_groups(rows.groups):
             bounds = share_bound(candidates.lost, candidates.n_answered, confidence)
         else:
-            mean, spread = _means(candidates)
-            bounds = (
-                mean + student.ppf(confidence, np.maximum(candidates.n_answered - 1, 1)) * spread
-            )
-            bounds[candidates.n_answered < LEAST_TESTED] = np.inf
-        return np.maximum(bounds[below], bounds[above])
+            units = np.arange(len(losses)) if rows.groups is None else rows.groups
+            bounds = _bounds_by_betting(GroupedRows.of(-estimates, units), losses, confidence, cap)
+        # Highest estimate that each coverage answers; the rows with this estimate may be answered in part.
+        ranked = np.sort(held_out.doubt)
+        limits = ranked[np.ceil(shares * len(ranked) - 1e-9).astype(int) - 1]
+        last = np.searchsorted(np.unique(estimates), limits, "right") - 1
+        is_whole = np.searchsorted(ranked, limits, "right") <= shares * len(ranked) + 1e-9
+        before = np.where(is_whole, last, np.maximum(last - 1, 0))
+        return np.where(np.isinf(limits), np.inf, np.maximum(bounds[before], bounds[last]))
 
     @property
     def kept(self) -> bool:
@@ -775,13 +796,25 @@ class Promise:
         return self.coverage > 0
 
     def accepted(self, estimated_errors: Any) -> Mask:
-        """Mask of the rows that are answered, by their estimated errors; a row with NaN is not answered."""
-        estimates = np.asarray(estimated_errors, dtype=np.float64)
-        return ~np.isnan(estimates) if self.coverage == 1 else estimates <= self.threshold
+        """Mask of the rows whose estimated error is low enough to be answered; a row with NaN is not."""
+        return np.asarray(estimated_errors, dtype=np.float64) <= self.threshold
 
-    def apply(self, judgement: Judgement) -> Judgement:
-        """Copy of a judgement with `accepted` set: True for the answered rows."""
-        return replace(judgement, accepted=self.accepted(judgement.error))
+    def describe(self, unit: LossUnit) -> dict[str, str]:
+        """Texts of the limits in the unit of the losses; see `LossUnit.describe_limits`."""
+        return unit.describe_limits(
+            self.max_risk, self.class_risks, cap=self.cap, about=self.is_about
+        )
+
+    def in_words(self, unit: LossUnit) -> str:
+        """Limits and confidence, for a sentence."""
+        return f"{self.describe(unit)['words']}, with {percent(self.confidence)} confidence"
+
+    def apply(self, judgement: AnyJudgement) -> AnyJudgement:
+        """Copy of a judgement with `accepted` set: rows with a low estimated error that are neither novel nor known."""
+        accepted = self.accepted(judgement.error) & ~judgement.novel
+        if judgement.known is not None:
+            accepted &= ~judgement.known
+        return replace(judgement, accepted=accepted)
 
 
 def _check_estimates(estimated_errors: Any, losses: Any, groups: Any) -> tuple[Floats, Floats]:
@@ -800,20 +833,35 @@ def _check_estimates(estimated_errors: Any, losses: Any, groups: Any) -> tuple[F
 def _round_risks(losses: Floats) -> list[float]:
     """Round risks, ascending: shares for losses of 0 and 1, else numbers of the order of the mean loss.
 
-    These numbers range from below an eighth of the mean loss up to twice the mean loss or a little more.
+    These numbers range from below an eighth of the mean loss up to more than twice the mean loss.
     """
-    if are_shares(losses):
-        return list(ROUND_SHARES)
-    mean = float(losses.mean())
-    exponent = floor(log10(mean))
-    powers = range(exponent - 1, exponent + 2)
-    numbers = [float(f"{digits}e{power}") for power in powers for digits in ROUND_DIGITS]
-    return numbers[: bisect_left(numbers, MOST_OFFERED * mean) + 1]
+    return list(ROUND_SHARES) if are_shares(losses) else _round_numbers(float(losses.mean()))
+
+
+def _round_numbers(size: float) -> list[float]:
+    """Round numbers around a size, ascending, from a tenth of it or less to ten times of it or more."""
+    exponent = floor(log10(size))
+    powers = range(exponent - 1, exponent + 3)
+    return [float(f"{digits}e{power}") for power in powers for digits in ROUND_DIGITS]
+
+
+def round_cap(losses: Floats, max_risk: float = 0.0) -> float:
+    """Round number that few losses exceed, and that is at least twice their mean and twice the permitted risk."""
+    least = max(
+        float(np.quantile(losses, 1 - CAPPED_SHARE)), 2 * float(losses.mean()), 2 * max_risk
+    )
+    return next(number for number in _round_numbers(least) if number >= least)
 
 
 def _tested_risks(losses: Floats) -> list[float]:
-    """Round risks from the highest down to the one nearest to the goal."""
-    goal = (GOAL_OF_SHARES if are_shares(losses) else GOAL_OF_SIZES) * losses.mean()
+    """Round risks from the highest that is not above the mean loss down to the one nearest to the goal.
+
+    If the rows are too few to show so low a share of mistakes (below 3 / n), all higher round shares are tested.
+    """
+    mean = float(losses.mean())
+    goal = (GOAL_OF_SHARES if are_shares(losses) else GOAL_OF_SIZES) * mean
     risks = _round_risks(losses)
     nearest = min(risks, key=lambda risk: abs(risk - goal))
-    return [risk for risk in reversed(risks) if risk >= nearest]
+    is_too_low = are_shares(losses) and mean < 3 / len(losses)
+    most = np.inf if is_too_low else max(mean, nearest)
+    return [risk for risk in reversed(risks) if nearest <= risk <= most]

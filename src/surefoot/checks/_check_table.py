@@ -17,7 +17,7 @@ from surefoot.checks._columns import (
     find_identifiers,
     find_leaks,
 )
-from surefoot.checks._dependence import find_entities, find_order
+from surefoot.checks._dependence import find_entities, find_order, may_be_ordered
 from surefoot.checks._duplicates import find_duplicates
 
 CODES = ("leak", "duplicate", "entity", "order", "identifier", "equal")
@@ -33,6 +33,7 @@ def check_table(
     held_out: Any = None,
     ignore: Iterable[str] = (),
     estimator: Any = None,
+    coordinates: Callable[[Any], Any] | None = None,
     random_state: int = 0,
 ) -> list[Finding]:
     """List of faults that make scores better than they are, or that make columns useless; empty if none is found.
@@ -65,6 +66,9 @@ def check_table(
         Codes of the checks to leave out.
     estimator : classifier or regressor, default=None
         Model that is fitted on ordered folds. A frozen model is not fitted: neither entities nor order are checked.
+    coordinates : callable, default=None
+        `coordinates` of the fitted error estimator that `held_out` is from. With it, `estimator` is fitted on ordered
+        folds only if a quick test finds that rows resemble those next to them.
     random_state : int, default=0
         Seed of folds, and of samples of large tables.
 
@@ -106,6 +110,8 @@ def check_table(
     is_frozen = isinstance(estimator, FrozenEstimator)
     if is_frozen or (held_out is not None and held_out.groups is not None):
         ignored |= {"entity", "order"}
+    elif coordinates is not None and "order" not in ignored:
+        ignored |= set() if may_be_ordered(held_out, table, coordinates) else {"order"}
     rows, prediction = np.arange(n_rows), None
     splits, losses = None, np.zeros(n_rows)
     if held_out is not None:

@@ -312,6 +312,18 @@ Groups = Annotated[
         help="Column of groups: rows of one group, such as one person, are held out together.",
     ),
 ]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of numbers or dates (2026-11-16): rows are held out later than those that the model learns "
+        "from. The column itself is no input.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column that is no input of the model; may be repeated."),
+]
 MaxRisk = Annotated[
     list[str] | None,
     typer.Option(

@@ -2,14 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from surefoot import _tables as tables
+from surefoot._words import percent
 from surefoot.cli._console import (
     TARGET,
     Cost,
+    Drop,
     Estimator,
     Groups,
     Jobs,
@@ -19,11 +21,13 @@ from surefoot.cli._console import (
     Sample,
     Table,
     Task,
+    Time,
     check_output,
     check_outputs,
     working,
     write_output,
 )
+from surefoot.cli._report import CHECKS
 
 
 def fit(
@@ -35,6 +39,8 @@ def fit(
     as_json: Json = False,
     cost: Cost = None,
     groups: Groups = None,
+    time: Time = None,
+    drop: Drop = None,
     labels: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Labels of rows, as surefoot label writes them."),
@@ -46,6 +52,7 @@ def fit(
     """Fit a model that also estimates its error on each row, and save it."""
     with working("Starting"):
         from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+        from surefoot.abstention import Promise
         from surefoot.cli._model import (
             cost_matrix,
             given_model,
@@ -53,7 +60,7 @@ def fit(
             model_for,
             threads_for,
         )
-        from surefoot.cli._rows import read_whole, take_apart, with_labels
+        from surefoot.cli._rows import read_whole, remark_on_progress, take_apart, with_labels
         from surefoot.model_files import model_content
 
     check_output(out, ".skops")
@@ -66,23 +73,66 @@ def fit(
         table = read_whole(data, sample, random_state, given.form)
         if labels is not None:
             table = with_labels(table, target, labels)
-        rows = take_apart(table, target, given.task, groups, name, every=given.is_fitted)
+        rows = take_apart(
+            table,
+            target,
+            given.task,
+            groups,
+            name,
+            every=given.is_fitted,
+            time=time,
+            drop=drop or (),
+        )
         rows, model = model_for(rows, given, estimator, random_state)
+        if time is None:
+            remark_on_progress(rows.X)
     kind = IndividualErrorClassifier if rows.classes else IndividualErrorRegressor
-    error_estimator = kind(model, random_state=random_state, n_jobs=jobs)
+    error_estimator = kind(model, cv=rows.cv, random_state=random_state, n_jobs=jobs)
     if cost:
         error_estimator.set_params(loss=cost_matrix(cost, rows.classes))
     with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
+        error_estimator.row_order_ = {
+            "time": rows.time,
+            "sentence": order_in_words(error_estimator, rows),
+        }
     error_estimator.input_form_["target"] = target  # measured by `watch` in new rows that have it
     with working(f"Writing {out}"):
         write_output(out, model_content(error_estimator))
-    held_out = error_estimator.held_out_
-    error = float(held_out.losses.mean())
+    held_out, order = error_estimator.held_out_, error_estimator.row_order_["sentence"]
+    error, promise = float(held_out.losses.mean()), Promise.from_held_out(held_out)
     if as_json:
-        summary = {"model": str(out), "task": rows.task, "target": target}
-        print(json.dumps({**summary, "n_rows": len(rows.y), "error": error}))
-    else:
-        measured = held_out.unit.all_rows.format(held_out.unit.show(error))
-        start = f"{measured[:1].upper()}{measured[1:]}"
-        print(f"{start}, measured on held-out rows.\nThe model: {out}")
+        summary = {"model": str(out), "task": rows.task, "target": target, "time": rows.time}
+        limit = {"max_risk": promise.max_risk if promise.kept else None, "order": order}
+        print(json.dumps({**summary, "n_rows": len(rows.y), "error": error, **limit}))
+        return
+    measured = held_out.unit.all_rows.format(held_out.unit.show(error))
+    promised = f"Nothing can be promised with {percent(promise.confidence)} confidence."
+    if promise.kept:
+        share = percent(promise.coverage)
+        promised = f"It can answer {share} of the rows: {promise.in_words(held_out.unit)}."
+    lines = [f"{measured[:1].upper()}{measured[1:]}, measured on held-out rows.", promised]
+    print("\n".join([*lines, *filter(None, [order]), f"The model: {out}"]))
+
+
+def order_in_words(error_estimator: Any, rows: Any) -> str | None:
+    """Sentence for rows whose order matters although they were held out at random; None for others."""
+    from surefoot.checks import check_table
+
+    if rows.time is not None:
+        return None
+    findings = check_table(
+        rows.X,
+        rows.y,
+        held_out=error_estimator.held_out_,
+        ignore=set(CHECKS) - {"order", "labels"},
+        estimator=error_estimator.estimator,
+        coordinates=error_estimator.coordinates,
+        random_state=error_estimator.random_state,
+    )
+    if not findings or findings[0].evidence["sorted_by_target"]:
+        return None
+    return (
+        f"{findings[0].sentence} For later rows, errors and promises may be too low: fit with --time COLUMN, or with "
+        "--groups COLUMN."
+    )

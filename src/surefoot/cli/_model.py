@@ -164,7 +164,7 @@ def load_with_promise(
     if not promise.kept:
         units = "row" if held_out.groups is None else "group"
         n_units = len(held_out) if held_out.groups is None else len(np.unique(held_out.groups))
-        limits = held_out.unit.describe_limits(promise.max_risk, promise.class_risks)
+        limits = promise.describe(held_out.unit)
         remark(
             f"No row is trusted: {plural(n_units, f'held-out {units}')} cannot promise {limits['short']} with a "
             f"confidence of {confidence:g}.{f' {promise.reason}' if promise.reason else ''}"

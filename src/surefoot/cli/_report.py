@@ -12,6 +12,7 @@ from surefoot.cli._console import (
     TABLE,
     TARGET,
     Cost,
+    Drop,
     Estimator,
     Groups,
     Jobs,
@@ -21,6 +22,7 @@ from surefoot.cli._console import (
     RandomState,
     Sample,
     Task,
+    Time,
     as_typed,
     check_output,
     check_outputs,
@@ -73,14 +75,8 @@ def report(
         ),
     ] = None,
     groups: Groups = None,
-    time: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of numbers or dates (2026-11-16): rows are held out later than those that the model learns "
-            "from. The column itself is no input.",
-        ),
-    ] = None,
+    time: Time = None,
+    drop: Drop = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
     ] = False,
@@ -118,7 +114,15 @@ def report(
             data, target, given.task, sample, random_state, given.form
         )
         rows = take_apart(
-            table, column, chosen, groups, name, every=given.is_fitted, by=by or (), time=time
+            table,
+            column,
+            chosen,
+            groups,
+            name,
+            every=given.is_fitted,
+            by=by or (),
+            time=time,
+            drop=drop or (),
         )
         rows, model = model_for(rows, given, estimator, random_state)
         loss = cost_matrix(cost, rows.classes)

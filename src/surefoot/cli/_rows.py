@@ -66,6 +66,7 @@ class Rows(NamedTuple):
     by: Mapping[str, Any]
     cv: Any = 5
     classes: Sequence[Any] = ()
+    time: Mapping[str, str] | None = None
 
 
 def read_whole(
@@ -87,9 +88,10 @@ def take_apart(
     every: bool = False,
     by: Sequence[str] = (),
     time: str | None = None,
+    drop: Sequence[str] = (),
 ) -> Rows:
     """Split a table by the roles of its columns, and print what was decided; a fitted model gets `every` column."""
-    check_roles(table, target, groups, by, time, name)
+    check_roles(table, target, groups, by, time, drop, name)
     check_target_kind(table[target], target)
     known = table[target].notna()
     values = table.loc[known, target].infer_objects()
@@ -102,7 +104,9 @@ def take_apart(
         )
     group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
     chosen, y = choose_targets(values, target, task, group_codes)
-    X = table.drop(columns=[column for column in {target, groups, time} if column is not None])
+    X = table.drop(
+        columns=[column for column in {target, groups, time, *drop} if column is not None]
+    )
     X = with_missing(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
@@ -115,15 +119,24 @@ def take_apart(
 
 
 def check_roles(
-    table: Any, target: str, groups: str | None, by: Sequence[str], time: str | None, name: str
+    table: Any,
+    target: str,
+    groups: str | None,
+    by: Sequence[str],
+    time: str | None,
+    drop: Sequence[str],
+    name: str,
 ) -> None:
     """Raise a `Mistake` unless the table has all columns that were named, each for one role."""
-    for column in (target, groups, time, *by):
+    for column in (target, groups, time, *by, *drop):
         if column is not None and column not in table.columns:
             raise unknown_column(column, table.columns, name)
-    for option, column in (("--groups", groups), ("--time", time)):
-        if column == target:
+    roles = {"--target": target, "--groups": groups, "--time": time}
+    for option, column in roles.items():
+        if column == target and option != "--target":
             raise Mistake(f"Column {target!r} cannot be both --target and {option}.")
+        if column in drop:
+            raise Mistake(f"Column {column!r} cannot be both {option} and --drop.")
     if groups is not None and time is not None:
         raise Mistake("Pass --groups or --time, not both: rows are held out by one of them.")
     if target in by:
@@ -384,7 +397,9 @@ def in_time(rows: Rows, column: Any, name: str) -> Rows:
     times = order_of(column, name)
     order = np.argsort(times, kind="stable")
     y = rows.y[order]
+    first, last = (str(column.iloc[i]).removesuffix(" 00:00:00") for i in order[[0, -1]])
     return rows._replace(
+        time={"column": name, "first": first, "last": last},
         X=rows.X.iloc[order],
         y=y,
         by={each: values.iloc[order] for each, values in rows.by.items()},
@@ -422,6 +437,36 @@ def later_folds(times: Floats, labels: NDArray[Any] | None, name: str) -> list[S
             f"By {name!r}, the class {listed(late)} comes only at the end: no earlier rows have it to learn from."
         )
     return complete
+
+
+def remark_on_progress(X: Any) -> None:
+    """Name the columns of dates, and of numbers that only grow or fall with the rows: later rows leave their range."""
+    dates = [name for name in X.columns if holds_dates(X[name])]
+    moving = [name for name in X.columns if only_grows_or_falls(X[name])]
+    kinds = [(dates, "dates"), (moving, "grows or falls with the rows")]
+    if words := [f"{listed(names)} ({what})" for names, what in kinds if names]:
+        remark(
+            f"The model learns from {' and '.join(words)}, and `surefoot watch` will find later rows outside of that "
+            "range: pass --time COLUMN to test on later rows without this input, or --drop COLUMN."
+        )
+
+
+def holds_dates(column: Any) -> bool:
+    """Whether a column holds dates, or strings that are read as dates."""
+    known = column.dropna()
+    if column.dtype.kind == "M" or len(known) == 0 or infer_dtype(known) != "string":
+        return bool(column.dtype.kind == "M")
+    from skrub import to_datetime
+
+    return bool(to_datetime(known.astype(str)).dtype.kind == "M")
+
+
+def only_grows_or_falls(column: Any) -> bool:
+    """Whether a column of numbers without gaps, of which `FEW_VALUES` or more differ, is in order."""
+    if column.dtype.kind not in "iuf" or column.isna().any():
+        return False
+    steps = column.is_monotonic_increasing or column.is_monotonic_decreasing
+    return bool(steps and column.nunique() >= FEW_VALUES)
 
 
 def answered_lines(path: Path, needed: Sequence[str], writers: str) -> Any:

@@ -11,7 +11,7 @@ import typer
 
 from surefoot import _tables as tables
 from surefoot._optional import needed_for
-from surefoot._words import LossUnit, plural
+from surefoot._words import percent, plural
 from surefoot.cli._console import (
     Confidence,
     Jobs,
@@ -28,6 +28,9 @@ from surefoot.cli._console import (
     remark,
     working,
 )
+
+# Share of novel rows from which on the promise is stated for rows like those of fit.
+MANY_NOVEL = 0.1
 
 AGAIN = "Finished parts stay, and the same command resumes after them."
 
@@ -84,19 +87,20 @@ def score(
         )
     if scored["n_infinite"]:
         remark(tables.infinities_in_words(scored["n_infinite"]))
+    order = getattr(error_estimator, "row_order_", {})  # written by `surefoot fit`
     summary = {
         "scores": str(out),
         "max_risk": promise.max_risk,
         "class_risks": {str(label): risk for label, risk in promise.class_risks.items()},
         "confidence": confidence,
         "limit": promise.threshold if promise.kept else None,
+        "time": order.get("time"),
+        "order": order.get("sentence"),
         **scored,
     }
     if is_folder:
         summary["seconds"] = perf_counter() - began
-    print(
-        json.dumps(summary) if as_json else score_in_words(summary, error_estimator.held_out_.unit)
-    )
+    print(json.dumps(summary) if as_json else score_in_words(summary, promise, error_estimator))
 
 
 def is_for_parts(out: Path) -> bool:
@@ -174,17 +178,25 @@ def cluster(address: str | None) -> Iterator[Any]:
             ) from error
 
 
-def score_in_words(summary: dict[str, Any], unit: LossUnit) -> str:
-    """How many rows can be trusted, and where all of them are; for a folder also the speed."""
-    n_rows = summary["n_rows"]
-    limits = unit.describe_limits(summary["max_risk"], summary["class_risks"])["short"]
-    words = (
-        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits} "
-        f"({summary['confidence']:.0%} confidence); {summary['n_novel']:,} are unlike any seen.\n"
-        f"Every row: {summary['scores']}"
-    )
+def score_in_words(summary: dict[str, Any], promise: Any, error_estimator: Any) -> str:
+    """How many rows can be trusted, which never are, and where all of them are; for a folder also the speed."""
+    n_rows, n_novel, n_known = (summary[name] for name in ("n_rows", "n_novel", "n_known"))
+    unit, confidence = error_estimator.held_out_.unit, percent(promise.confidence)
+    limits = f"{promise.describe(unit)['short']} cannot be promised with {confidence} confidence"
+    if promise.kept:
+        limits = promise.in_words(unit)
+        limits += ", for rows like those of fit" if n_novel > MANY_NOVEL * n_rows else ""
+    never = f"{n_novel:,} are novel (unlike those of fit)"
+    if n_known:
+        never += f", and {n_known:,} are rows that the model has learned from"
+    never += ": none of these is trusted." if n_novel + n_known else "."
+    lines = [
+        f"{summary['n_accepted']:,} of {plural(n_rows, 'row')} can be trusted: {limits}. {never}",
+        *order_in_words(summary),
+        f"Every row: {summary['scores']}",
+    ]
     if "seconds" not in summary:
-        return words
+        return "\n".join(lines)
     from surefoot._parallel import duration
 
     seconds, n_earlier = summary["seconds"], summary["n_earlier"]
@@ -192,7 +204,19 @@ def score_in_words(summary: dict[str, Any], unit: LossUnit) -> str:
     earlier = f", {n_earlier:,} of them by an earlier run" if n_earlier else ""
     rate = f", {n_now / seconds:,.0f} rows per second" if n_now else ""
     took = f"{seconds:.1f} s" if seconds < 60 else duration(seconds)
-    return (
-        f"{words}\nMean estimated error: {summary['estimated_error']:.4g}. {plural(n_rows, 'row')}{earlier}; this run "
-        f"took {took}{rate}."
+    lines.append(
+        f"Mean estimated error: {summary['estimated_error']:.4g}. {plural(n_rows, 'row')}{earlier}; this run took "
+        f"{took}{rate}."
     )
+    return "\n".join(lines)
+
+
+def order_in_words(summary: dict[str, Any]) -> list[str]:
+    """Sentences on the order of the rows that the model was fitted on, as far as its file has any."""
+    time, sentence = summary["time"], summary["order"]
+    if time is not None:
+        sentence = (
+            f"The model was tested on later rows than it had learned from, by {time['column']!r} up to {time['last']}: "
+            "the promise holds as far as the future is like the past."
+        )
+    return [] if sentence is None else [sentence]

@@ -195,7 +195,10 @@ def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tu
     payment = draw.choice(PAYMENTS, n_samples).astype(object)
     charge = np.round(20 + 60 * draw.beta(2, 3, n_samples), 2)
     calls = draw.poisson(0.8, n_samples)
-    usage = _draw_usage(draw, n_samples)
+    level, trend = draw.gamma(4, 4, (n_samples, 1)), draw.normal(0, 1.2, (n_samples, 1))
+    months = np.arange(MONTHS) - (MONTHS - 1) / 2
+    noise = draw.normal(0, 2.5, (n_samples, MONTHS))
+    usage = np.maximum(0, np.round(level + trend * months + noise, 1))
     odds = (
         -1.0
         + 0.04 * (charge - 44)
@@ -224,11 +227,3 @@ def make_subscriptions(n_samples: int = 3000, *, random_state: Any = None) -> tu
         }
     )
     return X, pd.Series(np.where(leaves, "leaves", "stays"), name="churn")
-
-
-def _draw_usage(draw: Any, n_samples: int) -> Any:
-    """Usage in each month: a level, a trend and noise."""
-    level, trend = draw.gamma(4, 4, (n_samples, 1)), draw.normal(0, 1.2, (n_samples, 1))
-    months = np.arange(MONTHS) - (MONTHS - 1) / 2
-    noise = draw.normal(0, 2.5, (n_samples, MONTHS))
-    return np.maximum(0, np.round(level + trend * months + noise, 1))

@@ -538,11 +538,9 @@ def _fit_learner(
 
 def _additive_round(
     variant: str, learner: WeakLearner, X: Any, codes: Ints, weights: Floats
-) -> "RealRound | GentleRound | ModestRound":
-    if variant == "real":
-        return RealRound(learner)
-    if variant == "gentle":
-        return GentleRound(learner)
+) -> "ShareRound | ModestRound":
+    if variant != "modest":
+        return ShareRound(learner, variant)
     # Joint probabilities of class and region, under the weights D and under inverted ones ∝ 1 − D.
     regions, places = np.unique(learner.regions(X), return_inverse=True)
     inverted = 1 - weights
@@ -572,26 +570,21 @@ class DiscreteRound:
 
 
 @dataclass(frozen=True)
-class RealRound:
-    """Round of Real AdaBoost: adds half the log-odds of the positive class."""
+class ShareRound:
+    """Round of Real AdaBoost, which adds half the log-odds of the positive class, or of Gentle AdaBoost.
+
+    Gentle AdaBoost adds P(+|x) − P(−|x), the weighted least-squares fit of ±1.
+    """
 
     learner: WeakLearner
+    variant: str
 
     def __call__(self, X: Any) -> Floats:
         """Terms to add to the scores of rows."""
-        share = np.clip(self.learner.positive_share(X), LEAST_SHARE, 1 - LEAST_SHARE)
-        return np.asarray(logit(share) / 2)
-
-
-@dataclass(frozen=True)
-class GentleRound:
-    """Round of Gentle AdaBoost: adds P(+|x) − P(−|x), the weighted least-squares fit of ±1."""
-
-    learner: WeakLearner
-
-    def __call__(self, X: Any) -> Floats:
-        """Terms to add to the scores of rows."""
-        return 2 * self.learner.positive_share(X) - 1
+        share = self.learner.positive_share(X)
+        if self.variant == "gentle":
+            return 2 * share - 1
+        return np.asarray(logit(np.clip(share, LEAST_SHARE, 1 - LEAST_SHARE)) / 2)
 
 
 @dataclass(frozen=True)

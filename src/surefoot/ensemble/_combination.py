@@ -151,17 +151,14 @@ def combine(
     if _count_units(columns, truth, units) < 2:
         return _constant(truth)
     known = ~np.isnan(columns).any(axis=1)
-    rows = (np.arange(len(truth)) if units is None else units)[known]
     table = beside(columns, passed)[known]
-    cross = CrossFitter(
-        [],
-        default_final(table) if final_estimator is None else final_estimator,
-        cv=FOLDS,
-    ).fit(
+    weight = None if sample_weight is None else sample_weight[known]
+    final = default_final(table) if final_estimator is None else final_estimator
+    cross = CrossFitter([], final, cv=FOLDS).fit(
         table,
         truth[known],
-        groups=None if units is None else rows,
-        sample_weight=(weight := None if sample_weight is None else sample_weight[known]),
+        groups=None if units is None else units[known],
+        sample_weight=weight,
     )
     held_out = np.full(len(truth), np.nan)
     places, scores = cross.held_out.rows, cross.held_out.scores[:, 0]

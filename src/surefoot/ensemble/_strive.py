@@ -183,7 +183,18 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         """
         models = self._check_parameters()
         indicators = by_model(self.indicators, list(models), self.random_state)
-        X, topics, sample_weight = self._check_training_rows(X, y, sample_weight)
+        validate_data(self, X, y, skip_check_array=True)
+        X, topics = as_table(X), as_topics(y)
+        check_consistent_length(X, topics.indicator)
+        if sample_weight is not None:
+            sample_weight = check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            if topics.kind != "multilabel":  # a topic of a matrix may have no weight
+                totals = np.bincount(topics.codes, sample_weight)
+                if (totals == 0).any():
+                    label = topics.classes[totals == 0].tolist()[0]
+                    raise ValueError(f"sample_weight leaves class {label!r} without weight.")
         fitter = TopicCrossFitter(
             [indicators[name] for name in models],
             list(models.values()),
@@ -224,20 +235,6 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         else:
             check_number(self.threshold, "threshold")
         return kept
-
-    def _check_training_rows(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, "Topics", Floats | None]:
-        """Rows as a table, targets as topics, and weights as floats or None."""
-        validate_data(self, X, y, skip_check_array=True)
-        X, topics = as_table(X), as_topics(y)
-        check_consistent_length(X, topics.indicator)
-        if sample_weight is not None:
-            sample_weight = check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            topics.check_weights(sample_weight)
-        return X, topics, sample_weight
 
     def _fit_metaclassifiers(self, chosen: Ints) -> Self:
         """Fit the metaclassifier of each topic on the chosen columns."""
@@ -445,15 +442,6 @@ class Topics(NamedTuple):
     def codes(self) -> Ints:
         """Position of each row's class among the classes, of a binary or multiclass target."""
         return self.indicator[:, 0] if self.kind == "binary" else self.indicator.argmax(axis=1)
-
-    def check_weights(self, sample_weight: Floats) -> None:
-        """Raise an error if a class has no weight; a topic of a matrix may have none."""
-        if self.kind == "multilabel":
-            return
-        totals = np.bincount(self.codes, sample_weight)
-        if (totals == 0).any():
-            label = self.classes[totals == 0].tolist()[0]
-            raise ValueError(f"sample_weight leaves class {label!r} without weight.")
 
     def targets(self, scores: Floats) -> Any:
         """Targets in the form that `fit` was given; a score above 0 assigns a topic."""

@@ -9,9 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
+from surefoot._tables import count_rows
 from surefoot._typing import Floats
+from surefoot._words import plural
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._regressor import IndividualErrorRegressor
+
+# Fewest rows that errors can be learned from.
+LEAST_ROWS = 20
 
 
 def assess(
@@ -49,6 +54,10 @@ def assess(
     >>> error_estimator.predict_error(X[[0, 70]]).round(1)
     array([0. , 0.3])
     """
+    if (n_rows := count_rows(X)) < LEAST_ROWS:
+        raise ValueError(
+            f"X has {plural(n_rows, 'row')}: errors can be learned from at least {LEAST_ROWS}."
+        )
     model = as_estimator(model, X, y)
     kind = IndividualErrorClassifier if is_classifier(model) else IndividualErrorRegressor
     frozen = model if isinstance(model, FrozenEstimator) else FrozenEstimator(model)

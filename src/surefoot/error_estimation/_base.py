@@ -1,8 +1,9 @@
 """Base of both error estimators: they fit a model, learn from its held-out rows, and judge new rows."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from numbers import Integral
 from typing import Any, Self
@@ -11,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.utils import check_consistent_length, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from surefoot._copies import errors_of_known, known_rows
 from surefoot._crossfit import (
     CrossFit,
     CrossFitter,
@@ -22,9 +26,10 @@ from surefoot._crossfit import (
     named,
 )
 from surefoot._models import TagsOfModel, check_model, predict_labels, series_model
-from surefoot._tables import PlainColumn, input_form, plain_columns, take_rows
+from surefoot._tables import PlainColumn, as_table, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
+from surefoot._words import UNITS
 from surefoot.error_estimation._judgement import HeldOut, Judgement
 from surefoot.indicators import Indicator, LocalSensitivity, NeighborDistance
 from surefoot.neighborhoods import Neighborhood
@@ -38,6 +43,11 @@ N_NEAR, N_NEAR_SERIES = 10, 3
 
 # Share of held-out training rows beyond the distance from which rows are novel.
 NOVEL_SHARE = 0.01
+
+# A frozen model has probably learned from the rows if its error is below the first share of that of refits on folds of
+# them, and no error that could be measured is left below the second. Most rows, and folds, of these refits.
+FAR_BELOW, NEARLY_NONE = 0.5, 0.2
+MOST_REFITTED, N_REFITS = 5_000, 3
 
 # Most rows of the sample of inputs, most cells of it, and the rows that it has however wide they are.
 MOST_SAMPLED = 5_000
@@ -208,7 +218,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             inner=self._learned if is_regressor(self.estimator) else None,
         )
         self._panel, self.estimator_ = cross.panel, cross.model
-        self.n_splits_ = len(cross.folds)
+        self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
+        self.n_splits_ = len(self.splits_)
         self.never_held_out_, self.reference_rows_ = cross.too_rare, cross.reference_rows
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
@@ -221,9 +232,15 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "splits": held_out.splits,
             "opinions": held_out.opinions,
             "groups": None if cross.groups is None else cross.groups[rows],
+            "distinct": cross.distinct[rows],
             "truth": cross.truth,
+            "refitted": self.n_splits_ > 1 and not isinstance(self.estimator, FrozenEstimator),
         }
         self.held_out_ = self._learn(cross, known)
+        if isinstance(self.estimator, FrozenEstimator):
+            seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.seed)
+            self.held_out_ = replace(self.held_out_, seen=seen)
+        self._known = known_rows(X, self.held_out_.rows, self.held_out_.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -286,7 +303,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         output = self._panel(X, methods=self._methods)
-        return Judgement(**self._shared_fields(output), **self._fields(output, confidence))
+        fields = self._fields(output, confidence)
+        known, fields["error"] = self._at_least_held_out(X, fields["error"])
+        return Judgement(**self._shared_fields(output), **fields, known=known)
 
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
@@ -299,6 +318,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
             "columns": {name: output.columns[name] for name in self._learned},
         }
+
+    def _at_least_held_out(self, X: Any, errors: Floats) -> tuple[Mask, Floats]:
+        """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
+        held_out = errors_of_known(X, *self._known)
+        return held_out > -np.inf, np.maximum(errors, held_out)
 
     def _describe(self, X: Any) -> tuple[dict[str, Floats], Floats, Any]:
         """Columns of new rows, and scores and predictions of the model, as `_estimate` takes them."""
@@ -324,7 +348,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             For a classifier the probability that the prediction is wrong, or its expected cost in the unit of `loss`;
             for a regressor the expected absolute error in the unit of the target, or the squared error in its square.
         """
-        return self._estimate(*self._describe(X))
+        return self._at_least_held_out(as_table(X), self._estimate(*self._describe(X)))[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
@@ -456,3 +480,44 @@ def sample_inputs(
         places = np.sort(draw.choice(len(rows), most, replace=False))
     table = take_rows(X, rows[places])
     return InputSample(places, InputSample.rounded(coordinates(table)), plain_columns(table))
+
+
+def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) -> bool:
+    """Whether a model has learned these rows so well that nearly no error is left; warns if it seems to know them.
+
+    Its error is compared with that of the same model fitted on other folds of the rows, and before that, as this takes
+    fits, with that of the second opinions.
+    """
+    rows, truth = held_out.rows, held_out.truth
+
+    def losses(predictions: Any) -> Floats:
+        if held_out.classes is None:
+            return np.abs(np.asarray(predictions, dtype=np.float64) - truth)
+        return (np.asarray(predictions) != truth).astype(np.float64)
+
+    own = losses(held_out.prediction)
+    others = [losses(each).mean() for each in held_out.opinions.values()]
+    if others and own.mean() >= FAR_BELOW * min(others):
+        return False
+    sample = np.random.RandomState(seed).permutation(len(rows))[:MOST_REFITTED]
+    rows, truth, own = rows[sample], truth[sample], own[sample]
+    try:
+        with warnings.catch_warnings():  # those of refits are of no use to the user
+            warnings.simplefilter("ignore")
+            folds = KFold(N_REFITS)
+            refitted = cross_val_predict(clone(model), take_rows(X, rows), y[rows], cv=folds)
+    except (TypeError, ValueError, RuntimeError):  # a model that cannot be fitted to these rows
+        return False
+    error, of_refits = float(own.mean()), float(losses(refitted).mean())
+    if error >= FAR_BELOW * of_refits:
+        return False
+    show = held_out.unit.show if held_out.costs is None else UNITS["share"].show
+    warnings.warn(
+        f"The model's error on these rows is {show(error)}, and {show(of_refits)} if it is fitted on other rows of the "
+        "table: it has probably learned from these rows, and every estimate is then too low. Use rows that it has not "
+        "seen.",
+        UserWarning,
+        stacklevel=3,
+    )
+    # Three errors more than there are: the upper end of a 95 % interval for none.
+    return error + 3 * max(float(own.max()), of_refits) / len(own) < NEARLY_NONE * of_refits

@@ -142,8 +142,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         The prior that the error estimator started from, if any.
     held_out_ : HeldOut
         Out-of-fold judgement of the training rows, with the true error of each prediction.
-    n_splits_ : int
-        Number of splits.
+    n_splits_, splits_ : int, list of (train, test)
+        Number of splits, and the positions of the rows that each of them learns from and holds out.
     never_held_out_ : ndarray
         Positions of the training rows that are learned from but never held out: of classes with fewer rows than
         folds or than five, or of groups that alone have a class. Empty if `cv` is no number.
@@ -347,15 +347,16 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         """Keep the model of each fold, and the nonconformity scores of the rows it did not see."""
         held_out, self._n_trained = cross.held_out, cross.panel.indexes[0].n_trained
         scores = nonconformity(held_out.scores)[np.arange(len(codes)), codes]
+        counts = cross.distinct[held_out.rows]
         # A frozen model is one model for all rows, each of which counts once.
         if isinstance(self.estimator, FrozenEstimator):
-            first = np.unique(held_out.rows, return_index=True)[1]
+            first = np.unique(held_out.rows[counts], return_index=True)[1]
             self._fold_models = [cross.model]
-            self._held_out_nonconformity = [scores[first]]
+            self._held_out_nonconformity = [scores[counts][first]]
             return
         self._fold_models = [fold.model for fold in cross.folds]
         self._held_out_nonconformity = [
-            scores[held_out.splits == number] for number in range(len(cross.folds))
+            scores[counts & (held_out.splits == number)] for number in range(len(cross.folds))
         ]
 
     def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:

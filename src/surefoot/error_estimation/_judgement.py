@@ -13,6 +13,9 @@ from surefoot._optional import needed_for
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import UNITS, LossUnit
 
+# Fields of a judgement without an entry for each row.
+NOT_BY_ROWS = ("classes", "costs", "seen", "refitted")
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -45,7 +48,11 @@ class Judgement:
     wrong : ndarray of shape (n_rows,), or None
         Estimated probability that the prediction is wrong, whatever the costs; None for a regressor.
     accepted : ndarray of bool of shape (n_rows,), or None
-        Whether the row is answered under a promise (selective prediction); None without a promise.
+        Whether the row is answered under a promise (selective prediction); None without a promise. Novel rows and
+        training rows never are.
+    known : ndarray of bool of shape (n_rows,), or None
+        Whether the row has the inputs of a training row, which the model has learned from. Its `error` is then at least
+        the held-out estimate of that row. None for held-out rows.
 
     Examples
     --------
@@ -76,6 +83,7 @@ class Judgement:
     residual: Floats | None = None
     wrong: Floats | None = None
     accepted: Mask | None = None
+    known: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.error)
@@ -87,7 +95,7 @@ class Judgement:
             value = getattr(self, each.name)
             if isinstance(value, dict):
                 parts[each.name] = {name: column[rows] for name, column in value.items()}
-            elif value is not None and each.name not in ("classes", "costs"):  # not by rows
+            elif value is not None and each.name not in NOT_BY_ROWS:
                 parts[each.name] = value[rows]
         return replace(self, **parts)
 
@@ -100,7 +108,7 @@ class Judgement:
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "accepted"):
+        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "known", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
@@ -112,7 +120,7 @@ class Judgement:
         -------
         frame : pandas.DataFrame
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel and accepted, in this order, without those
+            interval), residual, shift, spread, worst, flips, novel, known and accepted, in this order, without those
             that are None.
         """
         with needed_for("to_frame", "report"):
@@ -138,11 +146,18 @@ class HeldOut(Judgement):
     opinions : dict of str to ndarray of shape (n_held_out,)
         Out-of-fold predictions of the other models that `SecondOpinion` fitted, by name; empty without it.
     groups : ndarray of shape (n_held_out,), or None
-        Group of each row, as given to `fit`.
+        Group of each row, as given to `fit`; copies of a row (equal inputs that are no coincidence) are in one group.
+    distinct : ndarray of bool of shape (n_held_out,), or None
+        True for one row of each set of copies, which counts in promises and intervals; None if there are no copies.
     truth : ndarray of shape (n_held_out,)
         Target of each row.
     costs : ndarray of shape (n_classes, n_classes), or None
         Cost matrix, truth by prediction, that `losses` and `error` are in; None without one.
+    seen : bool
+        True if the model was frozen and has learned these rows so well that nearly no error is left: then nothing can
+        be promised.
+    refitted : bool
+        True if models of several folds predicted the rows, and not the one that is used.
     """
 
     rows: Ints
@@ -151,12 +166,25 @@ class HeldOut(Judgement):
     splits: Ints
     opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     groups: NDArray[Any] | None = None
+    distinct: Mask | None = None
     truth: NDArray[Any]
     costs: Floats | None = None
+    seen: bool = False
+    refitted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save: the fields alone."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def evidence(self) -> Self:
+        """Rows that promises are made from: one of each set of copies, and none that is novel."""
+        return self.take(~self.novel if self.distinct is None else self.distinct & ~self.novel)
+
+    @cached_property
+    def doubt(self) -> Floats:
+        """Estimated errors that rank rows: those of novel rows, which are never answered, are infinite."""
+        return np.where(self.novel, np.inf, self.error)
 
     @cached_property
     def unit(self) -> LossUnit:

@@ -79,8 +79,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         estimates and losses by models, corrections and error estimators that did not see them.
     never_held_out_ : ndarray
         Empty; a classifier's rows of rare classes are never held out.
-    n_splits_ : int
-        Number of splits.
+    n_splits_, splits_ : int, list of (train, test)
+        Number of splits, and the positions of the rows that each of them learns from and holds out.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
@@ -281,7 +281,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth = cross.held_out, cross.truth
-        self._folds, splits = [], held_out.splits
+        self._folds, splits, counts = [], held_out.splits, cross.distinct[held_out.rows]
         prediction = held_out.scores[:, 0].copy()
         error, residual = np.empty((2, len(prediction)))
         for number, fold in enumerate(cross.folds):
@@ -291,7 +291,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             prediction[where] += size.correction(table)
             error[where], residual[where] = size.error(table), size.residual(table)
             scores = np.abs(truth[where] - prediction[where]) / size.scale(table)
-            self._folds.append((fold.panel, size, scores))
+            self._folds.append((fold.panel, size, scores[counts[where]]))
         self._size = self._fit_size(cross, held_out, residual)
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         prior = getattr(self._size.sizer_, "prior_", None) if self.error_estimator is None else None
@@ -299,7 +299,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         sizes, scale = np.abs(truth - prediction), self._in_target_unit(error)
         size = self._folds[0][1] if len(self._folds) == 1 else self._size
         own = size.scale(self._table(held_out.columns))
-        self._scores = levelled_scores(sizes, scale, own)
+        self._scores = levelled_scores(sizes, scale, own)[counts]
         return HeldOut(
             **known,
             prediction=prediction,

@@ -111,11 +111,9 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
         names = self.get_feature_names_out()
         if getattr(self, "per_class", False) or self.index_.outputs.is_regression:
             return np.zeros(len(names), dtype=np.int64)
-        return np.array([self._direction(re.sub(r"_\d+$", "", name)) for name in names])
-
-    def _direction(self, name: str) -> int:
-        fitting = (sign for end, sign in self.directions.items() if name.endswith(end))
-        return next(fitting, 0)
+        ends = self.directions.items()
+        plain = [re.sub(r"_\d+$", "", name) for name in names]
+        return np.array([next((sign for end, sign in ends if n.endswith(end)), 0) for n in plain])
 
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""

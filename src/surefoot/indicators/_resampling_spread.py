@@ -200,7 +200,11 @@ class ResamplingSpread(Indicator):
 
     def _lead(self, neighborhood: Neighborhood, outputs: Floats) -> tuple[Floats, Floats]:
         """Lead of the predicted class over the runner-up, and the standard error of this lead."""
-        contrast = lead_contrast(outputs)
+        # The lead is the highest output of a row minus the second highest.
+        ranks = np.argsort(-outputs, axis=1, kind="stable")
+        contrast = np.zeros_like(outputs)
+        np.put_along_axis(contrast, ranks[:, :1], 1.0, axis=1)
+        np.put_along_axis(contrast, ranks[:, 1:2], -1.0, axis=1)
         lead = (outputs * contrast).sum(axis=1)
         return lead, np.sqrt(self._variance(neighborhood, contrast))
 
@@ -229,12 +233,3 @@ def model_outputs(model: Any, X: Any) -> Floats:
         return np.asarray(model.predict_proba(X), dtype=np.float64)
     values = np.asarray(model.decision_function(X), dtype=np.float64)
     return values if values.ndim == 2 else np.column_stack([-values / 2, values / 2])
-
-
-def lead_contrast(outputs: Floats) -> Floats:
-    """Weights that give the lead: 1 for the highest output of a row, −1 for the second highest, else 0."""
-    ranks = np.argsort(-outputs, axis=1, kind="stable")
-    contrast = np.zeros_like(outputs)
-    np.put_along_axis(contrast, ranks[:, :1], 1.0, axis=1)
-    np.put_along_axis(contrast, ranks[:, 1:2], -1.0, axis=1)
-    return contrast

@@ -400,7 +400,13 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
         self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
             bins, targets, weight, self.start_, drawn, considered, N_BINS, RATE, PENALTY
         )
-        self.thresholds_ = _thresholds(self.columns_, cuts, edges)
+        # The upper edge of the bin that a split is at; the last bin has none.
+        limits = [np.append(edge, np.inf) for edge in edges]
+        thresholds = [
+            limits[column][cut] if column >= 0 else np.inf
+            for column, cut in zip(self.columns_.ravel(), cuts.ravel(), strict=True)
+        ]
+        self.thresholds_ = np.reshape(thresholds, self.columns_.shape)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -449,13 +455,3 @@ def bin_edges(column: Floats) -> Floats:
         quantiles = np.quantile(column, shares, method="lower")
         below = np.unique(np.searchsorted(values[:-1], quantiles[quantiles < values[-1]]))
     return values[below] / 2 + values[below + 1] / 2  # halves first: their sum is never too large
-
-
-def _thresholds(columns: Ints, cuts: Ints, edges: list[Floats]) -> Floats:
-    """Values of the splits: the upper edge of the bin that a split is at; the last bin has none."""
-    limits = [np.append(edge, np.inf) for edge in edges]
-    flat = [
-        limits[column][cut] if column >= 0 else np.inf
-        for column, cut in zip(columns.ravel(), cuts.ravel(), strict=True)
-    ]
-    return np.reshape(flat, columns.shape)

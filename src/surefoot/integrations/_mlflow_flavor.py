@@ -139,9 +139,7 @@ def chosen_promise(
     if not isinstance(promise, Promise):
         raise TypeError(f"promise is a {type(promise).__name__}: it may be a Promise or None.")
     if not promise.kept:
-        limits = error_estimator.held_out_.unit.describe_limits(
-            promise.max_risk, promise.class_risks
-        )
+        limits = promise.describe(error_estimator.held_out_.unit)
         warnings.warn(
             f"No row will be trusted: the held-out rows cannot promise {limits['short']} with a confidence of "
             f"{promise.confidence:g}.",
@@ -171,9 +169,10 @@ def read_folder(folder: Path) -> JudgingModel:
         raise ModelFileError(
             f"{folder / MODEL} holds a {type(error_estimator).__name__}, no error estimator."
         )
-    return JudgingModel(
-        error_estimator, read_promise(folder / PROMISE), read_types(folder / RESTORED)
-    )
+    promise, types = read_promise(folder / PROMISE), read_json(folder / RESTORED)
+    if not all(can_be_restored(kind) for kind in types.values()):
+        raise ModelFileError(f"{folder / RESTORED} holds no types of columns.")
+    return JudgingModel(error_estimator, promise, types)
 
 
 def as_plain(promise: Promise) -> dict[str, Any]:
@@ -208,14 +207,6 @@ def read_promise(path: Path) -> Promise:
 def is_class_risk(pair: Any) -> bool:
     """Whether this is a class, which is a string or a number, and its risk."""
     return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int, float))
-
-
-def read_types(path: Path) -> dict[str, str]:
-    """Names of types by column from their file; one sentence for a file that holds none."""
-    types = read_json(path)
-    if not all(can_be_restored(kind) for kind in types.values()):
-        raise ModelFileError(f"{path} holds no types of columns.")
-    return types
 
 
 def read_json(path: Path) -> dict[str, Any]:

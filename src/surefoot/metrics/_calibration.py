@@ -8,7 +8,7 @@ from scipy.fft import dct, idct
 from scipy.optimize import brentq
 from sklearn.utils import check_consistent_length, check_scalar
 
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats
 from surefoot._validation import check_binary, check_vector, check_weights
 
 GRID_STEPS = 2**14
@@ -125,7 +125,11 @@ def brier_decomposition(
     """
     labels, forecasts, weights = _check_forecasts(y_true, probability, sample_weight)
     weights = weights / weights.sum()
-    group = _groups(forecasts, n_bins)
+    keys = forecasts
+    if n_bins is not None:
+        check_scalar(n_bins, "n_bins", Integral, min_val=1)
+        keys = np.minimum(np.floor(forecasts * n_bins), n_bins - 1)
+    group = np.unique(keys, return_inverse=True)[1]
     mass = np.bincount(group, weights)
     share = np.bincount(group, weights * labels) / mass
     center = np.bincount(group, weights * forecasts) / mass
@@ -151,15 +155,6 @@ def _check_forecasts(
     weights = check_weights(sample_weight, labels)
     counted = weights > 0
     return labels[counted], forecasts[counted], weights[counted]
-
-
-def _groups(forecasts: Floats, n_bins: int | None) -> Ints:
-    """Number of the group that each row belongs to; none is empty."""
-    keys = forecasts
-    if n_bins is not None:
-        check_scalar(n_bins, "n_bins", Integral, min_val=1)
-        keys = np.minimum(np.floor(forecasts * n_bins), n_bins - 1)
-    return np.unique(keys, return_inverse=True)[1]
 
 
 def _grid_widths() -> Floats:

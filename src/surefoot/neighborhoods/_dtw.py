@@ -197,19 +197,15 @@ class DTWNeighbors(NeighborSearch, BaseEstimator):
         wanted = self._check_n_neighbors(n_neighbors, exclude_self=X is None)
         queries = self._batch if X is None else self._check_queries(X)
         own = np.arange(len(queries)) if X is None else np.full(len(queries), -1)
-        distances, indices = self._recall(X, queries, own, wanted)
-        return (distances, indices) if return_distance else indices
-
-    def _recall(self, X: Any, queries: SeriesBatch, own: Ints, wanted: int) -> tuple[Floats, Ints]:
-        """Distances and indices of the nearest series: from known lists, as far as they reach, else by a search."""
         known = None if self._lists is None else self._lists.nearest(X, wanted)
         if known is None:
-            return self._search(queries, own, wanted)
-        distances, indices, short = known
-        if len(short):
-            again = self._search(queries.part(short), own[short], wanted)
-            distances[short], indices[short] = again
-        return distances, indices
+            distances, indices = self._search(queries, own, wanted)
+        else:  # the lists may be too short for some
+            distances, indices, short = known
+            if len(short):
+                again = self._search(queries.part(short), own[short], wanted)
+                distances[short], indices[short] = again
+        return (distances, indices) if return_distance else indices
 
     def _check_n_neighbors(self, n_neighbors: int | None, *, exclude_self: bool) -> int:
         wanted = self.n_neighbors if n_neighbors is None else n_neighbors

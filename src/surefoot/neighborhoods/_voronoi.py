@@ -109,7 +109,10 @@ def steps_towards(X: Any, reference: Any, near: Ints, metric: Metric, tol: float
     if hasattr(metric, "kneighbors"):  # a search of the user's own, which may have another metric
         metric = getattr(metric, "metric", "euclidean")
     if issparse(reference) and metric in ("euclidean", "cosine"):
-        return sparse_steps(X, reference, near, unit=metric == "cosine")
+        scaled = unit_rows if metric == "cosine" else canonical
+        rows, others = csr_parts(scaled(X)), csr_parts(scaled(reference))
+        near = np.ascontiguousarray(near)
+        return sparse_cell_steps(rows, others, near, X.shape[1], metric == "cosine")
     steps = np.empty(near.shape)
 
     def fill(batch: slice) -> None:
@@ -167,13 +170,6 @@ def unscaled_steps(steps: Floats, lengths: Floats, near_lengths: Floats) -> Floa
     start, end = steps * lengths[:, None], (1 - steps) * near_lengths
     total = np.where(end > 0, start + end, 1.0)
     return np.where(end > 0, start / total, steps)
-
-
-def sparse_steps(X: Any, reference: Any, near: Ints, *, unit: bool) -> Floats:
-    """Steps of CSR rows, computed from dot products; with `unit` between the rows scaled to length one."""
-    scaled = unit_rows if unit else canonical
-    rows, others = csr_parts(scaled(X)), csr_parts(scaled(reference))
-    return sparse_cell_steps(rows, others, np.ascontiguousarray(near), X.shape[1], unit)
 
 
 def steps_from_products(gram: Floats, squares: Floats) -> Floats:

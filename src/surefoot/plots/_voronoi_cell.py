@@ -288,11 +288,14 @@ class VoronoiCellDisplay(Display):
             list(ways), colors=INK, linewidths=0.8, linestyles=(0, (4, 4)), alpha=0.6, zorder=3
         )
         self.ax_.add_collection(self.segments_, autolim=False)
+        towards = self.neighbors - self.query
+        towards[~towards.any(axis=1)] = 0.0, 1.0  # upwards, if there is no direction
+        places = 10.0 * towards / lengths_of(towards)[:, None]
         self.numbers_ = [
             self.ax_.annotate(
                 str(rank),
                 (neighbor[0], neighbor[1]),
-                xytext=_ten_points_along(neighbor - self.query),
+                xytext=tuple(place),
                 textcoords="offset points",
                 ha="center",
                 va="center",
@@ -303,7 +306,9 @@ class VoronoiCellDisplay(Display):
                 annotation_clip=True,
                 zorder=7,
             )
-            for rank, neighbor in enumerate(self.neighbors, start=1)
+            for rank, (neighbor, place) in enumerate(
+                zip(self.neighbors, places, strict=True), start=1
+            )
         ]
 
     def _draw_samples(self, cmap: Any) -> None:
@@ -340,7 +345,17 @@ class VoronoiCellDisplay(Display):
 def _cell_arrays(query: Floats, rows: Floats, near: Ints) -> dict[str, Any]:
     """The query, its neighbours, samples, cell, the other rows and the visible box, by name."""
     neighbors = rows[near]
-    box = _visible_box(query, neighbors, rows)
+    # The box holds the query, its neighbours, the corners of its cell and the rows that cut those. Points further off
+    # than the neighbours' own extent are left out: a cell at the rim of the data has no end.
+    points = np.vstack([query, neighbors])
+    wide = square_around(points, 1.0)
+    cell = cell_polygon(query, rows, wide)
+    around = rows[is_within(rows, wide)]
+    towards = around - query
+    half_way = (towards * towards).sum(axis=1) * (0.5 - 1e-9)
+    cutting = ((cell - query) @ towards.T).max(axis=0) >= half_way
+    shown = [points, cell[is_within(cell, wide)], around[cutting]]
+    box = square_around(np.vstack(shown), 0.08)
     return {
         "query": query,
         "neighbors": neighbors,
@@ -349,22 +364,6 @@ def _cell_arrays(query: Floats, rows: Floats, near: Ints) -> dict[str, Any]:
         "others": np.delete(rows, near, axis=0),
         "box": box,
     }
-
-
-def _visible_box(query: Floats, neighbors: Floats, rows: Floats) -> Floats:
-    """Square around the query, its neighbours, the corners of its cell and the rows that cut those.
-
-    Points further off than the neighbours' own extent are left out: a cell at the rim of the data
-    has no end.
-    """
-    points = np.vstack([query, neighbors])
-    wide = square_around(points, 1.0)
-    cell = cell_polygon(query, rows, wide)
-    rows = rows[is_within(rows, wide)]
-    towards = rows - query
-    half_way = (towards * towards).sum(axis=1) * (0.5 - 1e-9)
-    cutting = ((cell - query) @ towards.T).max(axis=0) >= half_way
-    return square_around(np.vstack([points, cell[is_within(cell, wide)], rows[cutting]]), 0.08)
 
 
 def _model_answers(neighborhood: Neighborhood, n_neighbors: int) -> dict[str, Any]:
@@ -480,11 +479,3 @@ def square_around(points: Floats, pad: float) -> Floats:
 def lengths_of(vectors: Floats) -> Floats:
     """Euclidean lengths of vectors in the plane."""
     return np.hypot(vectors[:, 0], vectors[:, 1])
-
-
-def _ten_points_along(vector: Floats) -> tuple[float, float]:
-    """Vector of length 10 in the same direction; upwards, if it has none."""
-    length = float(np.hypot(*vector))
-    if length == 0.0:
-        return 0.0, 10.0
-    return float(vector[0] / length * 10.0), float(vector[1] / length * 10.0)

@@ -14,6 +14,11 @@ GRID = np.arange(1, 201) / 200
 
 N_RESAMPLES = 200
 
+ABOUT = (
+    "“About”: the limit was set on the held-out rows of all folds together. Each of them was predicted by a model of "
+    "the other folds; the model that you use is fitted on all rows, and its answers differ slightly."
+)
+
 
 def describe_answering(
     held_out: HeldOut, promise: Promise, *, is_asked: bool, random_state: int
@@ -23,7 +28,7 @@ def describe_answering(
     `is_asked` says that the user asked for the risk of `promise`, which is then offered even if it cannot be kept.
     """
     losses, doubt = held_out.losses, own_doubt(held_out)
-    surefoot, best = Selection(losses, held_out.error), Selection(losses, losses)
+    surefoot, best = Selection(losses, held_out.doubt), Selection(losses, losses)
     own = None if doubt is None else Selection(losses, doubt)
     confidence, is_plain = promise.confidence, not promise.class_risks
     is_offered = is_plain and (promise.kept or is_asked)
@@ -53,7 +58,7 @@ def describe_answering(
             "surefoot": surefoot.caught(grid).tolist(),
             "own": None if own is None else own.caught(grid).tolist(),
         },
-        "limit": surefoot.limit(grid).tolist(),
+        "limit": np.minimum(surefoot.limit(grid), held_out.error.max()).tolist(),
         "overall_risk": float(losses.mean()),
         "n_rows": len(losses),
         # A part of a row is a row: 0.3 · 10 is a little more than 3.
@@ -68,14 +73,15 @@ def describe_answering(
                 ],
                 "coverage": each.coverage,
                 "limit": each.threshold if each.kept else None,
-                **held_out.unit.describe_limits(each.max_risk, each.class_risks),
+                **each.describe(held_out.unit),
             }
             for each in promises
         ],
         "why_not": promise.reason,
+        "about": ABOUT if promise.is_about else None,
         "confidence": confidence,
         "chosen": promises.index(promise) if promise.kept else None,
-        "augrc": _compare_areas(held_out, surefoot, own, confidence, random_state),
+        "augrc": _compare_areas(held_out, own, confidence, random_state),
     }
 
 
@@ -140,7 +146,6 @@ class Selection:
 
 def _compare_areas(
     held_out: HeldOut,
-    surefoot: Selection,
     own: Selection | None,
     confidence: float,
     random_state: int,
@@ -149,6 +154,7 @@ def _compare_areas(
 
     A regressor has no confidence of its own. It is compared with a random order, whose area is half of the mean error.
     """
+    surefoot = Selection(held_out.losses, held_out.error)
     areas = dict.fromkeys(("ratio", "low", "high"))
     areas = {"surefoot": surefoot.area(), "own": None if own is None else own.area(), **areas}
     if np.count_nonzero(held_out.losses) < 2:  # a resample without an error has no ratio

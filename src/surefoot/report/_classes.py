@@ -70,7 +70,9 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
             }
         )
     ranked = [item for item in items if item["roc_auc"] is not None]
-    items.sort(key=_by_recall)
+    # Classes without a row, which have no recall, come last.
+    recalls = {item["code"]: item["recall"]["value"] for item in items}
+    items.sort(key=lambda item: 2.0 if recalls[item["code"]] is None else recalls[item["code"]])
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
     # Classes known to be found less than half of the time, in all rows or in the answered ones, worst first.
     missed = [
@@ -87,7 +89,12 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
         for item in items
         if item["missed_in"] is not None
     ]
-    sentence, flipping = _about_missed(missed), _measure_flipping(held_out)
+    sentences = [_about_missed_class(one) for one in missed[:MOST_NAMED]]
+    flipping = _measure_flipping(held_out)
+    if (n_more := len(missed) - MOST_NAMED) > 0:
+        are = "class is" if n_more == 1 else "classes are"
+        sentences.append(f"{n_more} more {are} found less than half of the time.")
+    sentence = " ".join(sentences)
     advice = flipping["sentence"] if flipping is not None and flipping["low"] > 0 else ""
     return {
         "items": items[:MOST_LISTED],
@@ -142,11 +149,6 @@ def _missed_in(
         if rows.any() and share_interval(is_found[rows], units[rows], confidence)[1] < 0.5:
             return name
     return None
-
-
-def _by_recall(item: dict[str, Any]) -> float:
-    value = item["recall"]["value"]
-    return 2.0 if value is None else float(value)
 
 
 def _list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
@@ -210,16 +212,6 @@ def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
     steps = np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS))
     places = np.unique(np.append(steps, [0, len(way) - 1]))
     return {"x": x[places].tolist(), "y": y[places].tolist()}
-
-
-def _about_missed(missed: list[dict[str, Any]]) -> str:
-    """Sentence of the verdict on classes that are hardly ever found; empty if there is none."""
-    sentences = [_about_missed_class(one) for one in missed[:MOST_NAMED]]
-    n_more = len(missed) - MOST_NAMED
-    if n_more > 0:
-        are = "class is" if n_more == 1 else "classes are"
-        sentences.append(f"{n_more} more {are} found less than half of the time.")
-    return " ".join(sentences)
 
 
 def _about_missed_class(one: dict[str, Any]) -> str:

@@ -31,14 +31,11 @@ PROMISED = (
     "them are answered."
 )
 EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
-REFITTED = (
-    "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures. A promised "
-    "risk was set on the held-out rows of all folds together, whose models differ slightly from each other."
-)
+REFITTED = "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures."
 LATER = "Promises and intervals hold only as far as the future is like the past."
 MEAN_ERRORS = (
-    "The promise of a mean error uses Student's t; with groups, a test that takes the largest error seen as the "
-    "largest possible. Both are approximate, and worse if a few errors are very large."
+    "In the promise of a mean error, larger errors count as the stated one: nothing can be promised of the mean of all "
+    "errors, which a few very large ones may decide."
 )
 GROUPED = (
     "All rows of a group are on the same side of each split, and promises count groups, not rows. Rules and the "
@@ -52,7 +49,6 @@ PACKAGES = ("surefoot", "scikit-learn", "numpy", "scipy", "pandas", "altair")
 def describe_data(
     error_estimator: Any,
     y: NDArray[Any],
-    splits: list[Split],
     *,
     cv: Any,
     name: str | None,
@@ -70,16 +66,16 @@ def describe_data(
             {"label": str(label), "share": count / len(y)}
             for label, count in zip(labels, counts, strict=True)
         ],
-        "held_out": _about_holding_out(error_estimator, splits, cv),
+        "held_out": _about_holding_out(error_estimator, cv),
         "never_held_out": _describe_rare(held_out, y, cv),
     }
 
 
-def _about_holding_out(error_estimator: Any, splits: list[Split], cv: Any) -> str:
-    holds_out_later = all(train.max() < test.min() for train, test in splits)
+def _about_holding_out(error_estimator: Any, cv: Any) -> str:
+    splits = error_estimator.splits_
     if isinstance(error_estimator.estimator, FrozenEstimator):
         return "The model was used as it is, not fitted again: no row here may be one that it was trained on."
-    if holds_out_later:
+    if _hold_out_later(splits):
         n_first = number(len(splits[0][0]))
         return (
             f"Each row was predicted by a model of earlier rows only ({len(splits)} folds in the order of time); the "
@@ -91,6 +87,11 @@ def _about_holding_out(error_estimator: Any, splits: list[Split], cv: Any) -> st
     if error_estimator.held_out_.groups is not None:
         return f"Rows were held out in {len(splits)} folds, all rows of a group together."
     return f"Rows were held out in {len(splits)} folds, drawn at random (shuffled)."
+
+
+def _hold_out_later(splits: list[Split]) -> bool:
+    """Whether every split holds out rows behind those that it learns from."""
+    return all(train.max() < test.min() for train, test in splits)
 
 
 def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any] | None:
@@ -123,7 +124,6 @@ def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any
 def describe_how(
     error_estimator: Any,
     n_rows: int,
-    splits: list[Split],
     *,
     seconds: float,
     command: str | None,
@@ -139,7 +139,7 @@ def describe_how(
         f"{PROMISED} {EXACT}" if held_out.unit.is_share else PROMISED,
         "" if held_out.costs is None else _about_costs(held_out.costs, held_out.classes),
         REFITTED if refits else "",
-        LATER if all(train.max() < test.min() for train, test in splits) else "",
+        LATER if _hold_out_later(error_estimator.splits_) else "",
         MEAN_ERRORS if held_out.classes is None else "",
         "" if held_out.groups is None else GROUPED,
         sampled if n_reference < n_rows else "",
@@ -147,7 +147,7 @@ def describe_how(
     sizes = {
         "rows": n_rows,
         "rows predicted out of fold": len(held_out.rows),
-        "models fitted on parts of the rows": len(splits) if refits else 0,
+        "models fitted on parts of the rows": error_estimator.n_splits_ if refits else 0,
         "rows among which neighbours are searched": n_reference,
         "rows on the map and in the table": n_map,
     }

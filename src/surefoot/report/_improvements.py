@@ -16,7 +16,7 @@ from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._models import fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
-from surefoot._typing import Floats, Ints, Mask, Split
+from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import change_words, enumerated, number
 from surefoot.active_learning import query
 from surefoot.error_estimation import HeldOut
@@ -74,7 +74,6 @@ def find_improvements(
     error_estimator: Any,
     X: Any,
     y: NDArray[Any],
-    splits: list[Split],
     *,
     groups: NDArray[Any] | None = None,
     brier: dict[str, Floats] | None = None,
@@ -90,11 +89,9 @@ def find_improvements(
     Parameters
     ----------
     error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
-        Error estimator of the model, fitted on X, y and the splits.
+        Error estimator of the model, fitted on X and y.
     X, y : table and ndarray
         Rows and their targets.
-    splits : list of (train, test)
-        Positions of the rows that each model was fitted on, and of those that it was tested on.
     groups : ndarray of shape (n_rows,), default=None
         Groups of rows that stay together.
     brier : dict of ndarray, default=None
@@ -111,7 +108,7 @@ def find_improvements(
     held_out: HeldOut = error_estimator.held_out_
     others, refits = (
         OtherModels(error_estimator, len(y)),
-        Refits(error_estimator, X, y, splits, groups),
+        Refits(error_estimator, X, y, groups),
     )
     corrected: dict[str, Callable[[], Improvement]] = {
         "Correction by the expected error": lambda: _correct(error_estimator, y)
@@ -321,7 +318,6 @@ class Refits:
         error_estimator: Any,
         X: Any,
         y: NDArray[Any],
-        splits: list[Split],
         groups: NDArray[Any] | None,
     ) -> None:
         self.estimator = error_estimator.estimator
@@ -329,7 +325,9 @@ class Refits:
         self.X, self.y, self.groups = X, y, groups
         # Where rows are held out in time, the last splits have the most training rows.
         n_folds = n_refits(len(y)) // FITS_OF_A_FOLD
-        self.folds = [(fold, train) for fold, (train, _) in enumerate(splits)][-n_folds:]
+        self.folds = [(fold, train) for fold, (train, _) in enumerate(error_estimator.splits_)][
+            -n_folds:
+        ]
         self.random = check_random_state(error_estimator.random_state)
 
     def grow(self) -> Improvement:

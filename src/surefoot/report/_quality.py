@@ -155,10 +155,17 @@ def describe_predictions(
             f"Each point is a held-out row; {number(MOST_POINTS)} of {number(n_rows)} are drawn, chosen at random. All "
             "rows count in the figures and tables."
         )
-    explained = _explained(truth, predicted, units, confidence)
+    explained, squares = _explained(truth, predicted, units, confidence), (truth - predicted) ** 2
+    # The jackknife of the logarithm of the squared RMSE, so that no end is below 0.
+    ends = jackknife_interval(
+        np.column_stack([np.bincount(units), np.bincount(units, squares)]).astype(float),
+        lambda sums: np.log(sums[..., 1] / sums[..., 0]),
+        confidence,
+        lambda ends: np.exp(ends / 2),
+    )
     return {
         "r2": explained,
-        "rmse": _root_mean_square(truth - predicted, units, confidence),
+        "rmse": {"value": float(np.sqrt(squares.mean())), **ends},
         "mae": with_interval(np.abs(truth - predicted), units, confidence, least=0.0),
         "confidence": confidence,
         "baseline": {
@@ -194,18 +201,6 @@ def _explained(
     value = 1 - float(parts[3].sum()) / float(parts[2].sum())
     ends = jackknife_interval(sums, log_unexplained, confidence, lambda ends: -np.expm1(ends))
     return {"value": value, **ends}
-
-
-def _root_mean_square(residuals: Floats, units: Ints, confidence: float) -> dict[str, float | None]:
-    """RMSE with its interval: the jackknife of the logarithm of its square, so that no end is below 0."""
-    sums = np.column_stack([np.bincount(units), np.bincount(units, residuals**2)]).astype(float)
-    ends = jackknife_interval(
-        sums,
-        lambda sums: np.log(sums[..., 1] / sums[..., 0]),
-        confidence,
-        lambda ends: np.exp(ends / 2),
-    )
-    return {"value": float(np.sqrt(np.mean(residuals**2))), **ends}
 
 
 def _about_explained(value: float | None, n_rows: int) -> str:

@@ -3,7 +3,6 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -20,9 +19,7 @@ from sklearn.utils import column_or_1d
 from surefoot._files import write_whole
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
-from surefoot._splits import resolve_cv
 from surefoot._tables import as_table, count_rows, take_rows
-from surefoot._typing import Split
 from surefoot._validation import check_number, check_share, known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
@@ -246,28 +243,17 @@ class ReliabilityReport(WrittenPage):
         return pd.DataFrame(row_table(self._fitted[1], row_labels(as_table(self.X))))
 
     @cached_property
-    def _fitted(self) -> tuple[Any, HeldOut, Promise, list[Split]]:
-        """Error estimator, its held-out rows (with those that the promise answers), the promise, and the splits."""
+    def _fitted(self) -> tuple[Any, HeldOut, Promise]:
+        """Error estimator, its held-out rows (with those that the promise answers), and the promise."""
         X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
         classes = known_classes(self.estimator, y) if classifies else None
         check_limits(self.max_risk, classes, self.loss)
-        splitter = resolve_cv(
-            self.cv,
-            y,
-            stratified=classifies,
-            random_state=self.random_state,
-            refits=not isinstance(self.estimator, FrozenEstimator),
-            groups=self.groups,
-        )
-        splits = [
-            (np.sort(train), np.sort(test)) for train, test in splitter.split(X, y, self.groups)
-        ]
         kind = IndividualErrorClassifier if classifies else IndividualErrorRegressor
         error_estimator = kind(
             self.estimator,
             **({} if self.loss is None else {"loss": self.loss}),
-            cv=splits,
+            cv=self.cv,
             max_reference_rows=self.max_reference_rows,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -279,8 +265,8 @@ class ReliabilityReport(WrittenPage):
             )
         promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
         if promise.kept:
-            held_out = replace(held_out, accepted=promise.accepted(held_out.error))
-        return error_estimator, held_out, promise, splits
+            held_out = promise.apply(held_out)
+        return error_estimator, held_out, promise
 
     def _plan(self) -> Plan | None:
         """Plan of the steps that the progress bar shows; None if nothing is to be shown.
@@ -311,7 +297,7 @@ class ReliabilityReport(WrittenPage):
         started, X, y = time.perf_counter(), as_table(self.X), column_or_1d(self.y)
         by = check_by(self.by, X)  # a wrong column is noticed before rows are judged
         ignore = check_ignored(self.ignore)
-        error_estimator, held_out, promise, splits = self._fitted
+        error_estimator, held_out, promise = self._fitted
         seed, confidence, is_asked = self.random_state, self.confidence, self.max_risk is not None
         labels, is_classification = row_labels(X), held_out.classes is not None
         checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
@@ -355,7 +341,6 @@ class ReliabilityReport(WrittenPage):
                 error_estimator,
                 X,
                 y,
-                splits,
                 groups=None if self.groups is None else np.asarray(self.groups),
                 brier=brier,
                 X_unlabelled=self.X_unlabelled,
@@ -369,7 +354,6 @@ class ReliabilityReport(WrittenPage):
             "data": describe_data(
                 error_estimator,
                 y,
-                splits,
                 cv=self.cv,
                 name=self.name,
                 X_unlabelled=self.X_unlabelled,
@@ -396,7 +380,6 @@ class ReliabilityReport(WrittenPage):
             "how": describe_how(
                 error_estimator,
                 len(y),
-                splits,
                 seconds=time.perf_counter() - started,
                 command=self.command,
                 n_map=len(shown),

@@ -124,7 +124,7 @@ def describe_rows(
     rows = held_out.rows[shown]
     # Place of each row by its estimated error, the lowest first; equal ones as `choose_rows` has them.
     rank = np.empty(n_total, dtype=np.intp)
-    rank[np.argsort(-held_out.error, kind="stable")[::-1]] = np.arange(n_total)
+    rank[np.argsort(-held_out.doubt, kind="stable")[::-1]] = np.arange(n_total)
     wrong = held_out.prediction != held_out.truth
     names, values = _cell_values(X, rows)
     # Mean of the model's output within the row's Voronoi cell, and two standard deviations below and above; for a

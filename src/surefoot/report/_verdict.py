@@ -47,13 +47,18 @@ def give_verdict(
         best = held_out.classes[costs.mean(axis=0).argmin()]
         name = f"“{best}”"
     constant = losses_of(held_out, best)
-    gained = mean_interval(constant - losses, unit_codes(held_out), confidence)
+    least, most = mean_interval(constant - losses, unit_codes(held_out), confidence)
+    about_constant = ""  # if the model is clearly better
+    if least <= 0 and losses.sum() > 0:
+        about_constant = f"These rows do not show that it is better than always predicting {name}."
+        if most < 0:
+            about_constant = f"It is worse than always predicting {name}: do not use it as it is."
     adds, checking = _ranks_better(answer["augrc"]), _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
     sentences = [
         *_about_checks(checks),
-        _about_baseline(held_out, gained, name),
+        about_constant,
         checking["sentence"],
         _about_knowing(held_out, answer, adds),
         _about_answering(held_out, promise, answer, is_asked),
@@ -109,19 +114,6 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
             "Some labels contradict what models and similar rows say of them, and may be wrong."
         )
     return sentences
-
-
-def _about_baseline(held_out: HeldOut, gained: tuple[float, float], name: str) -> str:
-    """Sentence for a model that is not clearly better than always predicting the same; else empty.
-
-    `gained` is the interval of how much less the model loses than the constant prediction.
-    """
-    low, high = gained
-    if low > 0 or held_out.losses.sum() == 0:
-        return ""
-    if high < 0:
-        return f"It is worse than always predicting {name}: do not use it as it is."
-    return f"These rows do not show that it is better than always predicting {name}."
 
 
 def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, Any]:
@@ -183,7 +175,7 @@ def _about_answering(
     confidence = f"with {percent(answer['confidence'])} confidence"
     if answer["chosen"] is not None:
         promise = answer["promises"][answer["chosen"]]
-        kept = f"{promise['words']}, {confidence}."
+        kept = f"{asked.in_words(held_out.unit)}."
         if promise["coverage"] == 1:
             return f"It can answer every row: {kept}"
         return (
@@ -191,7 +183,7 @@ def _about_answering(
             f"others to a person: then {kept}"
         )
     if answer["why_not"] is not None:
-        limits = held_out.unit.describe_limits(asked.max_risk, asked.class_risks)["short"]
+        limits = asked.describe(held_out.unit)["short"]
         return (
             f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
         )

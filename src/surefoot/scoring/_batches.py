@@ -112,7 +112,7 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
     schema : pyarrow.Schema
         The columns of `Judgement.to_frame()`, with `accepted`: prediction (of the type of `classes_`),
         probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, shift,
-        spread, worst, flips, novel and accepted; without those that the model does not have.
+        spread, worst, flips, novel, known and accepted; without those that the model does not have.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
     else:
         fields = {"prediction": number}
         names = ["estimated_error", "low", "high", "residual", "shift", "spread", "worst"]
-    fields |= dict.fromkeys(names, number) | {"novel": flag, "accepted": flag}
+    fields |= dict.fromkeys(names, number) | {"novel": flag, "known": flag, "accepted": flag}
     kept = [] if keep is None else list(keep)
     if twice := [field.name for field in kept if field.name in fields]:
         raise ValueError(

@@ -213,7 +213,7 @@ def scored_frame(scores: pa.Table, table: Table, kept: Sequence[str]) -> Any:
 
 def summary_of(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Figures of all parts together."""
-    counts = ("n_rows", "n_accepted", "n_novel", "n_infinite")
+    counts = ("n_rows", "n_accepted", "n_novel", "n_known", "n_infinite")
     totals = {name: sum(part[name] for part in parts) for name in counts}
     mean = sum(part["error_sum"] for part in parts) / totals["n_rows"]
     return {**totals, "estimated_error": mean}
@@ -281,6 +281,7 @@ def judge_part(
         "error_sum": float(np.sum(scores["estimated_error"].to_numpy())),
         "n_accepted": pc.sum(scores["accepted"]).as_py(),
         "n_novel": pc.sum(scores["novel"]).as_py(),
+        "n_known": pc.sum(scores["known"]).as_py(),
         "n_infinite": n_infinite,
     }
     return pa.table([rows, *scores.columns], [ROW, *scores.schema.names]), figures

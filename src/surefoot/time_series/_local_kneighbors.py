@@ -169,7 +169,11 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
         overall = errors.mean(axis=0)
         kept = int(overall.min(axis=1).argmin())
         self.label_trust_, self.errors_ = float(trusts[kept]), overall[kept]
-        self._error_rows, self._errors = mean_by_row(rows, errors[:, kept], n_rows)
+        # Mean over the splits that hold a row out.
+        times, total = np.bincount(rows, minlength=n_rows), np.zeros((n_rows, errors.shape[2]))
+        np.add.at(total, rows, errors[:, kept])
+        self._error_rows = held_out = np.flatnonzero(times)
+        self._errors = total[held_out] / times[held_out, None]
         return self
 
     def _count_occurrences(self, lists: Lists, codes: Ints, trusts: list[float]) -> Floats:
@@ -334,15 +338,6 @@ def check_enough(available: int, wanted: int, which: str) -> None:
             f"n_neighbors={wanted} is more than the {available} series {which}: it may be at "
             f"most {available}."
         )
-
-
-def mean_by_row(rows: Ints, errors: Mask, n_rows: int) -> tuple[Ints, Floats]:
-    """Held-out rows in order, and the mean errors on each over the splits that hold it out."""
-    times = np.bincount(rows, minlength=n_rows)
-    total = np.zeros((n_rows, *errors.shape[1:]))
-    np.add.at(total, rows, errors)
-    held_out_rows = np.flatnonzero(times)
-    return held_out_rows, total[held_out_rows] / times[held_out_rows, None]
 
 
 def shrunken_errors(errors: Floats, nearby: Ints, shrinkage: float) -> Floats:

@@ -1,9 +1,5 @@
 """The page is readable by everyone, on every screen, and looks like the report."""
 
-import re
-from importlib.resources import files
-
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 
@@ -44,18 +40,3 @@ def test_what_happens_is_announced(work):
     row = work.row
     work.press("2")
     work.wait_for("saved", f"Saved: row {row}, b.")
-
-
-def palette(package):
-    """Colours and families of type, in light and dark, by name."""
-    style = files(package).joinpath("style.css").read_text("utf-8")
-    blocks = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
-    return [dict(re.findall(r"--([\w-]+): ([^;]+);", block)) for block in blocks]
-
-
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-def test_colours_and_type_are_those_of_the_report(scheme):
-    mine = palette("surefoot.labeling.page")[scheme]
-    report = palette("surefoot.report.page.templates")[scheme]
-    assert len(mine) >= 10
-    assert mine == {name: report[name] for name in mine}

@@ -68,21 +68,24 @@ def rows_to_check(page):
 @pytest.mark.parametrize("task", ["classification", REGRESSION])
 def test_the_slider_moves_the_advice_the_filter_and_the_csv(open_page, request, task):
     summary = request.getfixturevalue(f"{task}_summary")
-    rows = [item["row"] for item in summary["rows"]["items"]]  # highest estimated error first
+    items = summary["rows"]["items"]  # highest estimated error first
+    rows = [item["row"] for item in items]
     page = open_page(task)
     for share in (0.5, 1.0):
         page.get_by_test_id("kind").select_option("all")
         page.get_by_test_id("coverage").fill(str(coverage_at(summary, share)))
-        n_checked = len(rows) - ceil(share * len(rows))
+        checked = [
+            item["rank"] >= ceil(share * len(rows)) for item in items
+        ]  # novel rows come last
         advice = page.locator("tr[data-row] .advice").all_inner_texts()
-        expected = ["check it" if i < n_checked else "answer" for i in range(len(advice))]
+        expected = ["check it" if checked[i] else "answer" for i in range(len(advice))]
         assert [text.removesuffix("novel").strip() for text in map(str.strip, advice)] == expected
         with page.expect_download() as saved:
             page.get_by_test_id("download").click()
         with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
             lines = {int(line["row"]): line["accepted"] for line in csv.DictReader(file)}
-        assert [lines[row] for row in rows] == [str(i >= n_checked) for i in range(len(rows))]
-        assert rows_to_check(page) == rows[:n_checked]
+        assert [lines[row] for row in rows] == [str(not each) for each in checked]
+        assert rows_to_check(page) == [row for row, each in zip(rows, checked, strict=True) if each]
         advised = page.get_by_test_id("advised").inner_text().replace("\xa0", " ")
         assert advised == f"{share:.0%}".replace("%", " %")
 

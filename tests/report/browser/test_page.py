@@ -89,29 +89,6 @@ def test_it_works_in_the_frame_of_a_notebook(open_html, pages):
     assert frame.get_by_test_id("coverage-output").inner_text() == "0.5\xa0%"
 
 
-def marked(page):
-    """Targets of the links in the menu that are marked as current."""
-    links = page.locator("nav a[aria-current=true]")
-    return links.evaluate_all("links => links.map(link => link.getAttribute('href'))")
-
-
-@pytest.mark.parametrize("task", ["classification", REGRESSION])
-def test_the_menu_marks_the_section_that_is_read(open_page, task):
-    page = open_page(task, reduced_motion="reduce")
-    assert marked(page) == []  # above the first section
-    targets = page.locator("nav a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
-    assert ("#predictions" in targets) == (task == "regression")
-    for target in targets:
-        page.locator(f"nav a[href='{target}']").press("Enter")
-        page.wait_for_selector(f"nav a[href='{target}'][aria-current=true]")
-        assert marked(page) == [target]
-    page.locator("#answer").evaluate("part => part.scrollIntoView()")
-    page.wait_for_selector("nav a[href='#answer'][aria-current=true]")
-    page.keyboard.press("Control+End")
-    page.wait_for_selector("nav a[href='#how'][aria-current=true]")
-    assert marked(page) == ["#how"]
-
-
 NASTY = '</script><img src=x onerror="alert(1)"><b>&amp;'
 
 

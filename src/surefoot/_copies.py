@@ -1,0 +1,159 @@
+"""Rows with equal inputs: a hash of each row, and copies that are no coincidence, as groups."""
+
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import poisson
+
+from surefoot._tables import as_values, is_frame, missing_mask, split_columns
+from surefoot._typing import Floats, Ints, Mask
+
+Hashes = NDArray[np.uint64]
+
+# Probability below which a coincidence is excluded.
+LEVEL = 0.002
+
+# Share of all rows from which on equal texts or sparse rows are frequent, and no copies.
+FREQUENT = 0.05
+
+# Columns that are left out in turn, to see how many rows agree in all others.
+MOST_LEFT_OUT = 50
+
+
+def hash_rows(X: Any) -> Hashes:
+    """Hash of the inputs of each row: equal for equal inputs, in every process and kind of table."""
+    if not issparse(X):
+        return np.add.reduce(hash_cells(X), dtype=np.uint64)
+    rows = csr_array(X)
+    rows.sum_duplicates()
+    cells = _mix(_number_bits(rows.data), rows.indices) * (rows.data != 0)
+    ends = np.append(np.uint64(0), np.cumsum(cells, dtype=np.uint64))
+    return np.asarray(ends[rows.indptr[1:]] - ends[rows.indptr[:-1]])
+
+
+def hash_cells(X: Any) -> list[Hashes]:
+    """Hashes of the values of each column of a frame or an array; a list of texts is one column."""
+    columns = split_columns(X) if is_frame(X) or np.ndim(X) == 2 else [X]
+    return [_mix(_bits(as_values(column)), np.full(1, i)) for i, column in enumerate(columns)]
+
+
+def _bits(values: NDArray[Any]) -> Hashes:
+    """64 bits for each value: those of a number or a time, or a digest of a string; one pattern for missing values."""
+    missing = missing_mask(values)
+    if values.dtype.kind == "M":
+        values = np.where(missing, np.nan, values.astype("datetime64[us]").astype(np.float64))
+    if values.dtype.kind == "f":
+        return _number_bits(values)
+    strings = [None if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+    digests = {
+        string: int.from_bytes(blake2b(repr(string).encode(), digest_size=8).digest())
+        for string in set(strings)
+    }
+    return np.array([digests[string] for string in strings], dtype=np.uint64)
+
+
+def _number_bits(numbers: Any) -> Hashes:
+    """Bits of numbers as float64; all NaN have the same bits, and so have 0 and −0."""
+    return np.where(np.isnan(numbers), np.nan, np.asarray(numbers, np.float64) + 0.0).view(
+        np.uint64
+    )
+
+
+def _mix(bits: Hashes, columns: Ints) -> Hashes:
+    """Hashes of values in columns, so that sums over a row's columns do not coincide (the finalizer of splitmix64)."""
+    mixed = bits + (columns + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def are_no_coincidence(cells: list[Hashes]) -> bool:
+    """Whether more rows agree in all columns than agree in all but one, or would if columns were unrelated."""
+    total = np.add.reduce(cells, dtype=np.uint64)
+    n_pairs, n_rows = _count_pairs(total), len(total)
+    if n_pairs == 0:
+        return False
+    left_out = np.arange(len(cells))
+    if len(cells) > MOST_LEFT_OUT:
+        left_out = np.random.default_rng(0).choice(len(cells), MOST_LEFT_OUT, replace=False)
+    n_near = sum(_count_pairs(total - cells[i]) - n_pairs for i in left_out)
+    differ = n_near * len(cells) / len(left_out)
+    agree = np.prod([_count_pairs(cell) / (n_rows * (n_rows - 1) / 2) for cell in cells])
+    expected = max(differ, float(agree) * n_rows * (n_rows - 1) / 2)
+    return bool(poisson.sf(n_pairs - 1, expected) < LEVEL)
+
+
+def _count_pairs(values: Any) -> int:
+    """Number of pairs of rows with equal values."""
+    counts = np.unique(values, return_counts=True)[1].astype(np.int64)
+    return int((counts * (counts - 1) // 2).sum())
+
+
+class Copies(NamedTuple):
+    """Groups of rows with equal inputs, and one row of each set of them.
+
+    `groups` are the user's groups joined with the sets of copies; None without either. `distinct` is True for the first
+    row of each set of copies, and for every row that has none. `sets` has the number of the set of each row.
+    """
+
+    groups: NDArray[Any] | None
+    distinct: Mask
+    sets: Ints
+
+
+def group_copies(X: Any, groups: Any = None) -> Copies:
+    """Groups in which copies of a row are together, as are the rows of each of `groups`.
+
+    Equal rows are copies unless that is a coincidence, as in a table of few different values. Equal texts and equal
+    sparse rows are copies unless they are frequent: more than two, and more than 5 % of all rows.
+    """
+    sets = copy_sets(X)
+    given = None if groups is None else np.asarray(groups)
+    distinct = np.zeros(len(sets), dtype=bool)
+    distinct[np.unique(sets, return_index=True)[1]] = True
+    if distinct.all():
+        return Copies(given, distinct, sets)
+    if given is None:
+        return Copies(sets, distinct, sets)
+    own = sets.max() + 1 + np.unique(given, return_inverse=True)[1]
+    links = coo_array((np.ones(len(own)), (sets, own)), shape=(own.max() + 1, own.max() + 1))
+    return Copies(connected_components(links, directed=False)[1][sets], distinct, sets)
+
+
+def copy_sets(X: Any) -> Ints:
+    """Number of the set of copies that each row belongs to; a row without a copy is a set of its own."""
+    distinct, sets = np.unique(hash_rows(X), return_inverse=True)
+    if len(distinct) == len(sets):
+        return sets
+    if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
+        return sets if are_no_coincidence(hash_cells(X)) else np.arange(len(sets))
+    is_frequent = np.bincount(sets)[sets] > max(2, FREQUENT * len(sets))
+    return np.unique(
+        np.where(is_frequent, len(sets) + np.arange(len(sets)), sets), return_inverse=True
+    )[1]
+
+
+def known_rows(X: Any, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:
+    """Hashes of the rows of a table, sorted, and the highest of the errors of the rows with each hash.
+
+    `errors` are those of the rows at the positions `rows`. There are no hashes if rows are equal by coincidence: new
+    rows would then equal training rows by coincidence, too.
+    """
+    hashes, places = np.unique(hash_rows(X), return_inverse=True)
+    if len(hashes) < len(places) and len(np.unique(copy_sets(X))) == len(places):
+        return hashes[:0], np.zeros(0)
+    highest = np.zeros(len(hashes))
+    np.maximum.at(highest, places[rows], errors)
+    return hashes, highest
+
+
+def errors_of_known(X: Any, hashes: Hashes, errors: Floats) -> Floats:
+    """Error stored for the hash of each row, as `known_rows` returns them; −inf for a row with another hash."""
+    new = hash_rows(X)
+    places = np.searchsorted(hashes, new)
+    is_known = np.append(hashes, np.uint64(0))[places] == new
+    return np.where(is_known, np.append(errors, -np.inf)[places], -np.inf)
