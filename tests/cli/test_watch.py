@@ -112,9 +112,10 @@ def test_strange_true_values_are_one_sentence(run, folder, write):
     assert run("watch", folder / "wrong.skops", path, "--target", "wrong").sentence == (
         f"Column 'wrong' of {path} holds 'perhaps', but the model knows only 'no' and 'yes'."
     )
-    assert run("watch", folder / "size.skops", path, "--target", "size").sentence.startswith(
-        f"Column 'size' of {path} holds true values that are no numbers"
-    )
+    result = run("watch", folder / "size.skops", path, "--target", "size")
+    assert (result.code, result.out) == (2, "")  # a remark on the promise comes first
+    sentence = f"Column 'size' of {path} holds true values that are no numbers"
+    assert result.err.splitlines()[-1].startswith(sentence)
     assert run("watch", folder / "wrong.skops", path, "--target", "truth").sentence == (
         f"{path} lacks 'truth', which has the true values."
     )
