@@ -25,6 +25,8 @@ def read_stream(folder):
     card = json.loads((folder / "card.json").read_text())
     table = pd.read_parquet(folder / f"{folder.name}.parquet")
     times, every = table[card["time"]], card["period"]
+    if every in ("week", "month") or times.dtype.kind not in "iuf":
+        times = pd.to_datetime(times)
     if isinstance(every, int) or str(every).isdigit():
         keys = np.arange(len(table)) // int(every)
     elif times.dtype.kind == "M":

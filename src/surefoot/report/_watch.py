@@ -219,7 +219,11 @@ class MonitoringReport(WrittenPage):
         return self._summary
 
     def _describe(self) -> dict[str, Any]:
-        held_out = as_measured(self.error_estimator.held_out_)
+        held_out: HeldOut = self.error_estimator.held_out_
+        if (
+            held_out.classes is None
+        ):  # new rows are measured by the size of their errors, which are not squared
+            held_out = replace(held_out, losses=np.abs(held_out.truth - held_out.prediction))
         periods = [
             rows.describe(period_name(start, self.every), str(start), self.confidence)
             for start, rows in sorted(self._periods.items())
@@ -278,13 +282,6 @@ class MonitoringReport(WrittenPage):
                 or "MonitoringReport(error_estimator).add(X, times).write_html(...)",
             ),
         }
-
-
-def as_measured(held_out: HeldOut) -> HeldOut:
-    """Held-out rows with losses in the unit in which new rows are measured: those of a regressor are not squared."""
-    if held_out.classes is not None:
-        return held_out
-    return replace(held_out, losses=np.abs(held_out.truth - held_out.prediction))
 
 
 def measured_losses(held_out: HeldOut, prediction: Any, y: Any) -> Floats:
@@ -360,7 +357,9 @@ class PeriodRows(NewRows):
             "n_novel": self.n_novel,
             "novel": self.n_novel / self.n_rows,
             "outside": shift.share_outside,
-            "outside_in": [str(each) for each in shift.outside],
+            "outside_in": [
+                str(each) for each in shift.outside if shift.share_outside > FEW_OUTSIDE
+            ],
             "n_labelled": self.n_labelled,
             "measured": self.describe_measured(confidence),
         }
@@ -458,7 +457,11 @@ def give_watch_verdict(watched: Watched, moved: list[Any], ask: str) -> dict[str
         if latest is not shown:
             sentences += [_headline(watched, latest, worse, latest in alarms, strong), UNSEEN]
     sentences += _about_rows(watched, latest, strong)
-    sentences += _without_estimate([each for each in periods if each is not latest])
+    if unknown := [
+        each for each in periods[:-1] if not each["measured"] and each["estimate"] is None
+    ]:
+        names = enumerated([each["name"] for each in unknown], MOST_PERIODS)
+        sentences.append(f"No error can be estimated for {names}: {unknown[0]['reason']}")
     return {
         "headline": headline,
         "sentences": sentences,
@@ -540,10 +543,9 @@ def _beside_measured(watched: Watched, period: dict[str, Any]) -> str:
 def _about_rows(watched: Watched, latest: dict[str, Any], moved: list[Any]) -> list[str]:
     """Sentences on the rows of the latest period: outside of the training data, moved, and far fewer than usual."""
     sentences = []
-    is_few = latest["n_estimated"] == latest["n_rows"]
-    if is_few and latest["outside"] > FEW_OUTSIDE:
+    if latest["n_estimated"] == latest["n_rows"] and latest["outside_in"]:
         sentences.append(f"{_outside(latest)}, where the estimate is least certain.")
-    if not is_few and latest["outside_in"] and latest["outside"] > NEARLY_ALL:
+    elif latest["outside"] > NEARLY_ALL and latest["outside_in"]:
         sentences.append(f"If “{latest['outside_in'][0]}” only grows with time, train without it.")
     if moved:
         names = enumerated([f"“{column.name}”" for column in moved], MOST_COLUMNS)
@@ -557,18 +559,6 @@ def _about_rows(watched: Watched, latest: dict[str, Any], moved: list[Any]) -> l
                 "are usual: either rows are missing, or the period is not over."
             )
     return sentences
-
-
-def _without_estimate(earlier: list[dict[str, Any]]) -> list[str]:
-    """Sentence on the earlier periods that have no estimate, and no labels either."""
-    unknown = [each for each in earlier if each["estimate"] is None and not each["measured"]]
-    if not unknown:
-        return []
-    name, reason = unknown[0]["name"], unknown[0]["reason"]
-    if len(unknown) == 1:
-        return [f"No error can be estimated for {name}. {reason}"]
-    n_earlier = f"{plural(len(unknown), 'earlier period')}; the table says why for each"
-    return [f"No error can be estimated for {n_earlier}. {name.capitalize()}: {reason}"]
 
 
 def _about_audit(audit: dict[str, Any], overall: dict[str, Any], unit: LossUnit) -> str:
@@ -598,10 +588,8 @@ def _watch_figures(
     where, at_training = _where(shown), f"{unit.show(reference['error'])} at training"
     measured, about = shown["measured"], "No estimate can be given."
     if shown["estimate"] is not None:
+        rows = "" if shown["n_estimated"] == shown["n_rows"] else ", rows within the training data"
         ends = f"{unit.show(shown['low'])} to {unit.show(shown['high'])}"
-        rows = ""
-        if shown["n_estimated"] < shown["n_rows"]:
-            rows = f", for the {percent(1 - shown['outside'])} of rows within the training data"
         about = f"{ends} if only the inputs changed{rows}; {at_training}"
     figures = [
         {

@@ -292,13 +292,11 @@ def judge_table(
     """
     check_error_estimator(error_estimator)
     with open_table(Path(fspath(source)), error_estimator.input_form_) as table:
-        names = columns = columns_of(error_estimator, table)
+        names = columns_of(error_estimator, table)
         if time is not None:
             table.schema([time], "which has the times")
-            columns = list(dict.fromkeys([*names, time]))
         target = target if target in table.names else None
-        if target is not None:
-            columns = list(dict.fromkeys([*columns, target]))
+        columns = list(dict.fromkeys([*names, *filter(None, (time, target))]))
         size = max(1, min(CHUNK, CELLS_PER_PART // len(columns)))
         for part, first_row in table_parts(table, columns, size):
             try:

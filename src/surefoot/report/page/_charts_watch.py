@@ -20,9 +20,6 @@ from surefoot.report.page._charts import (
 # Columns that are drawn and listed, those with the largest effect.
 MOST_COLUMNS = 15
 
-# Share of rows outside of the training data from which their columns are named.
-FEW_OUTSIDE = 0.05
-
 # Periods up to this number have a tick each.
 MOST_TICKS = 8
 
@@ -110,16 +107,11 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
 
 def _about(period: dict[str, Any]) -> str:
     """Share of the rows outside of the training data, and why there is no estimate, or which rows it is for."""
-    outside = percent(period["outside"])
-    if period["outside_in"] and period["outside"] > FEW_OUTSIDE:
-        outside += f", most in {quoted(period['outside_in'])}"
-    if period["estimate"] is None:
-        return f"{outside}. {period['reason']}"
-    return (
-        f"{outside}; estimate of the others"
-        if period["n_estimated"] < period["n_rows"]
-        else outside
-    )
+    named = f", most in {quoted(period['outside_in'])}" if period["outside_in"] else ""
+    if period["reason"] is not None:
+        return f"{percent(period['outside'])}{named}. {period['reason']}"
+    about = "; estimate of the others" if period["n_estimated"] < period["n_rows"] else ""
+    return f"{percent(period['outside'])}{named}{about}"
 
 
 def _measured(period: dict[str, Any], unit: LossUnit) -> list[str]:
