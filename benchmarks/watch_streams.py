@@ -17,6 +17,7 @@ from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.report import MonitoringReport
 
 MOST_FITTED, MOST_WATCHED = 2_000, 8_000
+LEAST_KNOWN = 0.05  # share of a column's values that the first quarter has
 FIRST_DAY = np.datetime64("1900-01-01")
 
 
@@ -58,6 +59,7 @@ def watch(folder):
     n_early = max(1, round((periods.max() + 1) / 4))
     early = even(np.flatnonzero(periods < n_early), MOST_FITTED)
     late = even(np.flatnonzero(periods >= n_early), MOST_WATCHED)
+    X = X.loc[:, X.iloc[early].notna().mean() > LEAST_KNOWN]
     if task == "classification":
         y = y.astype(str)
         kind, model = IndividualErrorClassifier, HistGradientBoostingClassifier(max_iter=30)

@@ -67,7 +67,7 @@ def test_json_has_every_period_and_a_reason_where_there_is_no_figure(run, folder
     assert first["low"] < first["estimate"] < first["high"]
     assert (last["estimate"], last["low"]) == (None, None)
     assert last["reason"] == "There are 3 new rows only, and an estimate needs at least 20."
-    headline = f"No error can be estimated for week 47 of 2026. {last['reason']}"
+    headline = f"No error can be estimated in week 47 of 2026. {last['reason']}"
     assert summary["verdict"]["headline"].startswith(headline)
     other_summary = json.loads(other.out)
     assert other_summary["periods"][0]["n_answered"] == first["n_answered"]

@@ -230,7 +230,7 @@ def verdict(periods, limit=None, shown_audit=None):
         (
             [EARLY, UNKNOWN],
             0.3,
-            f"No error can be estimated for week 46. Too few rows. {UNSEEN}",
+            f"No error can be estimated in week 46. Too few rows. {UNSEEN}",
             [],
         ),
         (

@@ -261,7 +261,8 @@ class NewRows:
         self._check_any()
         judged, inputs, ratio = _joined(self._judged), _joined(self._inputs), self._density_ratio()
         novel, n_rows = float(np.concatenate(self._novel).mean()), self.n_rows
-        is_outside = inputs["novel"] | ratio.outside
+        # A new row is outside if its ratio is above that at which those of held-out rows are truncated.
+        is_outside = inputs["novel"] | (ratio.at_new > np.sqrt(len(ratio.ratio)))
         share, named = max(novel, float(is_outside.mean())), self._columns_of(inputs, is_outside)
         if inside:
             n_rows, share, named = (
@@ -274,8 +275,7 @@ class NewRows:
             old = self.error_estimator.input_sample_.coordinates
             ratio = density_ratio(old, inputs["coordinates"][~is_outside])
         shift = Shift(ratio.auc, ratio.p_value, ratio.p_value <= ALARM, novel, share, named)
-        del judged["key"]
-        new = Judged(n_rows, shift, **judged)
+        new = Judged(n_rows, shift, **{name: judged[name] for name in judged if name != "key"})
         return estimate_from(self.error_estimator, new, ratio, metric, confidence)
 
     def _columns_of(self, inputs: dict[str, Any], rows: Mask) -> list[Any]:

@@ -124,20 +124,12 @@ class RowComparison:
 
 
 class Ratio(NamedTuple):
-    """Density ratio of new to held-out rows, at the held-out rows and at the new ones; AUC of the classifier behind it.
-
-    A new row is `outside` if its ratio is above that at which ratios are truncated, the square root of their number
-    (Ionides 2008).
-    """
+    """Density ratio of new to held-out rows, at held-out rows and at new ones; AUC of the classifier behind it."""
 
     ratio: Floats
     auc: float
     p_value: float
     at_new: Floats
-
-    @property
-    def outside(self) -> Mask:
-        return self.at_new > np.sqrt(len(self.ratio))
 
 
 def density_ratio(old: Any, new: Any) -> Ratio:

@@ -403,13 +403,6 @@ class Watched(NamedTuple):
         reach = np.hypot(below, self.reference["high"] - at_training)
         return bool(measured["value"] - at_training > reach)
 
-    def audit_is_above(self) -> bool:
-        """Whether an audit shows an error above the limit, or above the one at training."""
-        if self.audit is None or (self.max_error is not None and not self.audit["comparable"]):
-            return False
-        level = self.audit["when_fitted"] if self.max_error is None else self.max_error
-        return bool(self.audit["low"] > level)
-
     def show(self, value: float, low: float, high: float, how: str, where: str) -> str:
         """Error and its interval, beside the error at training: "34 % estimated in week 46 (26 to 42 % …), 31 % …"."""
         show, mean = self.unit.show, "" if self.unit.is_share else f"{self.unit.mean} "
@@ -431,12 +424,15 @@ def give_watch_verdict(watched: Watched, moved: list[Any], ask: str) -> dict[str
     worse = "a higher error"
     if watched.max_error is not None:
         worse = f"an error above the limit of {watched.unit.show_risk(watched.max_error)}"
-    if watched.unit.name == "cost":
-        worse = worse.replace("an error", "a cost").replace("error", "cost")
     strong = [column for column in moved if column.effect >= LEAST_EFFECT]
     headline = _headline(watched, shown, worse, shown in alarms, strong)
     sentences = []
-    if audit is not None and watched.audit_is_above() and not shown["measured"]:
+    audit_is_above = audit is not None and (
+        audit["low"] > audit["when_fitted"]
+        if watched.max_error is None
+        else audit["comparable"] and audit["low"] > watched.max_error
+    )
+    if audit is not None and audit_is_above and not shown["measured"]:
         headline = f"The audit shows {worse}. {_about_audit(audit, overall, watched.unit)}"
     elif audit is not None:
         sentences.append(_about_audit(audit, overall, watched.unit))
@@ -457,16 +453,11 @@ def give_watch_verdict(watched: Watched, moved: list[Any], ask: str) -> dict[str
         if latest is not shown:
             sentences += [_headline(watched, latest, worse, latest in alarms, strong), UNSEEN]
     sentences += _about_rows(watched, latest, strong)
-    if unknown := [
-        each for each in periods[:-1] if not each["measured"] and each["estimate"] is None
-    ]:
-        names = enumerated([each["name"] for each in unknown], MOST_PERIODS)
-        sentences.append(f"No error can be estimated for {names}: {unknown[0]['reason']}")
     return {
         "headline": headline,
         "sentences": sentences,
         "figures": _watch_figures(shown, latest, watched),
-        "alarms": [each["name"] for each in alarms] + ["the audit"] * watched.audit_is_above(),
+        "alarms": [each["name"] for each in alarms] + ["the audit"] * audit_is_above,
     }
 
 
@@ -498,7 +489,7 @@ def _headline(
     if period["estimate"] is None:
         if outside:
             return f"{outside}Their error cannot be estimated from the inputs."
-        return f"No error can be estimated for {_rows_of(period)}. {period['reason']}"
+        return f"No error can be estimated{where}. {period['reason']}"
     if moved and not outside:
         start = f"The inputs have moved, most “{moved[0].name}”, and"
     shown = watched.show(period["estimate"], period["low"], period["high"], "estimated", where)
@@ -517,18 +508,11 @@ def _outside(period: dict[str, Any]) -> str:
     )
 
 
-def _rows_of(period: dict[str, Any]) -> str:
-    """Name of a period, or the number of all rows, for a sentence."""
-    return plural(period["n_rows"], "row") if period["start"] is None else str(period["name"])
-
-
 def _beside_measured(watched: Watched, period: dict[str, Any]) -> str:
     """Sentence that compares the estimate with what labels show."""
     measured = period["measured"]
     if period["estimate"] is None:
-        return (
-            f"Without labels no error can be estimated for {_rows_of(period)}. {period['reason']}"
-        )
+        return f"Without labels no error can be estimated. {period['reason']}"
     shown = watched.show(period["estimate"], period["low"], period["high"], "estimated", "")
     start = f"Without labels: {shown}"
     if period["n_estimated"] < period["n_rows"]:
@@ -550,6 +534,11 @@ def _about_rows(watched: Watched, latest: dict[str, Any], moved: list[Any]) -> l
     if moved:
         names = enumerated([f"“{column.name}”" for column in moved], MOST_COLUMNS)
         sentences.append(f"Moved since training, the largest change first: {names}.")
+    if unknown := [
+        each for each in watched.periods[:-1] if not each["measured"] and each["estimate"] is None
+    ]:
+        names = enumerated([each["name"] for each in unknown], MOST_PERIODS)
+        sentences.append(f"No error can be estimated for {names}: {unknown[0]['reason']}")
     earlier = [period["n_rows"] for period in watched.periods[:-1]]
     if len(earlier) >= LEAST_PERIODS:
         usual = float(np.median(earlier))

@@ -44,6 +44,7 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
         summary["every"],
         percent(summary["confidence"]),
     )
+    measured = [period["measured"] for period in periods if period["measured"]]
     rows = [
         [
             period["name"],
@@ -51,7 +52,7 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
             unit.show(period["estimate"]),
             write_range(period["low"], period["high"], unit.show),
             _about(period),
-            *_measured(period, unit),
+            *(_measured(period, unit) if measured else []),
         ]
         for period in periods
     ]
@@ -68,7 +69,6 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
     about = [f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows]
     alone = _alone([value is not None for value in columns["estimate"]])
     points = alt.Chart(data(**columns, alone=alone, about=about))
-    measured = [period["measured"] for period in periods if period["measured"]]
     highest = [each["high"] for each in measured]
     tops = [value for value in (*columns["high"], *highest, level, limit) if value is not None]
     domain = [0, 1.08 * max(tops) or 1.0]
@@ -92,8 +92,6 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
         legend.insert(0, {"class": "dot own", "label": label})
         layers += _measured_marks(periods, unit, x, y)
         head += ["Measured", "Interval"]
-    else:
-        rows = [row[:-2] for row in rows]
     return figure(
         f"{unit.mean.capitalize()}, by {every}",
         f"The estimated {unit.mean} of the rows of each {every} with its interval, beside that of the held-out rows "
