@@ -162,6 +162,13 @@ MODEST_COUNTS_ROWS = (
 DRAWN_BY_WEIGHT = "rows are drawn or left out: a copy is one more row, a weight is not"
 
 
+COPIES_ARE_ONE_GROUP = "copies of a row are held out together; rows with weights are held out alone"
+TAKE_DENSE_WEIGHTS = (
+    IndividualErrorClassifier,
+    IndividualErrorRegressor,
+    DeferringClassifier,
+)
+
 SEES_ROWS = (
     LocalSensitivity,
     NeighborDisagreement,
@@ -179,8 +186,11 @@ def expected_failures(estimator):
         return boosting_failures(estimator)
     if isinstance(estimator, (ResamplingSpread, VoteDisagreement)):
         return dict.fromkeys(WEIGHT_CHECKS, DRAWN_BY_WEIGHT)
-    recalibrates = isinstance(estimator, RecalibratedClassifier) and estimator.indicators
-    if not isinstance(estimator, SEES_ROWS) and not recalibrates:
+    if isinstance(estimator, TAKE_DENSE_WEIGHTS):
+        return {WEIGHT_CHECKS[0]: COPIES_ARE_ONE_GROUP}
+    if isinstance(estimator, (RecalibratedClassifier, LocallyRecalibratedClassifier)):
+        return dict.fromkeys(WEIGHT_CHECKS, COPIES_ARE_ONE_GROUP)
+    if not isinstance(estimator, SEES_ROWS):
         return {}
     return dict.fromkeys(WEIGHT_CHECKS, WEIGHTS_ARE_NO_COPIES)
 

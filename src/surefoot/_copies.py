@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import poisson
 
-from surefoot._tables import as_values, is_frame, missing_mask, split_columns
+from surefoot._tables import as_values, count_rows, is_frame, missing_mask, split_columns
 from surefoot._typing import Floats, Ints, Mask
 
 Hashes = NDArray[np.uint64]
@@ -27,7 +27,7 @@ MOST_LEFT_OUT = 50
 def hash_rows(X: Any) -> Hashes:
     """Hash of the inputs of each row: equal for equal inputs, in every process and kind of table."""
     if not issparse(X):
-        return np.add.reduce(hash_cells(X), dtype=np.uint64)
+        return sum(hash_cells(X), start=np.zeros(count_rows(X), dtype=np.uint64))
     rows = csr_array(X)
     rows.sum_duplicates()
     cells = _mix(_number_bits(rows.data), rows.indices) * (rows.data != 0)
@@ -73,6 +73,8 @@ def _mix(bits: Hashes, columns: Ints) -> Hashes:
 
 def are_no_coincidence(cells: list[Hashes]) -> bool:
     """Whether more rows agree in all columns than agree in all but one, or would if columns were unrelated."""
+    if not cells:
+        return False
     total = np.add.reduce(cells, dtype=np.uint64)
     n_pairs, n_rows = _count_pairs(total), len(total)
     if n_pairs == 0:

@@ -553,9 +553,9 @@ class Promise:
     >>> from surefoot import IndividualErrorClassifier
     >>> from surefoot.abstention import Promise
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
-    >>> promise = Promise.from_held_out(error_estimator.held_out_, max_risk=0.03)
-    >>> bool(promise.apply(error_estimator.judge(X)).accepted.mean() > 0.8)
+    >>> error_estimator = IndividualErrorClassifier(GaussianNB(), random_state=0)
+    >>> promise = Promise.from_held_out(error_estimator.fit(X[:400], y[:400]).held_out_, max_risk=0.05)
+    >>> bool(promise.apply(error_estimator.judge(X[400:])).accepted.mean() > 0.8)
     True
     """
 
