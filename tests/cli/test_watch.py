@@ -43,9 +43,11 @@ def test_the_first_sentence_is_a_verdict(run, folder, tmp_path):
     result = run("watch", folder / "wrong.skops", folder / "new.parquet", "--out", page)
     assert result.code == 0
     first, *_, last = result.out.splitlines()
-    assert first.startswith("Estimated ")
-    assert " wrong in 203 rows (" in first
-    assert first.endswith(" when it was fitted: the inputs give no sign of a higher error.")
+    assert first.startswith("The inputs give no sign of a higher error: ")
+    assert " if only the inputs changed), " in first
+    assert first.endswith("would not be visible here; label 100 rows to be sure.")
+    ask = f"surefoot audit {folder / 'wrong.skops'} {folder / 'new.parquet'} --labels 100 --out ask.csv"
+    assert result.out.splitlines()[1] == f"To draw these rows: {ask}"
     assert last == f"Page: {page}"
     html = page.read_text()
     assert "Is it still as good?" in html
@@ -65,11 +67,8 @@ def test_json_has_every_period_and_a_reason_where_there_is_no_figure(run, folder
     assert first["low"] < first["estimate"] < first["high"]
     assert (last["estimate"], last["low"]) == (None, None)
     assert last["reason"] == "There are 3 new rows only, and an estimate needs at least 20."
-    assert (
-        summary["verdict"]["headline"]
-        == f"No figure can be given for week 47 of 2026. {last['reason']}"
-    )
-    assert summary["verdict"]["sentences"][0].startswith("Estimated ")
+    headline = f"No error can be estimated in week 47 of 2026. {last['reason']}"
+    assert summary["verdict"]["headline"].startswith(headline)
     other_summary = json.loads(other.out)
     assert other_summary["periods"][0]["n_answered"] == first["n_answered"]
     assert other_summary["overall"]["estimate"] == pytest.approx(summary["overall"]["estimate"])
@@ -84,13 +83,51 @@ def test_the_exit_code_is_3_where_a_lower_end_is_above_the_limit(run, folder):
     assert json.loads(above.out)["verdict"]["alarms"] == ["all rows"]
 
 
+def test_true_values_in_the_file_are_measured(run, folder, write):
+    old, new, model = make_rows(200, 0), make_rows(203, 1), folder / "fitted.skops"
+    table = write(old[["a", "b", "wrong"]].to_csv(index=False), "old.csv")
+    fitted = run("fit", table, "--target", "wrong", "--estimator", "logistic", "--out", model)
+    assert fitted.code == 0
+    turned = new.assign(wrong=new["wrong"].map({"yes": "no", "no": "yes"}))
+    path = write(turned.to_csv(index=False), "turned.csv")
+    result = run("watch", model, path, "--fail-above", "0.5", "--json")
+    measured = json.loads(result.out)["overall"]["measured"]
+    guess = np.where(new["a"] > 0, "yes", "no")  # about what the model predicts
+    assert measured["value"] == pytest.approx((guess != turned["wrong"]).mean(), abs=0.06)
+    assert json.loads(result.out)["verdict"]["headline"].startswith(
+        "The labels show an error above the limit of 50 %"
+    )
+    assert result.code == 3
+    bare = write(turned.drop(columns="wrong").to_csv(index=False), "bare.csv")
+    silent = run("watch", model, bare, "--fail-above", "0.5")
+    assert silent.code == 0
+    assert silent.out.startswith("The inputs give no sign of an error above the limit of 50 %")
+    named = run("watch", folder / "wrong.skops", path, "--target", "wrong", "--fail-above", "0.5")
+    assert named.code == 3
+
+
+def test_strange_true_values_are_one_sentence(run, folder, write):
+    table = make_rows(60, 3)
+    path = write(table.assign(wrong="perhaps", size="large").to_csv(index=False), "strange.csv")
+    assert run("watch", folder / "wrong.skops", path, "--target", "wrong").sentence == (
+        f"Column 'wrong' of {path} holds 'perhaps', but the model knows only 'no' and 'yes'."
+    )
+    result = run("watch", folder / "size.skops", path, "--target", "size")
+    assert (result.code, result.out) == (2, "")  # a remark on the promise comes first
+    sentence = f"Column 'size' of {path} holds true values that are no numbers"
+    assert result.err.splitlines()[-1].startswith(sentence)
+    assert run("watch", folder / "wrong.skops", path, "--target", "truth").sentence == (
+        f"{path} lacks 'truth', which has the true values."
+    )
+
+
 def test_a_regressor_is_told_in_units_of_the_target(run, folder):
     result = run(
         "watch", folder / "size.skops", folder / "new.csv", "--time", "day", "--every", "month"
     )
     first = result.out.splitlines()[0]
-    assert first.startswith("Estimated mean error ")
-    assert "in November 2026 (" in first
+    assert first.startswith("The inputs give no sign of a higher error: mean error ")
+    assert " estimated in November 2026 (" in first
     assert "%" not in first
 
 
@@ -99,7 +136,9 @@ def test_rows_unlike_any_seen_get_a_reason_and_no_figure(run, folder, write):
     path = write(far.to_csv(index=False), "far.csv")
     result = run("watch", folder / "wrong.skops", path, "--fail-above", "0.1")
     assert result.code == 0
-    assert result.out.startswith("No figure can be given for 60 rows. About ")
+    assert result.out.startswith(
+        "Nearly all of the rows lie outside of the training data, most in “a”. Their error cannot be estimated"
+    )
 
 
 def test_answers_to_an_audit_stand_beside_the_estimate(run, folder, tmp_path):

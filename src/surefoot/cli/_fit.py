@@ -96,6 +96,7 @@ def fit(
             "time": rows.time,
             "sentence": order_in_words(error_estimator, rows),
         }
+    error_estimator.input_form_["target"] = target  # measured by `watch` in new rows that have it
     with working(f"Writing {out}"):
         write_output(out, model_content(error_estimator))
     held_out, order = error_estimator.held_out_, error_estimator.row_order_["sentence"]

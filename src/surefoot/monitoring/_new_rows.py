@@ -16,11 +16,21 @@ from surefoot.monitoring._performance import (
     check_metric,
     estimate_from,
 )
-from surefoot.monitoring._shift import ALARM, Ratio, RowComparison, compare_columns, density_ratio
+from surefoot.monitoring._shift import (
+    ALARM,
+    Ratio,
+    RowComparison,
+    Shift,
+    compare_columns,
+    density_ratio,
+)
 
 # Rows that are kept of all that were added, a uniform sample: their judgements, and the rows themselves.
 MOST_JUDGED = 20_000
 MOST_ROWS = 5_000
+
+# Columns that are named for rows outside of the training data, and the least share of the largest effect.
+MOST_NAMED, LEAST_SHARED = 3, 0.7
 
 
 def estimate_performance(
@@ -80,8 +90,8 @@ def estimate_performance(
     >>> low, high = result.interval
     >>> bool(low < np.mean(error_estimator.predict(X[1::2]) != y[1::2]) < high)
     True
-    >>> estimate_performance(error_estimator, X[1::2] + 1000).reason
-    'About 100 % of the new rows lie outside of the training data, so their error is not known.'
+    >>> estimate_performance(error_estimator, X[1::2] + 1000).reason[:61]
+    'About 100 % of the new rows lie outside of the training data,'
     """
     rows = NewRows(error_estimator)
     check_metric(error_estimator, metric)
@@ -219,7 +229,8 @@ class NewRows:
                 if inputs is None
                 else {name: values[kept] for name, values in inputs.items()}
             )
-            self._inputs = _smallest([*self._inputs, {"key": keys[kept], **read}], self.max_inputs)
+            own = {"key": keys[kept], "novel": np.asarray(judgement.novel)[kept], **read}
+            self._inputs = _smallest([*self._inputs, own], self.max_inputs)
         return self
 
     def read_inputs(self, X: Any) -> dict[str, Any]:
@@ -240,13 +251,41 @@ class NewRows:
         self._inputs = _smallest(self._inputs, self.max_inputs)
         self._ratio = None
 
-    def estimate(self, metric: str = "error", confidence: float = 0.95) -> PerformanceEstimate:
-        """Estimated performance on the rows added so far; see `estimate_performance`."""
+    def estimate(
+        self, metric: str = "error", confidence: float = 0.95, *, inside: bool = False
+    ) -> PerformanceEstimate:
+        """Estimated performance on the rows added so far; see `estimate_performance`.
+
+        With `inside`, on those that lie within the training data.
+        """
         self._check_any()
-        judged = {name: part for name, part in _joined(self._judged).items() if name != "key"}
-        share_novel = float(np.concatenate(self._novel).mean())
-        new = Judged(self.n_rows, share_novel, **judged)
-        return estimate_from(self.error_estimator, new, self._density_ratio(), metric, confidence)
+        judged, inputs, ratio = _joined(self._judged), _joined(self._inputs), self._density_ratio()
+        novel, n_rows = float(np.concatenate(self._novel).mean()), self.n_rows
+        # A new row is outside if its ratio is above that at which those of held-out rows are truncated.
+        is_outside = inputs["novel"] | (ratio.at_new > np.sqrt(len(ratio.ratio)))
+        share, named = max(novel, float(is_outside.mean())), self._columns_of(inputs, is_outside)
+        if inside:
+            n_rows, share, named = (
+                int(np.count_nonzero(~is_outside) / len(is_outside) * n_rows),
+                0.0,
+                [],
+            )
+            kept = np.isin(judged["key"], inputs["key"][~is_outside])
+            judged = {name: values[kept] for name, values in judged.items()}
+            old = self.error_estimator.input_sample_.coordinates
+            ratio = density_ratio(old, inputs["coordinates"][~is_outside])
+        shift = Shift(ratio.auc, ratio.p_value, ratio.p_value <= ALARM, novel, share, named)
+        new = Judged(n_rows, shift, **{name: judged[name] for name in judged if name != "key"})
+        return estimate_from(self.error_estimator, new, ratio, metric, confidence)
+
+    def _columns_of(self, inputs: dict[str, Any], rows: Mask) -> list[Any]:
+        """Names of the columns in which some rows differ most from the held-out rows."""
+        old = self.error_estimator.input_sample_.columns
+        if not rows.any() or not old:
+            return []
+        columns = compare_columns(old, [inputs[f"column {i}"][rows] for i in range(len(old))])
+        most = sorted(columns, key=lambda column: -column.effect)[:MOST_NAMED]
+        return [column.name for column in most if column.effect >= LEAST_SHARED * most[0].effect]
 
     def compare(self) -> RowComparison:
         """Comparison of the rows added so far with the held-out rows; see `compare_rows`."""

@@ -12,8 +12,8 @@ from sklearn.base import is_classifier
 from surefoot._shrunk import curvature_of_logistic, fit_logistic
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
-from surefoot._words import percent, plural
-from surefoot.monitoring._shift import ALARM, Ratio, Shift
+from surefoot._words import percent, plural, quoted
+from surefoot.monitoring._shift import Ratio, Shift
 
 CLASS_METRICS = ("error", "accuracy", "cost", "precision", "recall", "f1")
 SIZE_METRICS = ("mean_absolute_error", "mean_squared_error")
@@ -89,10 +89,10 @@ class PerformanceEstimate:
 
 
 class Judged(NamedTuple):
-    """Judgements of a uniform sample of new rows, how many rows there are, and the share of them that are novel."""
+    """Judgements of a uniform sample of new rows, how many rows there are, and the shift of their inputs."""
 
     n_rows: int
-    share_novel: float
+    shift: Shift
     prediction: NDArray[Any]
     error: Floats
     wrong: Floats | None = None
@@ -105,12 +105,10 @@ def estimate_from(
     """Estimate of a metric from the judgements of new rows, and the density ratio at the held-out rows."""
     check_metric(error_estimator, metric)
     check_share(confidence, "confidence")
-    weight, effective_rows, share_outside = _weights(ratio.ratio)
-    is_shifted = ratio.p_value <= ALARM
-    shift = Shift(ratio.auc, ratio.p_value, is_shifted, new.share_novel, share_outside)
+    weight, effective_rows = _weights(ratio.ratio)
     measure = _measure_classes if is_classifier(error_estimator) else _measure_sizes
     measured = measure(error_estimator, new, weight, metric, confidence)
-    reason = _reason_against(new.n_rows, effective_rows, shift, measured["estimate"])
+    reason = _reason_against(new, effective_rows, measured["estimate"])
     if reason is not None:
         unknown = {"estimate": np.nan, "interval": (np.nan, np.nan)}
         measured = {"baseline": measured["baseline"], **unknown}
@@ -119,7 +117,7 @@ def estimate_from(
         confidence=confidence,
         n_rows=new.n_rows,
         effective_rows=effective_rows,
-        shift=shift,
+        shift=new.shift,
         reason=reason,
         classes=getattr(error_estimator, "classes_", None),
         **measured,
@@ -137,30 +135,29 @@ def check_metric(error_estimator: Any, metric: Any) -> None:
         )
 
 
-def _weights(ratio: Floats) -> tuple[Floats, float, float]:
-    """Weights of the held-out rows that make them like the new rows, their sum, and the share of new rows outside.
+def _weights(ratio: Floats) -> tuple[Floats, float]:
+    """Weights of the held-out rows that make them like the new rows, and their sum, the effective rows.
 
-    Density ratios are truncated at the square root of their number (Ionides 2008), and the weights sum to the
-    effective rows. The mean of the ratios over the held-out rows is 1 if new rows lie only where held-out rows are;
-    what is missing is the share of the new rows that lies elsewhere.
+    Density ratios are truncated at the square root of their number (Ionides 2008).
     """
     clipped = np.minimum(ratio, np.sqrt(len(ratio)))
     total = float(clipped.sum())
     if total <= 0:
-        return np.zeros(len(ratio)), 0.0, 1.0
+        return np.zeros(len(ratio)), 0.0
     effective = total**2 / float((clipped**2).sum())
-    return clipped * effective / total, effective, float(np.clip(1 - clipped.mean(), 0, 1))
+    return clipped * effective / total, effective
 
 
-def _reason_against(
-    n_rows: int, effective_rows: float, shift: Shift, estimate: float
-) -> str | None:
+def _reason_against(new: Judged, effective_rows: float, estimate: float) -> str | None:
     """One sentence why no estimate can be given, or None."""
-    if n_rows < LEAST_ROWS:
-        return f"There are {plural(n_rows, 'new row')} only, and an estimate needs at least {LEAST_ROWS}."
-    share = max(shift.share_outside, shift.share_novel)
-    if share > MOST_OUTSIDE:
-        return f"About {percent(share)} of the new rows lie outside of the training data, so their error is not known."
+    if new.n_rows < LEAST_ROWS:
+        return f"There are {plural(new.n_rows, 'new row')} only, and an estimate needs at least {LEAST_ROWS}."
+    if new.shift.share_outside > MOST_OUTSIDE:
+        named = f", most in {quoted(new.shift.outside)}" if new.shift.outside else ""
+        return (
+            f"About {percent(new.shift.share_outside)} of the new rows lie outside of the training data{named}, so "
+            "their error is not known."
+        )
     if effective_rows < LEAST_EFFECTIVE:
         return (
             f"Too few held-out rows are like the new ones: they count as {effective_rows:.0f}, and an estimate "

@@ -50,7 +50,11 @@ class Shift:
     share_novel : float
         Share of the new rows that are novel; about 0.01 of the held-out rows are.
     share_outside : float
-        Estimated share of the new rows that lie where there are too few held-out rows to learn from.
+        Share of the new rows that lie outside of the training data: they are novel, or lie where there are too few
+        held-out rows to learn from.
+    outside : list
+        Names of the columns, or their numbers in an array, in which these rows differ most, at most three; empty if
+        no row is outside.
     """
 
     auc: float
@@ -58,6 +62,7 @@ class Shift:
     is_shifted: bool
     share_novel: float
     share_outside: float
+    outside: list[Any]
 
 
 @dataclass(frozen=True)
@@ -119,25 +124,26 @@ class RowComparison:
 
 
 class Ratio(NamedTuple):
-    """Density ratio of new to held-out rows, at the held-out rows, and the AUC of the classifier behind it."""
+    """Density ratio of new to held-out rows, at held-out rows and at new ones; AUC of the classifier behind it."""
 
     ratio: Floats
     auc: float
     p_value: float
+    at_new: Floats
 
 
 def density_ratio(old: Any, new: Any) -> Ratio:
-    """Ratio at each old row by a cross-fitted logistic regression, and a test of whether it tells new from old.
+    """Ratio at each row by a cross-fitted logistic regression, and a test of whether it tells new from old.
 
     With fewer than ten rows on a side the ratio is 1, and nothing shows that the rows differ.
     """
     if min(old.shape[0], new.shape[0]) < LEAST_ROWS:
-        return Ratio(np.ones(old.shape[0]), np.nan, 1.0)
+        return Ratio(np.ones(old.shape[0]), np.nan, 1.0, np.ones(new.shape[0]))
     rows = vstack([old, new]).tocsr() if issparse(old) else np.vstack([old, new])
     is_new = np.repeat([0, 1], [old.shape[0], new.shape[0]])
     log_odds, folds = _out_of_fold(rows, is_new)
     losses = np.logaddexp(0, log_odds) - is_new[:, None] * log_odds
-    chosen = log_odds[is_new == 0, int(np.argmin(losses.sum(axis=0)))]
+    chosen = log_odds[:, int(np.argmin(losses.sum(axis=0)))]
     scores = np.empty(len(folds))
     for fold in range(FOLDS):  # with the penalty that is best in the other folds
         inside = folds == fold
@@ -145,7 +151,8 @@ def density_ratio(old: Any, new: Any) -> Ratio:
         scores[inside] = log_odds[inside, best]
     auc, p_value = auc_test(scores, is_new, folds)
     prior = np.log(new.shape[0] / old.shape[0])
-    return Ratio(np.exp(np.clip(chosen - prior, -30, 30)), auc, p_value)
+    ratio = np.exp(np.clip(chosen - prior, -30, 30))
+    return Ratio(ratio[is_new == 0], auc, p_value, ratio[is_new == 1])
 
 
 def _out_of_fold(rows: Any, is_new: Ints) -> tuple[Floats, Ints]:

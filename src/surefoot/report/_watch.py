@@ -1,21 +1,24 @@
 """Report on a model in use: whether it is still as good as when it was fitted."""
 
 import time
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.stats import t as student
 from sklearn.utils import check_scalar
 
 from surefoot._periods import as_times, check_every, period_name, period_starts
-from surefoot._tables import count_rows, take_rows
+from surefoot._tables import count_rows, is_missing, take_rows
+from surefoot._typing import Floats
 from surefoot._validation import check_share
-from surefoot._words import UNITS, LossUnit, enumerated, number, percent, plural
+from surefoot._words import UNITS, LossUnit, enumerated, number, percent, plural, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut, Judgement
 from surefoot.monitoring import AuditResult, NewRows, RowComparison
 from surefoot.report._how import describe_run
 from surefoot.report._report import WrittenPage, model_name
-from surefoot.report._statistics import finite, loss_interval
+from surefoot.report._statistics import finite, loss_interval, wilson_interval
 
 # Fewest rows that are compared with the held-out rows.
 LEAST_COMPARED = 20
@@ -33,19 +36,29 @@ METRICS = {"share": "error", "cost": "cost", "size": "mean_absolute_error"}
 # Periods, and columns, that one sentence names.
 MOST_PERIODS, MOST_COLUMNS = 4, 5
 
-UNSEEN = (
-    "The estimate needs no labels, and assumes that rows with the same inputs still have the same targets (P(y|x) "
-    "unchanged). It does not see a change of that kind: only labels show it."
-)
+# Share of rows outside of the training data from which the verdict names their columns, and from which the estimate is
+# for the other rows alone; and the least effect of a column that the headline says has moved.
+FEW_OUTSIDE, MOST_OUTSIDE, LEAST_EFFECT = 0.05, 0.25, 0.1
+
+# Fewest earlier periods that say how many rows are usual, and the share of these that is far below.
+LEAST_PERIODS, FAR_BELOW = 3, 0.5
+
+# Share of rows that is called nearly all.
+NEARLY_ALL = 0.95
+
+CHANGED = "probably the same inputs now have other outcomes (concept shift), which the estimate cannot see"
+UNSEEN = "A change in the outcomes would not be visible here; label 100 rows to be sure."
 CAVEATS = """
-Every figure of new rows is estimated without labels: the estimated errors of the rows, corrected for how their inputs \
-differ from the held-out rows that the model was fitted with. An interval covers both what the new rows and what the \
-held-out rows leave open.
-The estimate assumes that rows with the same inputs still have the same targets (P(y|x) unchanged). The interval of an \
-audit assumes nothing of the kind.
-The error when the model was fitted is measured on held-out rows, which the model that predicted them had not seen.
+An estimate needs no labels: it is the mean of the estimated errors of the rows, corrected for how their inputs \
+differ from the held-out rows that the model was fitted with.
+The interval of an estimate holds if only the inputs changed: rows with the same inputs have the same targets, as \
+often as before (P(y|x) unchanged). The intervals of a measured error and of an audit assume nothing of the kind.
+The interval of a measured error takes rows to be independent of each other. The error at training is measured on \
+held-out rows, which the model that predicted them had not seen. A measured error is called higher if the interval \
+of its difference from that error is above 0 (Newcombe 1998).
+A row lies outside of the training data if it is novel, or lies where there are too few held-out rows to learn from.
 A promised risk holds for new rows from the same source as those that the model was fitted on. Where rows have moved, \
-it may be broken, and only an audit can tell.
+it may be broken, and only labels show it.
 Each interval holds alone, with the confidence that is named. Of many periods, some lie outside theirs by chance.
 A column is said to have moved if its p value, adjusted for the number of columns (Benjamini and Hochberg), is at most \
 0.05. The effect is the largest difference between the shares of rows up to some value (Kolmogorov and Smirnov), or \
@@ -54,7 +67,7 @@ half the sum of the differences between the shares of categories.
 
 
 class MonitoringReport(WrittenPage):
-    """Report on a model in use, without labels: its estimated error by period, and what has changed.
+    """Report on a model in use: its estimated error by period, what has changed, and its measured error with labels.
 
     Rows are added in batches, so that a table of any size can be watched; a sample of bounded size is kept.
 
@@ -67,14 +80,14 @@ class MonitoringReport(WrittenPage):
     promise : Promise, default=None
         Says which rows are answered. The default is `Promise.from_held_out(error_estimator.held_out_)`.
     max_error : float, default=None
-        Largest error that is tolerated: there is an alarm where the lower end of an interval is above it. None compares
-        with the error when the model was fitted.
+        Largest error that is tolerated: there is an alarm where the lower end of an interval is above it, that of the
+        measured error where there are labels. None compares with the error when the model was fitted.
     confidence : float, default=0.95
         Confidence of the intervals.
     audit : result of an audit, default=None
         What :func:`surefoot.monitoring.audit` gives for the same rows once they have labels; shown beside the estimate.
-    name, command : str, default=None
-        Name of the table on the page, and the command that makes the page again.
+    name, command, ask : str, default=None
+        Name of the table on the page, the command that makes the page again, and the one that draws rows to label.
 
     Examples
     --------
@@ -100,6 +113,7 @@ class MonitoringReport(WrittenPage):
         audit: Any = None,
         name: str | None = None,
         command: str | None = None,
+        ask: str | None = None,
     ) -> None:
         check_share(confidence, "confidence")
         if max_error is not None:
@@ -114,13 +128,16 @@ class MonitoringReport(WrittenPage):
         self.audit = audit
         self.name = name
         self.command = command
+        self.ask = ask
         self._began = time.perf_counter()
         self._all = PeriodRows(error_estimator)
         self._periods: dict[Any, PeriodRows] = {}
         self._n_without_time = 0
         self._summary: dict[str, Any] | None = None
 
-    def add(self, X: Any, times: Any = None, judgement: Judgement | None = None) -> Self:
+    def add(
+        self, X: Any, times: Any = None, judgement: Judgement | None = None, y: Any = None
+    ) -> Self:
         """Add rows.
 
         Parameters
@@ -131,6 +148,9 @@ class MonitoringReport(WrittenPage):
             Their times: datetimes, or texts such as "2026-11-16". Rows without one count in no period.
         judgement : Judgement, default=None
             `error_estimator.judge(X)`, if it was computed already.
+        y : array-like of shape (n_rows,), default=None
+            Their targets, None or NaN where they are not known. A class that the model does not know counts as a
+            mistake, of the largest cost if mistakes have costs.
 
         Returns
         -------
@@ -141,6 +161,8 @@ class MonitoringReport(WrittenPage):
         moments = None if times is None else as_times(times)
         if moments is not None and moments.shape != (n_rows,):
             raise ValueError(f"There are {n_rows} rows, but times has the shape {moments.shape}.")
+        if y is not None and np.shape(y) != (n_rows,):
+            raise ValueError(f"There are {n_rows} rows, but y has the shape {np.shape(y)}.")
         if n_rows == 0:
             return self
         judgement = self.error_estimator.judge(X) if judgement is None else judgement
@@ -148,6 +170,10 @@ class MonitoringReport(WrittenPage):
         self._summary = None
         # Inputs are read once if each row is in two samples.
         inputs = None if moments is None else self._all.read_inputs(X)
+        losses = None
+        if y is not None:
+            losses = measured_losses(self.error_estimator.held_out_, judgement.prediction, y)
+            self._all.measure(losses)
         self._all.add(X, judgement, inputs)
         if moments is None or inputs is None:
             return self
@@ -156,7 +182,9 @@ class MonitoringReport(WrittenPage):
         for start in np.unique(starts[~np.isnat(starts)]):
             places = np.flatnonzero(starts == start)
             own = {name: values[places] for name, values in inputs.items()}
-            self._period(start).add(take_rows(X, places), judgement.take(places), own)
+            period = self._period(start).add(take_rows(X, places), judgement.take(places), own)
+            if losses is not None:
+                period.measure(losses[places])
         return self
 
     def _period(self, start: Any) -> "PeriodRows":
@@ -181,7 +209,8 @@ class MonitoringReport(WrittenPage):
         -------
         summary : dict
             `verdict`, with `alarms`, the names of the periods above the limit; `periods` and `overall`, each with
-            estimate, low, high and reason; `reference`, the numbers when the model was fitted; `moved`; `audit`; `how`.
+            estimate, low, high and reason, the share of rows outside of the training data, and `measured`, None
+            without labels; `reference`, the numbers when the model was fitted; `moved`; `audit`; `how`.
         """
         if self._all.n_rows == 0:
             raise ValueError("There are no new rows yet: add some.")
@@ -191,6 +220,10 @@ class MonitoringReport(WrittenPage):
 
     def _describe(self) -> dict[str, Any]:
         held_out: HeldOut = self.error_estimator.held_out_
+        if (
+            held_out.classes is None
+        ):  # new rows are measured by the size of their errors, which are not squared
+            held_out = replace(held_out, losses=np.abs(held_out.truth - held_out.prediction))
         periods = [
             rows.describe(period_name(start, self.every), str(start), self.confidence)
             for start, rows in sorted(self._periods.items())
@@ -212,7 +245,8 @@ class MonitoringReport(WrittenPage):
             "promise_confidence": promise.confidence,
             "promise_kept": promise.kept,
         }
-        latest = self._periods[max(self._periods)].comparison() if len(periods) > 1 else None
+        compared = self._all.comparison()
+        latest = self._periods[max(self._periods)].comparison() if len(periods) > 1 else compared
         sizes = {
             "new rows": n_rows,
             "periods": len(periods),
@@ -231,12 +265,14 @@ class MonitoringReport(WrittenPage):
                 "n_without_time": self._n_without_time,
             },
             "verdict": give_watch_verdict(
-                periods, overall, reference, unit, max_error=self.max_error, audit=audit
+                Watched(periods, overall, reference, unit, self.max_error, audit),
+                [] if latest is None else latest.moved,
+                self.ask or "surefoot.monitoring.audit(error_estimator, X, 100)",
             ),
             "reference": reference,
             "overall": overall,
             "periods": periods,
-            "moved": describe_moved(self._all.comparison(), n_rows, periods, latest),
+            "moved": describe_moved(compared, n_rows, periods, latest),
             "audit": audit,
             "how": describe_run(
                 sizes,
@@ -248,10 +284,30 @@ class MonitoringReport(WrittenPage):
         }
 
 
-class PeriodRows(NewRows):
-    """Rows of one period, and how many of them are answered and novel."""
+def measured_losses(held_out: HeldOut, prediction: Any, y: Any) -> Floats:
+    """Loss of each prediction, NaN where the target is not known."""
+    targets = np.asarray(y, dtype=object)
+    known = np.array([not is_missing(target) for target in targets], dtype=np.bool_)
+    losses = np.full(len(targets), np.nan)
+    if held_out.classes is None:
+        losses[known] = np.abs(targets[known].astype(np.float64) - prediction[known])
+        return losses
+    classes = held_out.classes.tolist()
+    costs = 1.0 - np.eye(len(classes)) if held_out.costs is None else held_out.costs
+    codes = {label: code for code, label in enumerate(classes)}
+    truth = [codes.get(target, len(classes)) for target in targets[known]]
+    # The last row is for classes that the model does not know.
+    losses[known] = np.vstack([costs, costs.max(axis=0)])[
+        truth, np.searchsorted(held_out.classes, prediction[known])
+    ]
+    return losses
 
-    n_answered = n_novel = 0
+
+class PeriodRows(NewRows):
+    """Rows of one period, how many of them are answered and novel, and sums of the losses of those with labels."""
+
+    n_answered = n_novel = n_labelled = 0
+    total = squares = 0.0
 
     def add(
         self, X: Any, judgement: Judgement | None = None, inputs: dict[str, Any] | None = None
@@ -262,6 +318,13 @@ class PeriodRows(NewRows):
             self.n_novel += int(np.count_nonzero(judgement.novel))
         return super().add(X, judgement, inputs)
 
+    def measure(self, losses: Floats) -> None:
+        """Count the losses of rows, without those that are not known."""
+        known = losses[~np.isnan(losses)]
+        self.n_labelled += len(known)
+        self.total += float(known.sum())
+        self.squares += float(known @ known)
+
     def comparison(self) -> RowComparison | None:
         """Comparison with the held-out rows; None if there are too few rows for it."""
         return self.compare() if self.n_rows >= LEAST_COMPARED else None
@@ -270,11 +333,17 @@ class PeriodRows(NewRows):
         """Numbers of the period; None where there is none, and then `reason` says why."""
         metric = METRICS[self.error_estimator.held_out_.unit.name]
         performance = self.estimate(metric, confidence)
-        (low, high), shift = performance.interval, performance.shift
+        shift, n_inside = performance.shift, self.n_rows
+        if shift.share_outside > MOST_OUTSIDE:
+            n_inside = int((1 - shift.share_outside) * self.n_rows)
+        if LEAST_COMPARED <= n_inside < self.n_rows:
+            performance = self.estimate(metric, confidence, inside=True)
+        low, high = performance.interval
         return {
             "name": name,
             "start": start,
             "n_rows": self.n_rows,
+            "n_estimated": n_inside,
             "estimate": finite(performance.estimate),
             "low": finite(low),
             "high": finite(high),
@@ -287,70 +356,198 @@ class PeriodRows(NewRows):
             "answered": self.n_answered / self.n_rows,
             "n_novel": self.n_novel,
             "novel": self.n_novel / self.n_rows,
+            "outside": shift.share_outside,
+            "outside_in": [
+                str(each) for each in shift.outside if shift.share_outside > FEW_OUTSIDE
+            ],
+            "n_labelled": self.n_labelled,
+            "measured": self.describe_measured(confidence),
         }
 
+    def describe_measured(self, confidence: float) -> dict[str, float] | None:
+        """Mean loss of the rows with labels as `value`, and its interval as `low` and `high`; None for few of them."""
+        n, unit = self.n_labelled, self.error_estimator.held_out_.unit
+        if n < LEAST_COMPARED:
+            return None
+        mean = self.total / n
+        if unit.is_share:
+            low, high = wilson_interval(self.total, n, confidence)
+        else:
+            spread = np.sqrt(max(0.0, self.squares / n - mean**2) / (n - 1))
+            low, high = mean + spread * student.ppf(
+                [(1 - confidence) / 2, (1 + confidence) / 2], n - 1
+            )
+        return {"value": mean, "low": max(0.0, float(low)), "high": float(high)}
 
-def give_watch_verdict(
-    periods: list[dict[str, Any]],
-    overall: dict[str, Any],
-    reference: dict[str, Any],
-    unit: LossUnit,
-    *,
-    max_error: float | None,
-    audit: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """Headline, sentences and figures; `alarms` names what lies above `max_error`, or above the error at fit."""
-    level, against = reference["error"], "the error when it was fitted"
-    outcome = "the inputs give no sign of a higher error"
-    if max_error is not None:
-        level, against = max_error, f"the limit of {unit.show_risk(max_error)}"
-        outcome = f"the inputs give no sign of an error above {against}"
-    alarms = [
-        each for each in (*periods, overall) if each["low"] is not None and each["low"] > level
-    ]
-    if audit is not None and (max_error is None or audit["comparable"]):
-        is_above = audit["low"] > (audit["when_fitted"] if max_error is None else max_error)
-        alarms += [audit] if is_above else []
-    latest, sentences = periods[-1] if periods else overall, []
-    named = enumerated([each["name"] for each in alarms], MOST_PERIODS)
-    if alarms:
-        outcome = "alarm" if latest in alarms else f"alarm, by {named}"
-        its, of = ("Its", "") if alarms == [latest] else ("The", f" for {named}")
-        sentences.append(f"{its} whole interval lies above {against}{of}.")
-    if latest["estimate"] is not None:
-        headline = f"{_estimated(latest, reference, unit)}: {outcome}."
-    else:
-        alarm = " But there is an alarm." if alarms else ""
-        headline = f"No figure can be given for {_rows_of(latest)}.{alarm} {latest['reason']}"
-        known = [period for period in periods if period["estimate"] is not None]
-        sentences += [f"{_estimated(each, reference, unit)}." for each in known[-1:]]
-    unknown = [each for each in periods if each["estimate"] is None and each is not latest]
-    if len(unknown) == 1:
-        sentences.append(f"No figure can be given for {unknown[0]['name']}. {unknown[0]['reason']}")
-    elif unknown:
-        sentences.append(
-            f"No figure can be given for {plural(len(unknown), 'earlier period')}; the table says why for each. "
-            f"{unknown[0]['name'].capitalize()}: {unknown[0]['reason']}"
-        )
-    if audit is not None:
-        sentences.append(_about_audit(audit, overall, unit))
+
+class Watched(NamedTuple):
+    """Numbers that a verdict is given on: periods and all rows, beside those at training, a limit and an audit."""
+
+    periods: list[dict[str, Any]]
+    overall: dict[str, Any]
+    reference: dict[str, Any]
+    unit: LossUnit
+    max_error: float | None
+    audit: dict[str, Any] | None
+
+    def is_above(self, period: dict[str, Any]) -> bool:
+        """Whether the error is above the limit, or the one at training: the measured one where there are labels."""
+        measured, at_training = period["measured"], self.reference["error"]
+        if measured is None:
+            level = at_training if self.max_error is None else self.max_error
+            return period["low"] is not None and period["low"] > level
+        if self.max_error is not None:
+            return bool(measured["low"] > self.max_error)
+        # Lower end of the interval of the difference (Newcombe 1998).
+        below = measured["value"] - measured["low"]
+        reach = np.hypot(below, self.reference["high"] - at_training)
+        return bool(measured["value"] - at_training > reach)
+
+    def show(self, value: float, low: float, high: float, how: str, where: str) -> str:
+        """Error and its interval, beside the error at training: "34 % estimated in week 46 (26 to 42 % …), 31 % …"."""
+        show, mean = self.unit.show, "" if self.unit.is_share else f"{self.unit.mean} "
+        only = " if only the inputs changed" if how == "estimated" else ""
+        ends = f"{show(low).removesuffix(' %')} to {show(high)}{only}"
+        return f"{mean}{show(value)} {how}{where} ({ends}), {show(self.reference['error'])} at training"
+
+
+def give_watch_verdict(watched: Watched, moved: list[Any], ask: str) -> dict[str, Any]:
+    """Headline, sentences and figures; `alarms` names what lies above the limit, or above the error at training.
+
+    `moved` are the columns that moved in the latest period; `ask` is the command that draws rows to label.
+    """
+    periods, overall, audit = watched.periods, watched.overall, watched.audit
+    latest = shown = periods[-1] if periods else overall
+    if labelled := [each for each in periods or [overall] if each["measured"]]:
+        shown = labelled[-1]
+    alarms = [each for each in (*periods, overall) if watched.is_above(each)]
+    worse = "a higher error"
+    if watched.max_error is not None:
+        worse = f"an error above the limit of {watched.unit.show_risk(watched.max_error)}"
+    strong = [column for column in moved if column.effect >= LEAST_EFFECT]
+    headline = _headline(watched, shown, worse, shown in alarms, strong)
+    sentences = []
+    audit_is_above = audit is not None and (
+        audit["low"] > audit["when_fitted"]
+        if watched.max_error is None
+        else audit["comparable"] and audit["low"] > watched.max_error
+    )
+    if audit is not None and audit_is_above and not shown["measured"]:
+        headline = f"The audit shows {worse}. {_about_audit(audit, overall, watched.unit)}"
+    elif audit is not None:
+        sentences.append(_about_audit(audit, overall, watched.unit))
+    elif not shown["measured"]:
+        headline += f" {UNSEEN}"
+        sentences.append(f"To draw these rows: {ask}")
+    if others := [each for each in alarms if each is not shown]:
+        ways = {
+            how: enumerated(
+                [each["name"] for each in others if bool(each["measured"]) == has], MOST_PERIODS
+            )
+            for how, has in (("measured", True), ("estimated", False))
+        }
+        found = " and ".join(f"{how} for {names}" for how, names in ways.items() if names)
+        headline += f" {worse.capitalize()} was {found}."
+    if shown["measured"]:
+        sentences.append(_beside_measured(watched, shown))
+        if latest is not shown:
+            sentences += [_headline(watched, latest, worse, latest in alarms, strong), UNSEEN]
+    sentences += _about_rows(watched, latest, strong)
     return {
         "headline": headline,
-        "sentences": [*sentences, UNSEEN],
-        "figures": _watch_figures(latest, reference, unit),
-        "alarms": [each["name"] for each in alarms],
+        "sentences": sentences,
+        "figures": _watch_figures(shown, latest, watched),
+        "alarms": [each["name"] for each in alarms] + ["the audit"] * audit_is_above,
     }
 
 
-def _estimated(period: dict[str, Any], reference: dict[str, Any], unit: LossUnit) -> str:
-    estimated = unit.estimated.format(unit.show(period["estimate"]))
-    ends = f"{unit.show(period['low'])} to {unit.show(period['high'])}"
-    return f"{estimated} in {_rows_of(period)} ({ends}), {unit.show(reference['error'])} when it was fitted"
+def _headline(
+    watched: Watched,
+    period: dict[str, Any],
+    worse: str,
+    is_above: bool,
+    moved: list[Any],
+) -> str:
+    """Sentence on the error of a period: what was measured, else what its inputs show."""
+    where = _where(period)
+    if measured := period["measured"]:
+        n_rows = number(period["n_rows"])
+        if period["n_labelled"] < period["n_rows"]:
+            n_rows = f"{number(period['n_labelled'])} of {n_rows}"
+        shown = watched.show(
+            measured["value"],
+            measured["low"],
+            measured["high"],
+            "measured",
+            f"{where} on {n_rows} rows",
+        )
+        return f"The labels show {worse if is_above else f'no sign of {worse}'}: {shown}."
+    outside, start = "", "The inputs"
+    if period["n_estimated"] < period["n_rows"]:
+        outside = f"{_outside(period)}. "
+        start = f"The inputs of the other {percent(1 - period['outside'])}"
+    if period["estimate"] is None:
+        if outside:
+            return f"{outside}Their error cannot be estimated from the inputs."
+        return f"No error can be estimated{where}. {period['reason']}"
+    if moved and not outside:
+        start = f"The inputs have moved, most “{moved[0].name}”, and"
+    shown = watched.show(period["estimate"], period["low"], period["high"], "estimated", where)
+    if is_above:
+        return f"{outside}{start} point to {worse}: {shown}."
+    return f"{outside}{start.replace(', and', ', but')} give no sign of {worse}: {shown}."
 
 
-def _rows_of(period: dict[str, Any]) -> str:
-    """Name of a period, or the number of all rows, for a sentence."""
-    return plural(period["n_rows"], "row") if period["start"] is None else str(period["name"])
+def _outside(period: dict[str, Any]) -> str:
+    """Clause on the rows outside of the training data, and the columns in which they differ."""
+    share = "Nearly all" if period["outside"] > NEARLY_ALL else percent(period["outside"])
+    rows = "rows" if period["start"] is None else f"rows of {period['name']}"
+    named = quoted(period["outside_in"])
+    return f"{share} of the {rows} lie outside of the training data" + (
+        f", most in {named}" if named else ""
+    )
+
+
+def _beside_measured(watched: Watched, period: dict[str, Any]) -> str:
+    """Sentence that compares the estimate with what labels show."""
+    measured = period["measured"]
+    if period["estimate"] is None:
+        return f"Without labels no error can be estimated. {period['reason']}"
+    shown = watched.show(period["estimate"], period["low"], period["high"], "estimated", "")
+    start = f"Without labels: {shown}"
+    if period["n_estimated"] < period["n_rows"]:
+        return (
+            f"{start}, for the {percent(1 - period['outside'])} of rows within the training data."
+        )
+    if measured["low"] > period["high"] or measured["high"] < period["low"]:
+        return f"{start}. The labels contradict this: {CHANGED}."
+    return f"{start}."
+
+
+def _about_rows(watched: Watched, latest: dict[str, Any], moved: list[Any]) -> list[str]:
+    """Sentences on the rows of the latest period: outside of the training data, moved, and far fewer than usual."""
+    sentences = []
+    if latest["n_estimated"] == latest["n_rows"] and latest["outside_in"]:
+        sentences.append(f"{_outside(latest)}, where the estimate is least certain.")
+    elif latest["outside"] > NEARLY_ALL and latest["outside_in"]:
+        sentences.append(f"If “{latest['outside_in'][0]}” only grows with time, train without it.")
+    if moved:
+        names = enumerated([f"“{column.name}”" for column in moved], MOST_COLUMNS)
+        sentences.append(f"Moved since training, the largest change first: {names}.")
+    if unknown := [
+        each for each in watched.periods[:-1] if not each["measured"] and each["estimate"] is None
+    ]:
+        names = enumerated([each["name"] for each in unknown], MOST_PERIODS)
+        sentences.append(f"No error can be estimated for {names}: {unknown[0]['reason']}")
+    earlier = [period["n_rows"] for period in watched.periods[:-1]]
+    if len(earlier) >= LEAST_PERIODS:
+        usual = float(np.median(earlier))
+        if latest["n_rows"] < min(FAR_BELOW * usual, *earlier):
+            sentences.append(
+                f"{latest['name'].capitalize()} has {plural(latest['n_rows'], 'row')}, where {number(round(usual))} "
+                "are usual: either rows are missing, or the period is not over."
+            )
+    return sentences
 
 
 def _about_audit(audit: dict[str, Any], overall: dict[str, Any], unit: LossUnit) -> str:
@@ -364,46 +561,53 @@ def _about_audit(audit: dict[str, Any], overall: dict[str, Any], unit: LossUnit)
             f"{texts['when_fitted']} were when the model was fitted."
         )
     beside, estimate = "whatever has changed", f"the estimate of {unit.show(overall['estimate'])}"
-    changed = (
-        "the same inputs now have other targets than when the model was fitted (concept shift)"
-    )
     if overall["estimate"] is not None:
         beside = f"which does not contradict {estimate}"
         if audit["low"] > overall["high"]:
-            beside = f"more than {estimate}: probably {changed}, which the estimate cannot see"
+            beside = f"more than {estimate}: {CHANGED}"
         elif audit["high"] < overall["low"]:
-            beside = f"less than {estimate}: probably {changed}"
+            beside = f"less than {estimate}: {CHANGED}"
     return f"{shows} {audit['what']} of {texts['estimate']} ({texts['interval']}), {beside}."
 
 
 def _watch_figures(
-    latest: dict[str, Any], reference: dict[str, Any], unit: LossUnit
+    shown: dict[str, Any], latest: dict[str, Any], watched: Watched
 ) -> list[dict[str, str]]:
-    where = "" if latest["start"] is None else f" in {latest['name']}"
-    about = "No figure can be given."
-    if latest["estimate"] is not None:
-        about = (
-            f"{unit.show(latest['low'])} to {unit.show(latest['high'])}, with {percent(latest['confidence'])} "
-            f"confidence; {unit.show(reference['error'])} when it was fitted"
-        )
-    return [
+    unit, reference = watched.unit, watched.reference
+    where, at_training = _where(shown), f"{unit.show(reference['error'])} at training"
+    measured, about = shown["measured"], "No estimate can be given."
+    if shown["estimate"] is not None:
+        rows = "" if shown["n_estimated"] == shown["n_rows"] else ", rows within the training data"
+        ends = f"{unit.show(shown['low'])} to {unit.show(shown['high'])}"
+        about = f"{ends} if only the inputs changed{rows}; {at_training}"
+    figures = [
         {
-            "value": unit.show(latest["estimate"]),
+            "value": unit.show(shown["estimate"]),
             "label": f"estimated {unit.mean}{where}",
             "about": about,
-        },
+        }
+    ]
+    if measured:
+        ends = f"{unit.show(measured['low'])} to {unit.show(measured['high'])}"
+        value, label = unit.show(measured["value"]), f"measured {unit.mean}{where}"
+        figures.insert(0, {"value": value, "label": label, "about": f"{ends}; {at_training}"})
+    return [
+        *figures,
         {
             "value": percent(latest["answered"]),
-            "label": f"of the rows answered{where}",
+            "label": f"of the rows answered{_where(latest)}",
             "about": f"{percent(reference['coverage'])} when it was fitted, for {reference['promise']}",
         },
         {
-            "value": percent(latest["novel"]),
-            "label": f"of the rows novel{where}",
-            "about": f"{number(latest['n_novel'])} of {number(latest['n_rows'])} rows; about "
-            f"{percent(reference['novel'])} of the held-out rows were",
+            "value": percent(latest["outside"]),
+            "label": f"of the rows outside of the training data{_where(latest)}",
+            "about": f"about {percent(reference['novel'])} of the held-out rows were novel",
         },
     ]
+
+
+def _where(period: dict[str, Any]) -> str:
+    return "" if period["start"] is None else f" in {period['name']}"
 
 
 def describe_moved(

@@ -229,6 +229,8 @@ class JudgedRows(NamedTuple):
         Their times, NaT where they are missing; None if no column of times was named.
     n_infinite : int
         Infinite numbers that were judged as missing.
+    targets : list, or None
+        Values of the column of targets; None if none was named, or the table has no such column.
     """
 
     first_row: int
@@ -236,10 +238,15 @@ class JudgedRows(NamedTuple):
     judgement: Judgement
     times: NDArray[Any] | None
     n_infinite: int
+    targets: list[Any] | None
 
 
 def judge_table(
-    error_estimator: ErrorEstimator, source: str | PathLike[str], *, time: str | None = None
+    error_estimator: ErrorEstimator,
+    source: str | PathLike[str],
+    *,
+    time: str | None = None,
+    target: str | None = None,
 ) -> Iterator[JudgedRows]:
     """Judgements of a table of any size, in files: an iterator over parts of at most 10,000 rows, in order.
 
@@ -255,12 +262,14 @@ def judge_table(
     time : str, default=None
         Column of times. Strings are read as ISO 8601: 2026-11-16, or 2026-11-16T08:00. Times with an offset or a zone
         become those of UTC.
+    target : str, default=None
+        Column of targets, which the table may have.
 
     Yields
     ------
     part : JudgedRows
         `first_row`, its number in the table; `X`, the rows as the model takes them; their `judgement`; their `times`;
-        and `n_infinite`, infinite numbers that were judged as missing.
+        `n_infinite`, infinite numbers that were judged as missing; and their `targets`.
 
     See Also
     --------
@@ -283,10 +292,11 @@ def judge_table(
     """
     check_error_estimator(error_estimator)
     with open_table(Path(fspath(source)), error_estimator.input_form_) as table:
-        names = columns = columns_of(error_estimator, table)
+        names = columns_of(error_estimator, table)
         if time is not None:
             table.schema([time], "which has the times")
-            columns = list(dict.fromkeys([*names, time]))
+        target = target if target in table.names else None
+        columns = list(dict.fromkeys([*names, *filter(None, (time, target))]))
         size = max(1, min(CHUNK, CELLS_PER_PART // len(columns)))
         for part, first_row in table_parts(table, columns, size):
             try:
@@ -298,7 +308,8 @@ def judge_table(
             with catch_warnings():
                 filterwarnings("ignore", "Found unknown categories", UserWarning)
                 judgement = error_estimator.judge(X)
-            yield JudgedRows(first_row, X, judgement, times, n_infinite)
+            targets = None if target is None else part.column(target).to_pylist()
+            yield JudgedRows(first_row, X, judgement, times, n_infinite, targets)
 
 
 def columns_of(

@@ -4,7 +4,7 @@ from typing import Any
 
 import altair as alt
 
-from surefoot._words import UNITS, number, percent
+from surefoot._words import UNITS, LossUnit, number, percent, quoted
 from surefoot.report.page._charts import (
     DASHES,
     GUIDE,
@@ -44,19 +44,24 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
         summary["every"],
         percent(summary["confidence"]),
     )
+    measured = [period["measured"] for period in periods if period["measured"]]
     rows = [
         [
             period["name"],
             number(period["n_rows"]),
             unit.show(period["estimate"]),
             write_range(period["low"], period["high"], unit.show),
-            period["reason"] or "",
+            _about(period),
+            *(_measured(period, unit) if measured else []),
         ]
         for period in periods
     ]
     legend = [
-        {"class": "line surefoot", "label": f"estimated, with its {confidence} interval"},
-        {"class": "line best", "label": f"when it was fitted: {unit.show(level)}"},
+        {
+            "class": "line surefoot",
+            "label": f"estimated, {confidence} interval if only the inputs changed",
+        },
+        {"class": "line best", "label": f"at training: {unit.show(level)}"},
     ]
     columns = {
         name: [each[name] for each in periods] for name in ("start", "estimate", "low", "high")
@@ -64,9 +69,10 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
     about = [f"{row[0]}: {row[2]} ({row[3]}), {row[1]} rows" for row in rows]
     alone = _alone([value is not None for value in columns["estimate"]])
     points = alt.Chart(data(**columns, alone=alone, about=about))
-    tops = [value for value in (*columns["high"], level, limit) if value is not None]
+    highest = [each["high"] for each in measured]
+    tops = [value for value in (*columns["high"], *highest, level, limit) if value is not None]
     domain = [0, 1.08 * max(tops) or 1.0]
-    y = axis("estimate", f"estimated {unit.mean}", unit.show, domain=domain)
+    y = axis("estimate", unit.mean, unit.show, domain=domain)
     x, color = _time(summary), "var(--surefoot)"
     ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
     layers: list[Drawing] = [points.mark_area(color=color, opacity=0.18, clip=True).encode(**ends)]
@@ -80,18 +86,62 @@ def _errors_by_period(summary: dict[str, Any]) -> Chart:
     layers.append(points.mark_line(color=color, strokeWidth=2.5).encode(x=x, y=alt.Y(**y)))
     dots = points.mark_point(filled=True, size=45, opacity=1, color=color)
     layers.append(dots.encode(x=x, y=alt.Y(**y), tooltip="about:N"))
+    head = [every.capitalize(), "Rows", "Estimated", "If only the inputs changed", "Rows outside"]
+    if measured:
+        label = f"measured, with its {confidence} interval"
+        legend.insert(0, {"class": "dot own", "label": label})
+        layers += _measured_marks(periods, unit, x, y)
+        head += ["Measured", "Interval"]
     return figure(
-        f"Estimated {unit.mean}, by {every}",
+        f"{unit.mean.capitalize()}, by {every}",
         f"The estimated {unit.mean} of the rows of each {every} with its interval, beside that of the held-out rows "
-        "when the model was fitted. A gap means that no figure can be given.",
+        f"at training{', and the one that labels show' if measured else ''}. A gap means that there is no estimate.",
         alt.layer(*layers),
-        {
-            "head": [every.capitalize(), "Rows", "Estimated", "Interval", "No figure, because"],
-            "rows": rows,
-        },
+        {"head": head, "rows": rows},
         legend,
         height=300,
     )
+
+
+def _about(period: dict[str, Any]) -> str:
+    """Share of the rows outside of the training data, and why there is no estimate, or which rows it is for."""
+    named = f", most in {quoted(period['outside_in'])}" if period["outside_in"] else ""
+    if period["reason"] is not None:
+        return f"{percent(period['outside'])}{named}. {period['reason']}"
+    about = "; estimate of the others" if period["n_estimated"] < period["n_rows"] else ""
+    return f"{percent(period['outside'])}{named}{about}"
+
+
+def _measured(period: dict[str, Any], unit: LossUnit) -> list[str]:
+    """Cells of the measured error and its interval."""
+    measured = period["measured"] or dict.fromkeys(("value", "low", "high"))
+    ends = write_range(measured["low"], measured["high"], unit.show)
+    return [unit.show(measured["value"]), ends]
+
+
+def _measured_marks(
+    periods: list[dict[str, Any]], unit: LossUnit, x: alt.X, y: dict[str, Any]
+) -> list[Drawing]:
+    """Draw the measured error of each period that has labels, with its interval."""
+    known = [period for period in periods if period["measured"]]
+    marks = alt.Chart(
+        data(
+            start=[period["start"] for period in known],
+            **{
+                name: [each["measured"][name] for each in known]
+                for name in ("value", "low", "high")
+            },
+            about=[
+                "{}: {} measured ({})".format(each["name"], *_measured(each, unit))
+                for each in known
+            ],
+        )
+    )
+    color = "var(--own)"
+    ends: dict[str, Any] = {"x": x, "y": alt.Y(**{**y, "field": "low"}), "y2": "high:Q"}
+    bars = marks.mark_rule(color=color, strokeWidth=2).encode(**ends)
+    dots = marks.mark_point(filled=True, size=55, opacity=1, color=color, shape="diamond")
+    return [bars, dots.encode(x=x, y=alt.Y(**{**y, "field": "value"}), tooltip="about:N")]
 
 
 def _alone(known: list[bool]) -> list[bool]:
@@ -101,9 +151,9 @@ def _alone(known: list[bool]) -> list[bool]:
 
 
 def _shares(summary: dict[str, Any]) -> Chart:
-    """Draw the share of rows that are answered, and the share of novel ones, by period."""
+    """Draw the share of rows that are answered, and of those outside of the training data, by period."""
     periods, reference = summary["periods"], summary["reference"]
-    names = {"answered": "surefoot", "novel": "own"}
+    names = {"answered": "surefoot", "outside": "own"}
     points = data(
         start=[period["start"] for period in periods for _ in names],
         share=[period[name] for period in periods for name in names],
@@ -120,25 +170,25 @@ def _shares(summary: dict[str, Any]) -> Chart:
     dots = alt.Chart(points).mark_point(filled=True, size=40, opacity=1)
     dots = dots.encode(**axes, color=look["color"], tooltip="about:N")
     return figure(
-        f"Rows answered, and novel rows, by {summary['every']}",
+        f"Rows answered, and rows outside of the training data, by {summary['every']}",
         f"The share of rows of each {summary['every']} that are answered at the promised risk, and the "
-        "share that is novel.",
+        "share that lies outside of the training data.",
         alt.layer(_level(reference["coverage"], y, GUIDE), lines, dots),
         {
-            "head": [summary["every"].capitalize(), "Rows", "Answered", "Novel"],
+            "head": [summary["every"].capitalize(), "Rows", "Answered", "Outside"],
             "rows": [
                 [
                     period["name"],
                     number(period["n_rows"]),
                     percent(period["answered"]),
-                    percent(period["novel"]),
+                    percent(period["outside"]),
                 ]
                 for period in periods
             ],
         },
         [
             {"class": "line surefoot", "label": "answered"},
-            {"class": "line own", "label": "novel"},
+            {"class": "line own", "label": "outside of the training data"},
             {
                 "class": "line best",
                 "label": f"answered when it was fitted: {percent(reference['coverage'])}",

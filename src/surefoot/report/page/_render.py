@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from surefoot._files import write_whole
-from surefoot._words import UNITS, number, percent, round_up
+from surefoot._words import UNITS, number, percent, quoted, round_up
 from surefoot.report.page._charts import THEME, Chart, Show, make_charts
 from surefoot.report.page._charts_watch import MOST_COLUMNS, watch_charts
 
@@ -325,7 +325,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_keep_together,
     )
-    environment.filters |= {"percent": percent, "number": number}
+    environment.filters |= {"percent": percent, "number": number, "quoted": quoted}
     environment.globals |= {"percent": percent, "number": number}
     return environment
 
