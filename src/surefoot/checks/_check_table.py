@@ -108,7 +108,7 @@ def check_table(
         elif held_out is not None:
             is_regression = held_out.classes is None
     is_frozen = isinstance(estimator, FrozenEstimator)
-    if is_frozen or (held_out is not None and held_out.groups is not None):
+    if is_frozen or (held_out is not None and _has_groups(held_out)):
         ignored |= {"entity", "order"}
     elif coordinates is not None and "order" not in ignored:
         ignored |= set() if may_be_ordered(held_out, table, coordinates) else {"order"}
@@ -135,3 +135,12 @@ def check_table(
     }
     findings = [check() for code, check in checks.items() if code not in ignored]
     return [finding for finding in findings if finding is not None]
+
+
+def _has_groups(held_out: Any) -> bool:
+    """Whether held-out rows are in groups of the user, beyond the sets of copies of a row."""
+    if held_out.groups is None:
+        return False
+    distinct = getattr(held_out, "distinct", None)
+    groups = held_out.groups if distinct is None else held_out.groups[distinct]
+    return len(np.unique(groups)) < len(groups)

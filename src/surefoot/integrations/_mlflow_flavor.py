@@ -187,6 +187,8 @@ def as_plain(promise: Promise) -> dict[str, Any]:
         "limit": float(promise.threshold) if promise.kept else None,
         "coverage": float(promise.coverage),
         "n_rows": int(promise.n_rows),
+        "cap": promise.cap,
+        "is_about": promise.is_about,
     }
 
 
@@ -200,7 +202,10 @@ def read_promise(path: Path) -> Promise:
         risks = [risk for _, risk in by_class] + ([] if max_risk is None else [max_risk])
         if risks and all(isinstance(n, (int, float)) for n in [threshold, *numbers, *risks]):
             confidence, coverage, n_rows = numbers
-            return Promise(max_risk, confidence, threshold, coverage, n_rows, dict(by_class))
+            known = {name: fields[name] for name in ("cap", "is_about") if name in fields}
+            return Promise(
+                max_risk, confidence, threshold, coverage, n_rows, dict(by_class), **known
+            )
     raise ModelFileError(f"{path} holds no promise.")
 
 
