@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, poisson
+from scipy.stats import binom
 from sklearn.neighbors import NearestNeighbors
 
+from surefoot._copies import are_no_coincidence
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
 from surefoot.checks._columns import (
@@ -20,9 +21,6 @@ from surefoot.checks._columns import (
 
 # Least number or share of copies that is worth a finding.
 LEAST_COPIES, LEAST_SHARE = 10, 0.005
-
-# Columns that are left out in turn, to see how many rows agree in all others.
-MOST_LEFT_OUT = 50
 
 # Most rows whose nearest rows are searched, how many of these, and the place of the one at half of the distance.
 MOST_SEARCHED, N_NEAR, HALF_WAY = 2000, 10, 5
@@ -57,7 +55,7 @@ def find_duplicates(
     n_rows = len(columns[0].codes)
     hashes = hash_codes(columns)
     groups = np.arange(n_rows)
-    if _is_no_coincidence(columns, hashes):
+    if are_no_coincidence(list(hashes)):
         groups = np.unique(hashes.sum(axis=0), return_inverse=True)[1]
     searched, near, near_copies = _find_near(columns, hashes, groups, random_state)
     copies = np.full(n_rows, -1)
@@ -107,27 +105,6 @@ def find_duplicates(
         "exact": exact[rows].tolist(),
     }
     return Finding("duplicate", sentence, rows=tuple(rows.tolist()), evidence=evidence)
-
-
-def _is_no_coincidence(columns: list[CodedColumn], hashes: NDArray[np.uint64]) -> bool:
-    """Whether more rows agree in all columns than agree in all but one, or would if columns were unrelated."""
-    total = hashes.sum(axis=0)
-    n_pairs, n_rows = _count_pairs(total), len(total)
-    if n_pairs == 0:
-        return False
-    left_out = sample_rows(len(columns), MOST_LEFT_OUT, 0)
-    n_near = sum(_count_pairs(total - hashes[i]) - n_pairs for i in left_out)
-    differ = n_near * len(columns) / len(left_out)
-    counts = [column.counts.astype(np.float64) for column in columns]
-    agree = np.prod([(each * (each - 1)).sum() / n_rows / (n_rows - 1) for each in counts])
-    expected = max(differ, float(agree) * n_rows * (n_rows - 1) / 2)
-    return bool(poisson.sf(n_pairs - 1, expected) < LEVEL)
-
-
-def _count_pairs(values: Any) -> int:
-    """Number of pairs of rows with equal values."""
-    counts = np.unique(values, return_counts=True)[1].astype(np.int64)
-    return int((counts * (counts - 1) // 2).sum())
 
 
 def _find_near(
