@@ -36,6 +36,29 @@ def test_undo_asks_the_same_rows_again_and_a_new_answer_holds(work, server):
     assert saved_rows(server) == {first: ("label", "c")}
 
 
+def test_a_row_waits_for_its_undo_that_the_server_has_not_seen(work, server):
+    held = []
+    work.page.route("**/api/answers", lambda route: held.append(route))
+    work.page.route("**/api/undo", lambda route: None)
+    first = work.row
+    work.press("1")
+    second = work.row
+    work.press("1", "u", "u")
+    for _ in range(2):  # the server saves both answers, and then says which rows are to be asked
+        for _ in range(300):
+            if not held:
+                work.page.wait_for_timeout(100)
+        with work.page.expect_response(lambda response: "/api/next" in response.url):
+            held.pop().continue_()
+    work.page.wait_for_function("() => true")  # the page has read it
+    work.press("3")
+    assert work.row == second
+    work.page.unroute("**/api/answers")
+    work.page.unroute("**/api/undo")  # what is held goes on
+    work.wait_until_saved()
+    assert saved_rows(server) == {first: ("label", "c")}
+
+
 def test_back_shows_the_answer_and_a_new_one_replaces_it(work, server):
     rows = [work.row]
     for key in "12":

@@ -85,7 +85,8 @@ export class Queue {
     const busy = this.busy();
     const news = new Map(items.map((item) => [item.row, item]));
     const isNewer = (row) => (this.touched.get(row) ?? 0) > clock;
-    const isOurs = ({ row }) => isNewer(row) || news.has(row) || items.length === MOST;
+    // The server does not ask about a row whose undo it has not seen yet.
+    const isOurs = ({ row }) => busy.has(row) || isNewer(row) || news.has(row) || items.length === MOST;
     const kept = this.items.filter((item, place) => place === 0 || isOurs(item));
     for (const item of kept) if (!isNewer(item.row) && news.has(item.row)) item.lease = news.get(item.row).lease;
     const rows = new Set(kept.map((item) => item.row));
