@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
+from reproduction.bennett_cell import share_outside
 from reproduction.results import progress, text_table, write_table
 from reproduction.texts import fetch_reuters21578, informative_tfidf
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
@@ -49,7 +50,9 @@ def run(out: Path, *, quick: bool = False) -> str:
         f"Error AUROC, mean over topics, {X_test.shape[0]} test texts each (± standard error of the difference "
         "to voronoi)"
     )
-    return f"{title}\n{text_table(means(table))}"
+    share = share_outside(X_test, X_train, N_NEIGHBORS, "cosine")
+    outside = f"{share:.1%} of the midpoints towards {N_NEIGHBORS} neighbours are outside the cell"
+    return "\n".join([title, text_table(means(table)), outside])
 
 
 def aurocs(model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> list[Row]:

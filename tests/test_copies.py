@@ -120,6 +120,24 @@ def test_a_frozen_model_that_has_seen_its_rows_is_found_out():
     assert not honest.held_out_.seen
 
 
+class FittedElsewhere(RandomForestClassifier):
+    """Model that cannot be fitted again."""
+
+    def fit(self, X, y, sample_weight=None):
+        if getattr(self, "random_state", None) == "elsewhere":
+            raise RuntimeError("there is no licence to train here")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_model_that_cannot_be_fitted_again_is_doubted_in_one_sentence():
+    X, y = NUMBERS, labels_of(NUMBERS)
+    forest = FittedElsewhere(50, random_state=0).fit(X, y)
+    forest.random_state = "elsewhere"
+    with pytest.warns(UserWarning, match="no licence to train here.*has not learned from these"):
+        model = IndividualErrorClassifier(FrozenEstimator(forest), random_state=0).fit(X, y)
+    assert not model.held_out_.seen
+
+
 def test_intervals_count_each_copy_once():
     # Every row five times: 38 different rows cannot support 99 % intervals, which need 99 of them.
     X = np.repeat(NUMBERS[:38], 5, axis=0)

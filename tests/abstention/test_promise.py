@@ -166,6 +166,8 @@ def test_one_sentence_for_a_risk_or_confidence_that_is_none():
         Promise.from_losses([0.1], [0], 0)
     with pytest.raises(ValueError, match="confidence == 1, must be < 1"):
         Promise.from_losses([0.1], [0], 0.1, 1)
+    with pytest.raises(ValueError, match="max_risk == 5, must be < 1"):
+        Promise.from_losses([0.1, 0.2], [False, True], 5)
 
 
 SHAPES = {

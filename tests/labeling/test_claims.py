@@ -134,8 +134,8 @@ def test_labels_and_rows_are_counted_in_one_way(serve_pool, does_not_learn):
 def test_claims_of_simulated_labelling_are_true(monkeypatch):
     """At most 5 % of the draws may be false: of 60, more than 8 have a probability of 0.2 %."""
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-    import labelling_claims  # noqa: PLC0415 - a script beside the tests
+    import claims_labelling  # noqa: PLC0415 - a script beside the tests
 
-    runs = [labelling_claims.label_pool(seed) for seed in range(1000, 1060)]
+    runs = [claims_labelling.label_pool(seed) for seed in range(1000, 1060)]
     assert sum(is_false for _, is_false, _ in runs) <= 8
     assert sum(np.isfinite(stop) for stop, _, _ in runs) >= 30

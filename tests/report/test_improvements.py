@@ -15,7 +15,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from surefoot._splits import learner_folds
+from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report import ReliabilityReport
+from surefoot.report._quality import recalibrate
 
 SELECTION, SWAP = "Another model where it is better", "Another model for every row"
 PROBABILITIES, CORRECTION = "Recalibrated probabilities", "Correction by the expected error"
@@ -93,6 +96,21 @@ def test_an_overconfident_model_gains_by_recalibration_and_both_sections_say_the
     splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
     chances = cross_val_predict(GaussianNB(), X, y, cv=splitter, method="predict_proba")
     assert brier["before"] == pytest.approx(brier_score_loss(y, chances[:, 1]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_recalibration_is_that_of_the_classifier_that_is_recommended(n_classes):
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(900, 2))
+    y = np.digitize(X[:, 0] + draw.normal(size=900), [0, 1][: n_classes - 1])
+    model = FrozenEstimator(GaussianNB().fit(np.hstack([X[:300]] * 2), y[:300]))
+    X, y = np.hstack([X[300:]] * 2), y[300:]
+    held_out = ReliabilityReport(model, X, y)._fitted[1]
+    found = recalibrate(held_out, 0)
+    for train, test in learner_folds(600, None, 0):
+        better = RecalibratedClassifier(model, random_state=0).fit(X[train], y[train])
+        np.testing.assert_allclose(found[test], better.predict_proba(X[test]), atol=5e-3)
+    assert np.abs(found - held_out.probabilities).max() > 0.05
 
 
 def test_true_probabilities_gain_nothing_by_recalibration():

@@ -49,6 +49,8 @@ def test_figures_of_periods_are_those_of_their_rows(sure):
     assert first["estimate"] == pytest.approx(alone.estimate)
     assert [first["low"], first["high"]] == pytest.approx(alone.interval)
     assert summary["reference"]["error"] == pytest.approx(sure.held_out_.losses.mean())
+    assert "at most about" in summary["reference"]["promise_words"]  # models of folds predicted
+    assert any("“About”" in caveat for caveat in summary["how"]["caveats"])
 
 
 def test_one_page_has_every_section_and_escapes_names(sure):

@@ -677,6 +677,8 @@ class Promise:
         >>> promise.max_risk, promise.coverage
         (0.05, 0.934)
         """
+        if max_risk is not None and np.asarray(losses).dtype == np.bool_:
+            check_class_risks(max_risk, most=1)  # a share of mistakes
         estimates, losses = _check_estimates(estimated_errors, losses, groups)
         check_share(confidence, "confidence")
         if loss_values is None and not are_shares(losses):

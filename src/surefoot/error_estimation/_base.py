@@ -506,7 +506,13 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
             warnings.simplefilter("ignore")
             folds = KFold(N_REFITS)
             refitted = cross_val_predict(clone(model), take_rows(X, rows), y[rows], cv=folds)
-    except (TypeError, ValueError, RuntimeError):  # a model that cannot be fitted to these rows
+    except (TypeError, ValueError, RuntimeError) as refusal:
+        warnings.warn(
+            "The model's error on these rows is far below that of second opinions, and it cannot be fitted on other "
+            f"rows of the table to see why ({refusal}). Make sure that it has not learned from these rows.",
+            UserWarning,
+            stacklevel=3,
+        )
         return False
     error, of_refits = float(own.mean()), float(losses(refitted).mean())
     if error >= FAR_BELOW * of_refits:

@@ -102,19 +102,8 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         and the start has a learned slope. The next steps change intercept and slope for all classes alike, then class
         by class, and then the weights of all columns. Sets `is_unchanged_`.
         """
-        columns = np.stack(tables, axis=1)
-        n_classes, n_columns = columns.shape[1:]
-        steps = [Step([0], by_topic=False)]
-        if n_classes > 1:
-            steps.append(Step([0], by_topic=True))
-        if n_columns > 1:
-            steps.append(Step(range(n_columns), by_topic=True))
-        repeated = len(np.unique(rows.units)) < len(rows.units)
-        folds = list(learner_folds(len(columns), rows.units if repeated else None, 0))
         slope = 1.0 if self._response == "predict_proba" else None
-        fitted = SteppedLogistic(0, steps, slope=slope).fit(
-            columns, np.column_stack(rows.targets), folds, weight=rows.weight, units=rows.units
-        )
+        fitted = fit_steps(np.stack(tables, axis=1), rows, slope)
         self.is_unchanged_ = fitted.is_start and fitted.slope is not None
         return fitted
 
@@ -150,6 +139,21 @@ class CrossFittedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if hasattr(self.estimator, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def fit_steps(columns: Floats, rows: HeldOutRows, slope: float | None) -> SteppedLogistic:
+    """Log-odds of each calibrated class (`CrossFittedClassifier._fit_steps`); `slope` is that of the start."""
+    n_classes, n_columns = columns.shape[1:]
+    steps = [Step([0], by_topic=False)]
+    if n_classes > 1:
+        steps.append(Step([0], by_topic=True))
+    if n_columns > 1:
+        steps.append(Step(range(n_columns), by_topic=True))
+    repeated = len(np.unique(rows.units)) < len(rows.units)
+    folds = list(learner_folds(len(columns), rows.units if repeated else None, 0))
+    return SteppedLogistic(0, steps, slope=slope).fit(
+        columns, np.column_stack(rows.targets), folds, weight=rows.weight, units=rows.units
+    )
 
 
 def class_targets(codes: Ints, n_classes: int) -> list[NDArray[Any]]:
@@ -301,9 +305,14 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     @staticmethod
     def recalibrate_scores(
-        scores: Any, y: Any, *, groups: Any = None, random_state: Any = None
+        scores: Any,
+        y: Any,
+        *,
+        slope: float | None = None,
+        groups: Any = None,
+        random_state: Any = None,
     ) -> Floats:
-        """Recalibrated class probabilities of held-out rows, by Platt calibrators fitted on other rows.
+        """Recalibrated class probabilities of held-out rows, by the default calibrator fitted on other rows.
 
         With out-of-fold scores, such as `IndividualErrorClassifier.held_out_.scores`, this shows whether
         recalibration would help, without fitting the model again.
@@ -315,6 +324,9 @@ class RecalibratedClassifier(CrossFittedClassifier):
             class.
         y : array-like of shape (n_rows,)
             Labels.
+        slope : float, default=None
+            Slope from which recalibration starts: 1 for log-odds of probabilities, which then stay as they are unless
+            a change pays; None learns it, for scores in another unit.
         groups : array-like of shape (n_rows,), default=None
             Rows of one group stay in one fold, so that none is calibrated by its own group.
         random_state : int, RandomState or None, default=None
@@ -350,14 +362,15 @@ class RecalibratedClassifier(CrossFittedClassifier):
                 "there must be one for two classes, else one a class."
             )
         targets = class_targets(codes, len(classes))
+        units = np.arange(len(y)) if groups is None else column_or_1d(groups)
         positive = np.empty((len(y), len(targets)))
         for train, test in learner_folds(len(y), groups, random_state):
-            for c, target in enumerate(targets):
-                if target[train].min() == target[train].max():  # one class only: nothing to learn
-                    positive[test, c] = target[train].mean()
-                    continue
-                calibrator = PlattCalibrator().fit(scores[train, c : c + 1], target[train])
-                positive[test, c] = calibrator.predict_proba(scores[test, c : c + 1])[:, 1]
+            rows = HeldOutRows([each[train] for each in targets], np.ones(len(train)), units[train])
+            lines = fit_steps(scores[train][:, :, None], rows, slope).lines_
+            for c, (line, target) in enumerate(zip(lines, rows.targets, strict=True)):
+                constant = target.min() == target.max()  # one class only: nothing to learn
+                learned = line.predict_proba(scores[test, c : c + 1])[:, 1]
+                positive[test, c] = target.mean() if constant else learned
         return as_probabilities(positive)
 
 

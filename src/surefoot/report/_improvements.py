@@ -207,8 +207,8 @@ def _recalibrate(held_out: HeldOut, brier: dict[str, Floats] | None) -> Improvem
             "The model gives no probabilities that could be checked and recalibrated."
         )
     before, after = brier["before"], brier["after"]
-    if before.sum() == 0:
-        raise NotMeasurableError("Its probabilities are all 0 or 1, and right.")
+    if held_out.losses.sum() == 0:
+        raise NotMeasurableError("It made no mistake, so that there is nothing to gain.")
     means = f"from {number(before.mean())} to {number(after.mean())}"
     sentence = f"Recalibration would make the Brier score {{}}, {means}."
     return _measure(held_out, before, after, sentence, of="its Brier score")

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.utils import check_random_state
 
 from surefoot._typing import Floats, Ints, Mask
@@ -37,18 +38,23 @@ SHOWN = 0.9
 def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
     """Probabilities of the held-out rows after recalibration, learned from others; None if there are none.
 
-    They are 0 for a class that no held-out row has, which cannot be calibrated.
+    The calibrator is the default one of `RecalibratedClassifier`. Probabilities are 0 for a class that no held-out row
+    has, which cannot be calibrated.
     """
-    scores, truth = held_out.scores, held_out.truth
+    truth = held_out.truth
     if held_out.probabilities is None or len(np.unique(truth)) < 2:
         return None
     present = np.isin(np.asarray(held_out.classes), truth)
-    if scores.shape[1] > 1:
-        scores = scores[:, present]
-        scores = np.diff(scores) if scores.shape[1] == 2 else scores  # two classes share a column
-    after = np.zeros((len(scores), len(present)))
+    least = 1 / (2 * len(truth) + 2)  # as in scores of a model: 0 and 1 have no log-odds
+    shares = np.clip(held_out.probabilities[:, present], least, 1 - least)
+    scores = logit(shares / (shares.sum(axis=1, keepdims=True) if present.sum() == 2 else 1))
+    after = np.zeros((len(truth), len(present)))
     after[:, present] = RecalibratedClassifier.recalibrate_scores(
-        scores, truth, groups=held_out.groups, random_state=random_state
+        scores[:, 1:] if present.sum() == 2 else scores,  # two classes share a column
+        truth,
+        slope=1.0,
+        groups=held_out.groups,
+        random_state=random_state,
     )
     return after
 

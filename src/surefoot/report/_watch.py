@@ -16,6 +16,7 @@ from surefoot._words import UNITS, LossUnit, enumerated, number, percent, plural
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut, Judgement
 from surefoot.monitoring import AuditResult, NewRows, RowComparison
+from surefoot.report._answer import ABOUT
 from surefoot.report._how import describe_run
 from surefoot.report._report import WrittenPage, model_name
 from surefoot.report._statistics import finite, loss_interval, wilson_interval
@@ -232,7 +233,7 @@ class MonitoringReport(WrittenPage):
         n_rows, promise, unit = overall["n_rows"], self.promise, held_out.unit
         audit = describe_audit(self.audit, n_rows)
         low, high = loss_interval(held_out, self.confidence)
-        limits = unit.describe_limits(promise.max_risk, promise.class_risks)
+        limits = promise.describe(unit)
         reference = {
             "error": float(held_out.losses.mean()),
             "low": low,
@@ -276,7 +277,7 @@ class MonitoringReport(WrittenPage):
             "audit": audit,
             "how": describe_run(
                 sizes,
-                CAVEATS.strip().splitlines(),
+                CAVEATS.strip().splitlines() + [ABOUT] * promise.is_about,
                 seconds=time.perf_counter() - self._began,
                 command=self.command
                 or "MonitoringReport(error_estimator).add(X, times).write_html(...)",

@@ -38,7 +38,11 @@ def test_undo_asks_the_same_rows_again_and_a_new_answer_holds(work, server):
 
 def test_a_row_waits_for_its_undo_that_the_server_has_not_seen(work, server):
     held = []
-    work.page.route("**/api/answers", lambda route: held.append(route))
+
+    def hold(route):
+        held.append(route)
+
+    work.page.route("**/api/answers", hold)
     work.page.route("**/api/undo", lambda route: None)
     first = work.row
     work.press("1")

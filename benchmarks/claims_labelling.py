@@ -4,12 +4,9 @@ Each draw is a pool of 300 to 800 rows: two to four classes, easy to hard, some 
 contradict the columns, or with rows that nobody can tell. It is labelled as on the page: one row in five at random, the
 others where the model is in doubt, a new model after every 10 % more labels, until the pool is empty. A draw is false
 if any interval that was claimed, at the stop or later, misses the accuracy of its model on all rows that were left when
-it had learned. Of 95 % claims, at most 5 % of the draws may be false. Run, with `--draws 50` for a quick look:
-
-    OMP_NUM_THREADS=1 python benchmarks/labelling_claims.py
+it had learned. Of 95 % claims, at most 5 % of the draws may be false.
 """
 
-import argparse
 import warnings
 
 import numpy as np
@@ -116,9 +113,3 @@ def labelling(n_draws):
         f"labels at the stop: mean {stops[stopped].mean():.0f}, "
         f"{np.mean(stops[stopped] / sizes[stopped]):.0%} of the pool"
     )
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=1000)
-    labelling(parser.parse_args().draws)

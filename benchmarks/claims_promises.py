@@ -3,18 +3,15 @@
 A table has six columns, and the probability of its label is a known function of them. A claim is false if the expected
 error of the rows that are accepted is above the promised limit; expected means by these probabilities, on rows that
 were drawn anew (or, in the section `known`, on the training rows). A claim that is not made is withheld. The sections
-`control-…` are tables without the defect: their share of accepted rows is compared between versions. Run one of them:
-
-    OMP_NUM_THREADS=1 python benchmarks/promise_claims.py copies --draws 1000
+`control-…` are tables without the defect: their share of accepted rows is compared between versions.
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import beta
+from scipy.stats import binomtest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -150,26 +147,23 @@ SECTIONS = {
 }
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("section", choices=SECTIONS)
-    parser.add_argument("--draws", type=int, default=1000)
-    options = parser.parse_args()
+def promises(section, n_draws):
+    """Print how many claims were made and false, and the share of rows accepted, for each setting of a section."""
     warnings.filterwarnings(
         "ignore", message="The model's error on these rows|No threshold is known"
     )
-    function, settings = SECTIONS[options.section]
+    function, settings = SECTIONS[section]
     for setting in settings:
         start = time.process_time()
-        draws = [
-            function(np.random.default_rng(10_000 * i + 7), setting) for i in range(options.draws)
+        draws = [function(np.random.default_rng(10_000 * i + 7), setting) for i in range(n_draws)]
+        made = [claim for claim, _ in draws if claim is not None]
+        uppers = [
+            binomtest(sum(made), n).proportion_ci(0.95, "exact").high
+            for n in (n_draws, max(len(made), 1))
         ]
-        n_made = sum(claim is not None for claim, _ in draws)
-        n_false = sum(bool(claim) for claim, _ in draws)
-        upper = beta.ppf(0.975, n_false + 1, max(options.draws - n_false, 1e-9))
         print(
-            f"{options.section} {setting}: {options.draws} draws, {n_made} claims, {n_false} false "
-            f"({n_false / options.draws:.1%}, upper limit {upper:.1%}); accepted "
+            f"{section} {setting}: {n_draws} draws, {len(made)} claims, {sum(made)} false (upper limits: "
+            f"{uppers[0]:.1%} of the draws, {uppers[1]:.1%} of the claims); accepted "
             f"{np.mean([share for _, share in draws]):.4f}; {time.process_time() - start:.0f} s",
             flush=True,
         )
