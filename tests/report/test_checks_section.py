@@ -1,4 +1,4 @@
-"""The section "Before you trust any of this" names planted defects, and is not there without them."""
+"""The section "Where it fails" names planted defects, and is not there without them."""
 
 import copy
 import json
