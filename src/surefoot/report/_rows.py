@@ -1,4 +1,4 @@
-"""Section "What to check": held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
+"""Section "What to check": held-out rows, the least trustworthy first, with the reasons that raise each estimate."""
 
 from datetime import datetime
 from typing import Any
