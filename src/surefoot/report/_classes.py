@@ -1,4 +1,4 @@
-"""Section "Class by class": how often each class is found, and what it is taken for."""
+"""Section "Where it fails": how often each class is found, and what it is taken for."""
 
 from typing import Any
 
