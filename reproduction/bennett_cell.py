@@ -7,7 +7,14 @@ from scipy.sparse import issparse
 from sklearn.neighbors import NearestNeighbors
 
 from reproduction.bennett_table_2 import PROBLEMS, friedman_errors, recalibrated
-from reproduction.results import paired_p_value, text_table, write_table
+from reproduction.results import (
+    p_value_text,
+    paired_p_value,
+    spread_of,
+    text_table,
+    with_spread,
+    write_table,
+)
 from surefoot import LocalSensitivity
 from surefoot.datasets import make_friedman_problem
 from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
@@ -24,7 +31,7 @@ def run(out: Path, *, quick: bool = False) -> str:
             "problem": problem,
             "sampling": name,
             "mean_error": round(runs[p].mean(), 3),
-            "std_error": round(runs[p].std(ddof=1), 3),
+            "std_error": round(spread_of(runs[p]), 3),
             "p_against_voronoi": round(paired_p_value(runs[p], errors["voronoi"][p]), 4),
             "midpoints_outside": round(share_of_problem(problem), 4),
         }
@@ -34,8 +41,9 @@ def run(out: Path, *, quick: bool = False) -> str:
     write_table(out / "bennett-cell.csv", table)
     rows = [["problem", "sampling", "error", "p against voronoi", "midpoints outside the cell"]]
     for row in table:
-        error = f"{row['mean_error']:.2f} ± {row['std_error']:.2f}"
-        p_value, outside = f"{row['p_against_voronoi']:.3f}", f"{row['midpoints_outside']:.1%}"
+        error = with_spread(row["mean_error"], row["std_error"])
+        p_value = p_value_text(row["p_against_voronoi"])
+        outside = f"{row['midpoints_outside']:.1%}"
         rows.append([str(row["problem"]), row["sampling"], error, p_value, outside])
     title = f"Error in % of Sensitivity Recalibrated by the way of sampling, mean of {n_runs} runs"
     return f"{title}\n{text_table(rows)}"

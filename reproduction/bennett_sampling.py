@@ -8,7 +8,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
 from reproduction.bennett_cell import share_outside
-from reproduction.results import progress, text_table, write_table
+from reproduction.results import progress, spread_of, text_table, with_spread, write_table
 from reproduction.texts import fetch_reuters21578, informative_tfidf
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.metrics import error_auroc_score
@@ -82,7 +82,6 @@ def means(table: list[Row]) -> list[list[str]]:
         }
         for name, values in scores.items():
             gap = values - scores["voronoi"]
-            error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
-            difference = f"{gap.mean():+.3f} ± {error:.3f}"
+            difference = with_spread(gap.mean(), spread_of(gap) / np.sqrt(len(gap)), "+.3f")
             rows.append([f"{model}, {name}", f"{values.mean():.3f}", difference])
     return rows

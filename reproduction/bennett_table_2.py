@@ -10,7 +10,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
-from reproduction.results import Floats, in_parallel, paired_p_value, text_table, write_table
+from reproduction.results import (
+    LEAST_PAIRS,
+    Floats,
+    in_parallel,
+    paired_p_value,
+    text_table,
+    write_table,
+)
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity, RecalibratedClassifier
 from surefoot.datasets import make_friedman_problem
 from surefoot.neighborhoods import Neighborhood, log_n_neighbors
@@ -236,8 +243,11 @@ def comparisons(errors: dict[str, Floats]) -> list[str]:
             str(p) for p, value in zip(PROBLEMS, p_values, strict=True) if value < SIGNIFICANT
         ]
         paper = f", the paper {PAPER_WORSE[name, other]}" if (name, other) in PAPER_WORSE else ""
-        lines.append(
-            f"{name} worse than {other} in {(ours > theirs).sum()}/{ours.size} runs{paper}; difference "
-            f"significant (paired t-test, p < {SIGNIFICANT}) on problems: {', '.join(significant) or 'none'}"
+        tested = (
+            f"difference significant (paired t-test, p < {SIGNIFICANT}) on problems: {', '.join(significant) or 'none'}"
+            if ours.shape[1] >= LEAST_PAIRS
+            else "too few runs for a test"
         )
+        worse = f"{(ours > theirs).sum()}/{ours.size}"
+        lines.append(f"{name} worse than {other} in {worse} runs{paper}; {tested}")
     return lines

@@ -1,4 +1,4 @@
-"""Section "Class by class": how often each class is found, what it is taken for, and what flipping answers gains."""
+"""Section "Where it fails": how often each class is found, what it is taken for, and what flipping answers gains."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Section "What would help": possible improvements of a model, each with its gain on held-out rows."""
+"""What would help: possible improvements of a model, each with its gain on held-out rows."""
 
 from collections.abc import Callable
 from functools import cached_property

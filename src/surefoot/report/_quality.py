@@ -30,10 +30,9 @@ MOST_POINTS = 1000
 # Parts of the rows by their prediction, and the fewest rows of a part.
 N_PARTS, LEAST_IN_A_PART = 10, 20
 
-# Confidences of intervals; the sentence is about one of them, and so are the parts of the rows by width.
+# Confidences of intervals; the sentence is about one of them.
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = 0.9
-N_PARTS_BY_WIDTH = 5
 
 
 def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
@@ -276,9 +275,7 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
     ranks = [int(np.ceil(c * (n_rows + 1) - 1e-9)) for c in CONFIDENCES]
     sizes = np.sort(np.append(held_out.losses, np.inf))
     constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
-    shown, widths = CONFIDENCES.index(SHOWN), np.diff(intervals[SHOWN])[:, 0]
-    # Fifths of the rows, the narrowest intervals first.
-    parts = np.array_split(np.argsort(widths, kind="stable"), min(N_PARTS_BY_WIDTH, len(widths)))
+    shown = CONFIDENCES.index(SHOWN)
     return {
         "confidence": list(CONFIDENCES),
         "interval_confidence": confidence,
@@ -287,14 +284,6 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
         "high": high.tolist(),
         "width": width,
         "constant_width": constant,
-        "by_width": [
-            {
-                "width": finite(widths[part].mean()),
-                "coverage": float(inside[SHOWN][part].mean()),
-                "n_rows": len(part),
-            }
-            for part in parts
-        ],
         "sentence": _about_width(inside[SHOWN].mean(), width[shown], constant[shown]),
     }
 
