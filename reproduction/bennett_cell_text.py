@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 from sklearn.svm import LinearSVC
 
+from reproduction.bennett_cell import share_outside
 from reproduction.bennett_figure_2 import MultinomialLogOdds, meta_scores, paper_metaclassifier
 from reproduction.results import Floats, progress, text_table, write_table
 from reproduction.texts import Corpus, fetch_reuters21578, informative_tfidf
 from surefoot import KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.ensemble import StriveClassifier
-from surefoot.neighborhoods import Neighborhood, log_n_neighbors, voronoi_steps
+from surefoot.neighborhoods import Neighborhood, log_n_neighbors
 
 # One column at a time makes two samples for each term: few terms and documents keep that feasible.
 N_TOPICS, N_TERMS, STEP = 10, 900, 3
@@ -47,7 +47,9 @@ def run(out: Path, *, quick: bool = False) -> str:
     title = f"Wrong decisions on {corpus.n_topics} topics of Reuters by the way of sampling"
     rows = [["sampling", "held out", "test", "F1"]]
     rows += [[*map(str, list(row.values())[:3]), f"{row['test_f1']:.4f}"] for row in table]
-    outside = f"{share_outside(corpus):.0%} of the midpoints are outside the cell"
+    count = log_n_neighbors(corpus.X_train.shape[0])
+    share = share_outside(corpus.X_test[:N_MEASURED], corpus.X_train, count, "cosine")
+    outside = f"{share:.1%} of the midpoints towards {count} neighbours are outside the cell"
     return "\n".join([title, text_table(rows), outside])
 
 
@@ -98,12 +100,3 @@ def measure(
         "test_errors": int(wrong.sum()),
         "test_f1": f1,
     }
-
-
-def share_outside(corpus: Corpus) -> float:
-    """Share of the midpoints between test documents and their neighbours that another document is nearer to."""
-    X = corpus.X_test[:N_MEASURED]
-    count = log_n_neighbors(corpus.X_train.shape[0])
-    search = NearestNeighbors(n_neighbors=count, metric="cosine").fit(corpus.X_train)
-    near = search.kneighbors(X, return_distance=False)
-    return float((voronoi_steps(X, corpus.X_train[near.ravel()], metric="cosine") < 0.5).mean())

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
-from reproduction.results import progress, text_table, write_table
+from reproduction.bennett_cell import share_outside
+from reproduction.results import progress, spread_of, text_table, with_spread, write_table
 from reproduction.texts import fetch_reuters21578, informative_tfidf
 from surefoot import Confidence, KernelKNeighborsClassifier, LocalSensitivity
 from surefoot.metrics import error_auroc_score
@@ -49,7 +50,9 @@ def run(out: Path, *, quick: bool = False) -> str:
         f"Error AUROC, mean over topics, {X_test.shape[0]} test texts each (± standard error of the difference "
         "to voronoi)"
     )
-    return f"{title}\n{text_table(means(table))}"
+    share = share_outside(X_test, X_train, N_NEIGHBORS, "cosine")
+    outside = f"{share:.1%} of the midpoints towards {N_NEIGHBORS} neighbours are outside the cell"
+    return "\n".join([title, text_table(means(table)), outside])
 
 
 def aurocs(model: Any, X_train: Any, y_train: Any, X_test: Any, y_test: Any) -> list[Row]:
@@ -79,7 +82,6 @@ def means(table: list[Row]) -> list[list[str]]:
         }
         for name, values in scores.items():
             gap = values - scores["voronoi"]
-            error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
-            difference = f"{gap.mean():+.3f} ± {error:.3f}"
+            difference = with_spread(gap.mean(), spread_of(gap) / np.sqrt(len(gap)), "+.3f")
             rows.append([f"{model}, {name}", f"{values.mean():.3f}", difference])
     return rows

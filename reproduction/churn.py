@@ -1,6 +1,6 @@
 """Customer churn: four variants of AdaBoost on stumps, round by round, beside scikit-learn's boosters."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from reproduction.data import fetch_churn
+from reproduction.data import CHURN, fetch_churn
 from reproduction.results import Floats, in_parallel, text_table, write_table
 from surefoot import Confidence, IndividualErrorClassifier, LocalSensitivity
 from surefoot.datasets import make_friedman_problem
@@ -34,6 +34,7 @@ N_FOLDS, N_RUNS, QUICK_RUNS = 10, 10, 2
 QUICK_ROWS = 600
 NOISE, NOISY = 0.2, " + noise"
 PROBLEMS = (1, 2, 3, 4, 5)
+LOOKS = (5, 10, 20, 30, 50, 100)
 # Title, indicator, place among its columns, and sign of those columns that are compared on wrong and right rows.
 COMPARED = [
     ("margin", "Confidence", 0, -1),
@@ -45,7 +46,12 @@ COMPARED = [
 def run(out: Path, *, quick: bool = False) -> str:
     """Run all variants, write `churn.csv` and the curves, and return the tables as text."""
     n_rounds = QUICK_ROUNDS if quick else N_ROUNDS
-    tables = {name: encoded(name) for name in ("mlc", "telco")}
+    tables, missing = {}, []
+    for name in CHURN:
+        try:
+            tables[name] = encoded(name)
+        except OSError as error:
+            missing.append(f"Without {name}: {error}")
     if quick:
         tables = {name: (X[:QUICK_ROWS], y[:QUICK_ROWS]) for name, (X, y) in tables.items()}
     tasks = [
@@ -65,13 +71,18 @@ def run(out: Path, *, quick: bool = False) -> str:
         for n, (train, test) in enumerate(both.T, start=1)
     ]
     write_table(out / "churn.csv", rows, ".5f")
-    draw(out / "churn.png", {name: means[name] for name in tables})
+    draw(out / "churn.png", {name: means[name] for name in tables or means})
     return "\n".join(
         [
+            *missing,
             f"Error in % on stumps after {n_rounds} rounds, and how much it rose from its best round",
             error_table(means),
+            f"\nTraining error in % after {n_rounds // 10} and after {n_rounds} rounds, and mean over the rounds",
+            training_table(means),
             "",
             *verdicts(means),
+            "\nData sets with noise on which Gentle's error is lower (equal), after some rounds and each at its best",
+            early_table(means),
             "\nColumns of indicators on rows that Gentle gets wrong out of fold: means, and AUROC of the errors",
             *(compared_columns(name, *table, n_rounds) for name, table in tables.items()),
         ]
@@ -153,23 +164,68 @@ def error_table(means: Curves) -> str:
     return text_table(rows)
 
 
+def training_table(means: Curves) -> str:
+    """How fast the training error of each variant falls: after a tenth of the rounds, after all, and their mean."""
+    rows = [["", *VARIANTS]]
+    for name, methods in means.items():
+        curves = [100 * methods[variant][0] for variant in VARIANTS]
+        early = max(len(curves[0]) // 10, 1) - 1
+        rows.append([name, *(f"{c[early]:.2f} {c[-1]:.2f} {c.mean():.2f}" for c in curves)])
+    return text_table(rows)
+
+
 def verdicts(means: Curves) -> list[str]:
-    """Where Gentle beats Discrete under noise, and where Modest's error rises least."""
+    """Data sets on which the slides' claims about Gentle and Modest hold, and on which they do not."""
     noisy = [name for name in means if name.endswith(NOISY)]
-    lost = [n for n in noisy if means[n]["gentle"][1, -1] >= means[n]["discrete"][1, -1]]
-    missed = [
-        name
-        for name, methods in means.items()
-        if rise(methods["modest"]) > min(rise(methods[variant]) for variant in VARIANTS)
-    ]
-    pairs = (
-        ("Gentle beats Discrete under noise", noisy, lost),
-        ("Modest's test error rises least", means, missed),
-    )
+    others = [variant for variant in VARIANTS if variant != "modest"]
+
+    def line(claim: str, among: Iterable[str], holds: Callable[[dict[str, Floats]], bool]) -> str:
+        names = list(among)
+        failed = [name for name in names if not holds(means[name])]
+        held = len(names) - len(failed)
+        return f"{claim} on {held} of {len(names)}; not on: {', '.join(failed) or 'none'}"
+
     return [
-        f"{claim} on {len(among) - len(others)} of {len(among)}; not on: {', '.join(others) or 'none'}"
-        for claim, among, others in pairs
+        *(
+            line(
+                f"Gentle beats {other.title()} under noise",
+                noisy,
+                lambda of, other=other: of["gentle"][1, -1] < of[other][1, -1],  # type: ignore[misc]
+            )
+            for other in ("discrete", "real")
+        ),
+        line(
+            "Modest's test error rises least",
+            means,
+            lambda of: rise(of["modest"]) <= min(rise(of[other]) for other in others),
+        ),
+        line(
+            "Modest's training error falls slowest (highest mean over the rounds)",
+            means,
+            lambda of: of["modest"][0].mean() > max(of[other][0].mean() for other in others),
+        ),
+        line(
+            "Modest has the highest training error after the last round",
+            means,
+            lambda of: of["modest"][0, -1] > max(of[other][0, -1] for other in others),
+        ),
     ]
+
+
+def early_table(means: Curves) -> str:
+    """On how many data sets with noise Gentle is ahead of Discrete and of Real after some rounds, and at the best."""
+    noisy = [methods for name, methods in means.items() if name.endswith(NOISY)]
+    looks = [n for n in LOOKS if n <= noisy[0]["gentle"].shape[1]]
+
+    def seen(errors: Floats) -> Floats:
+        return np.append(errors[1, np.array(looks) - 1], errors[1].min())
+
+    rows = [["", *(f"{n} rounds" for n in looks), "best round"]]
+    for other in ("discrete", "real"):
+        gaps = np.round([seen(of[other]) - seen(of["gentle"]) for of in noisy], 12)
+        cells = zip((gaps > 0).sum(axis=0), (gaps == 0).sum(axis=0), strict=True)
+        rows.append([f"Gentle ahead of {other.title()}", *(f"{a} ({b})" for a, b in cells)])
+    return text_table(rows)
 
 
 def compared_columns(name: str, X: Floats, y: NDArray[Any], n_rounds: int) -> str:

@@ -75,7 +75,7 @@ def locate(file: str, data_home: Home = None) -> Path:
     known = REGISTRY.loc[file]
     if known.form == "page":
         raise FileNotFoundError(
-            f"{remedy}, comma separated with a header. {known.url} has it in another form."
+            f"{remedy}, comma separated with a header. It is published in another form: {known.url}"
         )
     store = pooch.create(
         path=home, base_url="", registry={file: known.sha256 or None}, urls={file: known.url}

@@ -256,6 +256,8 @@ def stop_rows(tables: Results) -> list[list[str]]:
         stop, needed, share, never = stops_of(tables, name, tolerance).T
         cells = [f"{(stop >= needed).mean():.0%}", f"{share.mean():.1%}"]
         cells += [f"{(stop <= 2 * needed).mean():.0%}", f"{np.median(stop / needed):.2f}"]
+        if never.all():
+            cells = ["–"] * len(cells)
         rows.append([title, *cells, f"{never.mean():.0%}"])
     return rows
 

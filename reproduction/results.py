@@ -19,6 +19,8 @@ Mask = NDArray[np.bool_]
 
 # Seconds between two lines of progress.
 PAUSE = 10
+# Fewer paired runs than these have no p-value: two that happen to differ alike would have p = 0.
+LEAST_PAIRS = 5
 
 
 def progress(items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
@@ -69,8 +71,31 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def paired_p_value(ours: Floats, theirs: Floats) -> float:
-    """p-value of the two-sided paired t-test; 1 if no pair differs, 0 if all differ by the same amount."""
+    """p-value of the two-sided paired t-test; NaN for fewer than five pairs.
+
+    It is 1 if no pair differs, and 0 if all differ by the same amount.
+    """
     differences = ours - theirs
+    if len(differences) < LEAST_PAIRS:
+        return float("nan")
     if np.ptp(differences) < 1e-12:
         return float(abs(differences[0]) < 1e-12)
     return float(ttest_rel(ours, theirs).pvalue)
+
+
+def p_value_text(p_value: float) -> str:
+    """p-value with three decimals, "< 0.001" for a smaller one, and "–" if there are too few runs for one."""
+    if np.isnan(p_value):
+        return "–"
+    return f"{p_value:.3f}" if p_value >= 0.0005 else "< 0.001"
+
+
+def with_spread(mean: float, spread: float, form: str = ".2f") -> str:
+    """Mean ± standard deviation or standard error; the mean alone where one run or topic has no spread."""
+    sign = "+" if form.startswith("+") else ""
+    return f"{mean:{form}}" + ("" if np.isnan(spread) else f" ± {spread:{form.removeprefix(sign)}}")
+
+
+def spread_of(values: Floats) -> float:
+    """Standard deviation of the values; NaN for a single one."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")

@@ -268,9 +268,57 @@ def test_columns_that_a_fold_lacks_are_0_and_the_others_in_place():
         (quick(LogisticRegression()), ValueError, "is no regressor: for a classifier there is"),
         (quick(error_estimator=LogisticRegression()), TypeError, "is no regressor: residuals are"),
         (quick(loss="huber"), ValueError, "loss='huber'"),
+        (
+            quick(corrected="much"),
+            ValueError,
+            "corrected='much' is not known: it may be 'unshrunk' or",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence(model, error, sentence):
     X, y, _ = wavy(30)
     with pytest.raises(error, match=sentence):
         model.fit(X, y)
+
+
+def solved(rows, targets):
+    """Least squares with an intercept, in plain numpy: a function of new rows."""
+    weights = np.linalg.lstsq(np.c_[np.ones(len(rows)), rows], targets, rcond=None)[0]
+    return lambda new: weights[0] + new @ weights[1:]
+
+
+def mean_of_nearest(rows, targets, new):
+    """Mean target of the five nearest rows, in plain numpy."""
+    distances = ((new[:, None] - rows) ** 2).sum(axis=2)
+    return targets[distances.argsort(axis=1)[:, :5]].mean(axis=1)
+
+
+@pytest.mark.parametrize("n_copies", [0, 30])
+def test_version_3_of_the_paper_in_plain_numpy(n_copies):
+    """Buza et al. (2010), section 2: M learns D_A, M* the residuals of D_B; the final label is M + M*.
+
+    Two details are ours: M* sees columns divided by their standard deviations in D_A, and M learns no copy of a row of
+    D_B.
+    """
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 3)) * [1, 10, 0.1]
+    X[:n_copies] = X[100 : 100 + n_copies]
+    y = np.sin(X[:, 0]) + 0.2 * X[:, 1] + random.normal(size=200)
+    new = random.normal(size=(50, 3)) * [1, 10, 0.1]
+    halves = [(np.arange(100), np.arange(100, 200))]
+    settings = {"indicators": [], "passthrough": True, "cv": halves, "corrected": "unshrunk"}
+    model = IndividualErrorRegressor(LinearRegression(), KNeighborsRegressor(5), **settings)
+    model.fit(X, y)
+
+    predict = solved(X[n_copies:100], y[n_copies:100])
+    width = X[n_copies:100].std(axis=0)
+    residuals = y[100:] - predict(X[100:])
+    residual = mean_of_nearest(X[100:] / width, residuals, new / width)
+
+    assert_allclose(model.predict_residual(new), residual, atol=1e-9)
+    assert_allclose(model.predict(new), predict(new) + residual, atol=1e-9)
+    assert model.shrinkage_ == 1.0
+    # A meta-model that does not depend on the scale of its columns needs no divisor to agree.
+    least_squares = IndividualErrorRegressor(LinearRegression(), LinearRegression(), **settings)
+    unscaled = solved(X[100:], residuals)(new)
+    assert_allclose(least_squares.fit(X, y).predict_residual(new), unscaled, atol=1e-9)

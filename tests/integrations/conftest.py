@@ -16,10 +16,9 @@ pd = pytest.importorskip("pandas")
 N_ROWS = 240
 
 
-@pytest.fixture(scope="module")
-def table():
+def make_table(seed):
     """Rows with numbers, truth values, categories and nullable whole numbers, three columns with gaps."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
             "age": random.integers(18, 80, N_ROWS),
@@ -36,8 +35,15 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def models(table):
+def table():
+    """Rows that are new to the models."""
+    return make_table(5)
+
+
+@pytest.fixture(scope="module")
+def models():
     """A fitted error estimator for each task."""
+    table = make_table(0)
     noise = np.random.default_rng(1).normal(size=N_ROWS)
     labels = np.where(table["age"] + 8 * noise > 50, "leaves", "stays")
     settings = {"max_iter": 20, "categorical_features": "from_dtype", "random_state": 0}

@@ -1,4 +1,7 @@
-"""The steps are held against brute force over the whole training set, and against hand-made cells."""
+"""The steps are held against brute force over the whole training set, exact fractions, and hand-made cells."""
+
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -97,6 +100,74 @@ def test_a_grid_cell_by_hand():
     # behind its two neighbours, d_i·d_j = 1 = |d_j|², so half way too; (2, 1) is cut by (1, 0) at 1/4.
     near = [[[1, 0], [0, 1], [1, 1], [2, 1]]]
     assert_allclose(voronoi_steps([[0, 0]], near), [[0.5, 0.5, 0.5, 0.25]])
+
+
+def exact_steps(x, near):
+    """Steps in exact arithmetic: β_i = min |d_j|² / (2 d_i·d_j) over the j with d_i·d_j > 0."""
+
+    def dot(a, b):
+        return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+
+    towards = [[p - q for p, q in zip(n, x, strict=True)] for n in near]
+    return [
+        min(dot(e, e) / (2 * dot(d, e)) for e in towards if dot(d, e) > 0)
+        if any(d)
+        else Fraction(1, 2)
+        for d in towards
+    ]
+
+
+def grid_rows(n_columns, side, unit):
+    """All points of a grid of fractions, a query among them, and a copy of a neighbour."""
+    rows = [tuple(unit * c for c in point) for point in product(range(side), repeat=n_columns)]
+    return rows[len(rows) // 2], [*rows, rows[1], rows[-1]]
+
+
+# Rows of length one whose entries are fractions: the cosine needs no square root between them.
+ON_THE_SPHERE = [
+    tuple(Fraction(s * c, length) for s, c in zip(signs, entries, strict=True))
+    for entries, length in [
+        ((1, 2, 2), 3),
+        ((2, 3, 6), 7),
+        ((1, 4, 8), 9),
+        ((2, 6, 9), 11),
+        ((0, 3, 4), 5),
+    ]
+    for signs in [(1, 1, 1), (1, 1, -1), (-1, 1, 1)]
+]
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    ("metric", "x", "near"),
+    [
+        ("euclidean", *grid_rows(2, 7, Fraction(1))),
+        ("euclidean", *grid_rows(2, 7, Fraction(1, 10))),
+        ("euclidean", *grid_rows(3, 4, Fraction(1, 7))),
+        ("cosine", ON_THE_SPHERE[0], [*ON_THE_SPHERE[1:], *ON_THE_SPHERE[1:4]]),
+        ("cosine", ON_THE_SPHERE[7], [*ON_THE_SPHERE, *ON_THE_SPHERE[:2]]),
+    ],
+)
+def test_steps_are_one_half_exactly_where_exact_arithmetic_says_so(metric, x, near, as_rows):
+    exact = exact_steps(x, near)
+    rows = np.array([x], dtype=float), np.array(near, dtype=float)
+    neighbors = csr_array(rows[1]) if as_rows is csr_array else rows[1][None]
+    [steps] = voronoi_steps(as_rows(rows[0]), neighbors, metric=metric)
+    assert_allclose(steps, np.array(exact, dtype=float), atol=1e-12)
+    assert (steps == 0.5).tolist() == [step == Fraction(1, 2) for step in exact]
+    assert 0 < (steps < 0.5).sum() < len(near)
+
+
+def test_no_neighbour_is_cut_off_by_itself_or_by_its_copy():
+    # In ten dimensions d_i·d_i computed in two ways often differs in the last digit.
+    rng = np.random.default_rng(0)
+    queries, others = rng.normal(size=(400, 10)), rng.normal(size=(400, 10))
+    alone = np.stack([others, others], axis=1)
+    assert (voronoi_steps(queries, alone) == 0.5).all()
+    assert (voronoi_steps(queries, alone, metric="cosine") == 0.5).all()
+    flat = csr_array(alone.reshape(-1, 10))
+    assert (voronoi_steps(csr_array(queries), flat) == 0.5).all()
+    assert (voronoi_steps(csr_array(queries), flat, metric="cosine") == 0.5).all()
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, csr_array])

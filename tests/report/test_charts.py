@@ -29,7 +29,7 @@ def test_there_is_a_chart_for_every_section(charts):
     shared = {"risk", "caught", "errors", "map"}
     assert set(charts["classification"]) == shared | {"before", "after", "roc", "precision_recall"}
     assert set(charts["regression"]) == shared | {
-        *("held", "width", "fifths", "truth", "residuals", "tenths")
+        *("held", "width", "truth", "residuals", "tenths")
     }
 
 

@@ -1,4 +1,4 @@
-"""The section "Before you trust any of this" names planted defects, and is not there without them."""
+"""The section "Where it fails" names planted defects, and is not there without them."""
 
 import copy
 import json
@@ -171,10 +171,9 @@ def planted(summary):
     return summary
 
 
-def test_the_page_has_the_section_and_its_entry_in_the_menu(classification_summary):
+def test_the_page_lists_checks_first_where_it_says_where_the_model_fails(classification_summary):
     page = render(planted(classification_summary))
-    assert page.index('id="verdict"') < page.index('id="checks"') < page.index('id="answer"')
-    assert '<a href="#checks">Before you trust any of this</a>' in page
+    assert page.index('id="fails"') < page.index('id="checks"') < page.index('id="classes"')
     assert "&lt;no&gt;" in page
     assert "Something about labels." in page
 

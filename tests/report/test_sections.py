@@ -204,7 +204,6 @@ def test_intervals_of_a_regressor(regressed):
     assert found["width"][at] < found["constant_width"][at]  # the noise is on one side only
     assert regressed.summarize()["numbers"]["interval_coverage"] == found["coverage"][at]
     assert regressed.summarize()["numbers"]["accuracy"] is None
-    assert found["by_width"][-1]["width"] > 4 * found["by_width"][0]["width"]
 
 
 def test_the_planted_region_is_found(regressed):
@@ -289,10 +288,8 @@ def test_a_model_that_is_always_right_has_nothing_to_flag():
     model = FrozenEstimator(LogisticRegression().fit(X, X[:, 0] > 0))
     report = report_on(model, X, X[:, 0] > 0)
     answer, verdict = report.summarize()["answer"], report.summarize()["verdict"]
-    assert verdict["headline"] == "Right 100 % of the time."
-    assert verdict["sentences"][0] == (
-        "It made no mistake on 100 held-out rows: there is nothing to flag."
-    )
+    assert verdict["headline"] == "It made no mistake on 100 held-out rows."
+    assert verdict["sentences"][0].startswith("It can answer ")
     promise = answer["promises"][answer["chosen"]]
     n_novel = report.to_frame()["novel"].sum()
     # 3 of 99 rows without an error: 0.97⁹⁹ < 0.05

@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import cdist
 
 from reproduction import (
     bennett_cell,
     bennett_table_1,
     bennett_table_2,
 )
+from reproduction.bennett_cell import share_of_problem
 from reproduction.bennett_table_1 import make_methods, reuters
-from reproduction.bennett_table_2 import KNN, SENSITIVITY
+from reproduction.bennett_table_2 import KNN, PROBLEMS, SENSITIVITY
+from surefoot.datasets import make_friedman_problem
 
 SAMPLINGS = ["voronoi", "midpoint", "uniform", "axis"]
 
@@ -45,12 +48,26 @@ def test_what_is_timed_are_the_same_neighbours_and_columns_for_all_texts():
 def test_table_2_in_small(tmp_path):
     text = bennett_table_2.run(tmp_path, quick=True)
     table = pd.read_csv(tmp_path / "bennett-table-2.csv")
-    assert len(table) == 5 * 5 + 4 * 5
+    assert len(table) == 5 * 5 + 4 * 5 + 8 * 5
+    assert table.first_run.unique().tolist() == [0, 100]
     error = {(row.method, row.problem): row.mean_error for row in table.itertuples()}
     assert error[SENSITIVITY, 1] < error[KNN, 1]
     assert error[SENSITIVITY, 4] < 0.5 * error[KNN, 4]
     assert table.paper_derived[table.method == KNN].all()
     assert "the paper 4/50" in text
+
+
+@pytest.mark.parametrize("problem", [1, 4])
+def test_midpoints_outside_the_cell_are_those_nearer_to_another_training_row(problem):
+    X, _ = make_friedman_problem(problem, PROBLEMS[problem], random_state=problem)
+    X_test, _ = make_friedman_problem(problem, 500, random_state=100 + problem)
+    distances = cdist(X_test, X)
+    near = distances.argsort(axis=1)[:, : 2 * int(np.ceil(np.log2(len(X)))) + 1]
+    outside = 0
+    for x, own in zip(X_test, near, strict=True):
+        midpoints = (x + X[own]) / 2
+        outside += (cdist(midpoints, [x])[:, 0] > cdist(midpoints, X).min(axis=1) + 1e-9).sum()
+    assert share_of_problem(problem) == outside / near.size
 
 
 @pytest.mark.slow

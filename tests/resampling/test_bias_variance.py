@@ -212,6 +212,7 @@ def test_boundary_bias_predicts_what_is_observed():
         (0.5, 0.0, 0.8, 0.0, 0.5, 0.5),
         (0.9, 0.04, 0.5, 0.0, 0.5, 0.5),  # F = ½: either decision is as good
         (0.9, 0.0, 0.5, 0.0, 0.5, 0.5),
+        (0.9, 0.0, 0.7 - 0.2, 0.0, 0.5, 0.5),  # 0.49999999999999994
     ],
 )
 def test_boundary_terms_by_hand(mean, variance, truth, bias, disagreement, error):

@@ -300,10 +300,15 @@ def _fill_steps(
         binds = apart >= ZERO_SQUARE * size and apart > 0.0
         if binds and not (unit and near_squares[j] == 0.0):
             scale = 2.0 / apart
+            # A bound of 2 up to rounding, as of a copy of n_i, is 2; j = i binds nothing else.
+            least, before = 2.0 + ZERO_SQUARE * size * scale, steps[j]
             for i in range(steps.size):
                 bounds[i] = (products[j, i] - own[i] - cross) * scale
             for i in range(steps.size):
+                bounds[i] = bounds[i] if bounds[i] > least else 2.0
+            for i in range(steps.size):
                 steps[i] = bounds[i] if bounds[i] > steps[i] else steps[i]
+            steps[j] = before
     for i in range(n_first):
         steps[i] = 1.0 / steps[i]
 

@@ -46,8 +46,8 @@ class ErrorSize:
         Learns residuals, and sizes of errors; None means `LineThenTrees` for residuals and `ShrunkSize` for sizes.
     names : list of str
         Names of the columns.
-    corrected : bool
-        Whether predictions are corrected by the estimated residual.
+    corrected : bool or "unshrunk"
+        Whether predictions are corrected by the estimated residual: as far as that helps, or in full.
     squared : bool
         Whether the size of an error is its square.
     random_state : int
@@ -59,7 +59,7 @@ class ErrorSize:
         learner: Any,
         *,
         names: Sequence[str],
-        corrected: bool,
+        corrected: bool | str,
         squared: bool,
         random_state: int,
     ) -> None:
@@ -91,7 +91,8 @@ class ErrorSize:
         if self.corrected:
             if estimates is None:
                 estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
-            self.shrinkage_ = gain(levelled, estimates, weight)
+            in_full = self.corrected == "unshrunk"
+            self.shrinkage_ = 1.0 if in_full else gain(levelled, estimates, weight)
             remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)

@@ -53,8 +53,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
         `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups` together.
-    corrected : bool, default=False
-        Whether `predict` adds the estimated residual to the model's prediction.
+    corrected : bool or "unshrunk", default=False
+        Whether `predict` adds the estimated residual to the model's prediction, multiplied by `shrinkage_`. "unshrunk"
+        adds the whole estimate, as the paper does.
     loss : {"absolute", "squared"}, default="absolute"
         Unit of `predict_error`.
     max_reference_rows : int, default=5_000
@@ -71,7 +72,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     error_estimator_ : regressor
         Fitted estimator of residuals.
     shrinkage_ : float
-        Factor of the estimated residual in the correction: 0 if it does not reduce the error, at most 1.
+        Factor of the estimated residual in the correction: 0 if it does not reduce the error, at most 1; 1 if
+        `corrected="unshrunk"`.
     prior_version_ : int or None
         Version of the prior; None if other indicators or another `error_estimator` leave no use for it.
     held_out_ : HeldOut
@@ -95,6 +97,11 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     Notes
     -----
     A residual is truth minus prediction, so that it is added to correct; the paper has it the other way round.
+
+    The paper's method is ``IndividualErrorRegressor(model, meta_model, indicators=[], passthrough=True,
+    cv=HoldoutSplit(4 / 9), corrected="unshrunk")``, with two differences. The columns of the row are divided by their
+    standard deviations among the training rows of the model: this matters to a meta-model that depends on scales and
+    does not scale its columns itself. And the model is not trained on rows whose inputs equal those of a held-out row.
 
     Model, correction, shrinkage and scale of an interval are all fitted without the fold whose errors they are
     compared with. With a single split this is split conformal prediction: for rows from the distribution of
@@ -128,7 +135,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         indicators: Any = "auto",
         passthrough: bool = False,
         cv: Any = 5,
-        corrected: bool = False,
+        corrected: bool | str = False,
         loss: str = "absolute",
         max_reference_rows: int = 5_000,
         random_state: Any = None,
@@ -269,6 +276,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         check_option(self.loss, "loss", ("absolute", "squared"))
+        if self.corrected not in (True, False):
+            check_option(self.corrected, "corrected", ("unshrunk",), "a bool")
         if not is_regressor(self.estimator):
             raise ValueError(
                 f"estimator={self.estimator!r} is no regressor: for a classifier there is IndividualErrorClassifier."

@@ -253,9 +253,10 @@ def make_signature(
     error_estimator: ErrorEstimator, promise: Promise, example: Any
 ) -> ModelSignature:
     """Signature with the columns of the judgement as outputs, and as much as is known of the inputs."""
-    held_out = error_estimator.held_out_
+    # Columns of new rows that held-out rows have not.
+    held_out = replace(error_estimator.held_out_, known=error_estimator.held_out_.novel)
     if isinstance(error_estimator, IndividualErrorRegressor):
-        held_out = replace(held_out, residual=held_out.error)  # held-out rows have none
+        held_out = replace(held_out, residual=held_out.error)
     frame = promise.apply(held_out).to_frame()
     outputs = [ColSpec(type_of(column), str(name)) for name, column in frame.items()]
     return ModelSignature(input_schema(error_estimator, example), Schema(outputs))

@@ -19,6 +19,9 @@ from surefoot.neighborhoods._search import canonical, csr_parts, unit_rows
 # Rounding error of |d|² = 0 between two equal unit rows.
 ZERO_SQUARE = 1e-30
 
+# Rounding error of a bound 2 d_i·d_j/|d_j|² that is 2: of a copy of n_i, or of rows on a grid.
+ROUNDING = 1e-12
+
 # Smallest difference whose square, and the inverse of it, still have full precision.
 SMALLEST = 1e-70
 
@@ -178,8 +181,10 @@ def steps_from_products(gram: Floats, squares: Floats) -> Floats:
     near = squares[:, :n_samples]
     # 1/β_i is the largest of 2 and all 2 d_i·d_j/|d_j|²; those with d_i·d_j ≤ 0 are below 2 anyway.
     scale = np.divide(2.0, near, out=np.zeros_like(near), where=near > np.finfo(float).tiny * 4)
-    inverse = (gram[:, :, :n_samples] * scale[:, None, :]).max(axis=2, initial=2.0)
-    return 1.0 / inverse
+    bounds = gram[:, :, :n_samples] * scale[:, None, :]
+    np.einsum("nii->ni", bounds)[...] = 2.0  # j = i, whatever rounding made of it
+    inverse = bounds.max(axis=2, initial=2.0)
+    return np.where(inverse <= 2.0 + ROUNDING, 0.5, 1.0 / inverse)
 
 
 def difference_products(

@@ -1,4 +1,4 @@
-"""Section "Answer or abstain": risk and caught mistakes at each coverage, and the promises."""
+"""Section "What to check": risk and caught mistakes at each coverage, and the promises."""
 
 from typing import Any
 

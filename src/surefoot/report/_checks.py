@@ -1,4 +1,4 @@
-"""Section "Before you trust any of this": faults of the table that make figures better than they are."""
+"""Section "Where it fails": faults of the table that make figures better than they are."""
 
 from collections.abc import Iterable
 from dataclasses import replace

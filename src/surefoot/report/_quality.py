@@ -30,10 +30,9 @@ MOST_POINTS = 1000
 # Parts of the rows by their prediction, and the fewest rows of a part.
 N_PARTS, LEAST_IN_A_PART = 10, 20
 
-# Confidences of intervals; the sentence is about one of them, and so are the parts of the rows by width.
+# Confidences of intervals; the sentence is about one of them.
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = 0.9
-N_PARTS_BY_WIDTH = 5
 
 
 def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
@@ -64,12 +63,15 @@ def brier_scores(held_out: HeldOut, recalibrated: Floats | None) -> dict[str, Fl
     """Brier score of each row `before` and `after` recalibration, halved for two classes; None if there is none."""
     if held_out.probabilities is None or held_out.classes is None or recalibrated is None:
         return None
-    outcomes = held_out.truth[:, None] == held_out.classes
-    n_counted = 2 if len(held_out.classes) == 2 else 1
-    return {
-        name: ((probabilities - outcomes) ** 2).sum(axis=1) / n_counted
-        for name, probabilities in (("before", held_out.probabilities), ("after", recalibrated))
-    }
+    both = {"before": held_out.probabilities, "after": recalibrated}
+    return {name: brier_of(held_out, each) for name, each in both.items()}
+
+
+def brier_of(held_out: HeldOut, probabilities: Floats) -> Floats:
+    """Brier score of each row, halved for two classes, by some probabilities."""
+    outcomes = held_out.truth[:, None] == np.asarray(held_out.classes)
+    n_counted = 2 if outcomes.shape[1] == 2 else 1
+    return np.asarray(((probabilities - outcomes) ** 2).sum(axis=1) / n_counted)
 
 
 def describe_probabilities(
@@ -276,9 +278,7 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
     ranks = [int(np.ceil(c * (n_rows + 1) - 1e-9)) for c in CONFIDENCES]
     sizes = np.sort(np.append(held_out.losses, np.inf))
     constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
-    shown, widths = CONFIDENCES.index(SHOWN), np.diff(intervals[SHOWN])[:, 0]
-    # Fifths of the rows, the narrowest intervals first.
-    parts = np.array_split(np.argsort(widths, kind="stable"), min(N_PARTS_BY_WIDTH, len(widths)))
+    shown = CONFIDENCES.index(SHOWN)
     return {
         "confidence": list(CONFIDENCES),
         "interval_confidence": confidence,
@@ -287,14 +287,6 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
         "high": high.tolist(),
         "width": width,
         "constant_width": constant,
-        "by_width": [
-            {
-                "width": finite(widths[part].mean()),
-                "coverage": float(inside[SHOWN][part].mean()),
-                "n_rows": len(part),
-            }
-            for part in parts
-        ],
         "sentence": _about_width(inside[SHOWN].mean(), width[shown], constant[shown]),
     }
 

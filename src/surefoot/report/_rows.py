@@ -1,4 +1,4 @@
-"""Section "The rows": held-out rows, the least trustworthy first, with the reasons that raise each estimated error."""
+"""Section "What to check": held-out rows, the least trustworthy first, with the reasons that raise each estimate."""
 
 from datetime import datetime
 from typing import Any
@@ -47,8 +47,8 @@ OF_EITHER = {
     "truth": "the true value of the target",
     "prediction": "the prediction of the model, made without having seen the row",
     "novel": "True if the row is further from the training rows than they are from each other (out-of-distribution)",
-    "accepted": "True if the row is answered, False if a person should check it. Here the slider in “Answer or "
-    "abstain” decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such "
+    "accepted": "True if the row is answered, False if a person should check it. Here the slider "
+    "decides. In {everywhere} the risk promised in the verdict decides; without a promise there is no such "
     "column",
 }
 OF_CLASSES = {

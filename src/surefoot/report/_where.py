@@ -1,4 +1,4 @@
-"""Sections "Where it fails" (rules on columns, a map of the rows) and "Slice by slice" (groups of given columns)."""
+"""Section "Where it fails": rules on columns, groups of given columns; and a map of the rows."""
 
 from collections.abc import Mapping
 from typing import Any

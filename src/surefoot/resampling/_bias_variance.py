@@ -401,9 +401,10 @@ def boundary_bias(
     moments, above = RunningMoments(), np.zeros(len(F))
     for g in outputs:
         moments.add(g)
-        above += np.where(g == 0.5, 0.5, g > 0.5)
+        above += (1 + _side_of_half(g)) / 2
     above /= n_resamples
-    bias = np.sign(F - 0.5) * (moments.mean - 0.5)
+    side = _side_of_half(F)
+    bias = side * (moments.mean - 0.5)
     deviation = np.sqrt(moments.variance)
     certain = deviation == 0
     with np.errstate(over="ignore"):
@@ -415,9 +416,14 @@ def boundary_bias(
         variance=moments.variance,
         boundary_bias=bias,
         disagreement=disagreement,
-        observed_disagreement=np.where(F == 0.5, 0.5, np.where(F > 0.5, 1 - above, above)),
+        observed_disagreement=0.5 - side * (above - 0.5),
         error=best + disagreement * (worst - best),
     )
+
+
+def _side_of_half(probabilities: Floats) -> Floats:
+    """1 above one half, −1 below, and 0 at it; a computed half may be off in the last digits."""
+    return np.where(np.abs(probabilities - 0.5) < 1e-12, 0.0, np.sign(probabilities - 0.5))
 
 
 def _check_true_probabilities(truth: Any, X_test: Any) -> Floats:

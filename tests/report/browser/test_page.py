@@ -2,6 +2,7 @@
 
 import copy
 import html
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -31,7 +32,9 @@ def test_axe_finds_nothing_in_light_and_dark(open_page, task):
 def test_nothing_runs_off_the_screen(open_page, task):
     page = open_page(task)
     page.locator("button.open").first.click()
-    page.get_by_test_id("glossary").evaluate("one => { one.open = true; }")
+    page.locator("details.fold, .glossary").evaluate_all(
+        "all => all.forEach(one => { one.open = true; })"
+    )
     for width in (360, 768, 1440, 1600):
         page.set_viewport_size({"width": width, "height": 800})
         page.wait_for_function(  # the charts are as wide as there is room for them
@@ -49,15 +52,45 @@ def test_nothing_runs_off_the_screen(open_page, task):
 def test_paper_has_every_figure_and_no_controls(open_page, task):
     page = open_page(task, color_scheme="dark")
     page.emulate_media(media="print")
-    for name in ("search", "download", "more", "coverage"):
+    for name in ("search", "download", "more", "coverage", "glossary"):
         assert not page.get_by_test_id(name).is_visible()
     assert not page.get_by_role("navigation").is_visible()
-    for name in ("verdict", "risk", "caught", "limit", "bound", "glossary"):
+    for name in ("verdict", "risk", "caught", "limit", "bound"):
         assert page.get_by_test_id(name).is_visible()
     for chart in page.locator(".chart").all():
         assert chart.locator("svg").last.is_visible()
-        assert chart.locator("details td").first.is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(253, 252, 250)"
+
+
+@pytest.mark.parametrize("task", ["classification", REGRESSION])
+def test_paper_has_at_most_8_pages_and_splits_no_panel(open_page, task):
+    page = open_page(task)
+    assert 3 < len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) <= 8
+    # A panel that fits on a page is not split: A4 without its margins, 182 mm × 269 mm at 96 pixels an inch.
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 688, "height": 1017})
+    panels = page.locator(".panel, .figures")
+    assert panels.count() > 8
+    for panel in panels.all():
+        assert panel.evaluate("one => getComputedStyle(one).breakInside") == "avoid"
+        assert 0 < panel.bounding_box()["height"] < 1017
+
+
+def test_details_are_folded_until_a_link_points_into_them(open_html, pages):
+    page = open_html(
+        pages["classification"].replace("<footer>", '<footer><a href="#map">the map</a>')
+    )
+    folds = page.locator("details.fold")
+    assert folds.count() == 5
+    assert not folds.evaluate_all("all => all.some(one => one.open)")
+    assert not page.locator("#chart-map svg").is_visible()
+    page.get_by_role("link", name="the map").click()
+    assert folds.evaluate_all("all => all.filter(one => one.open).map(one => one.id)") == ["map"]
+    assert page.locator("#chart-map svg").bounding_box()["width"] > 600
+    page.goto(f"{page.url}#truth")
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert folds.evaluate_all("all => all.filter(one => one.open).map(one => one.id)") == ["truth"]
 
 
 def test_the_figures_are_there_without_scripts(open_page, classification_summary):
@@ -67,7 +100,7 @@ def test_the_figures_are_there_without_scripts(open_page, classification_summary
     assert classification_summary["regions"]["sentence"] in text
     for figure in classification_summary["verdict"]["figures"]:
         assert figure["value"] in text
-    assert page.locator("tbody[data-test=rows] tr").count() == 25
+    assert page.locator("tbody[data-test=rows] tr").count() == 15
     assert (
         str(classification_summary["rows"]["items"][0]["row"])
         in page.locator("tbody[data-test=rows] tr").first.inner_text()
@@ -81,8 +114,8 @@ def test_it_works_in_the_frame_of_a_notebook(open_html, pages):
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(state="attached")
     before = page.url
-    frame.get_by_role("link", name="What would help").click()
-    frame.locator("#improvements:focus").wait_for()
+    frame.get_by_role("link", name="Where it fails").click()
+    frame.locator("#fails:focus").wait_for()
     assert page.url == before
     assert frame.locator("#chart-risk svg").count() == 1
     frame.get_by_test_id("coverage").fill("0")

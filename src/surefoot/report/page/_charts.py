@@ -77,7 +77,6 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
             charts[when] = reliability_chart(probabilities[when], when)
     if intervals := summary["intervals"]:
         charts |= {"held": held_chart(intervals), "width": width_chart(intervals)}
-        charts["fifths"] = width_fifths_chart(intervals["by_width"])
     if predictions := summary["predictions"]:
         charts |= {"truth": truth_chart(predictions), "residuals": residual_chart(predictions)}
         if predictions["parts"][0]["coverage"] is not None:
@@ -260,8 +259,8 @@ def reliability_chart(bins: dict[str, Any], when: str) -> Chart:
     )
     return figure(
         f"{when.capitalize()} recalibration",
-        f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability. "
-        "On the diagonal, probabilities are calibrated.",
+        f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability, which are "
+        "equal on the diagonal.",
         diagonal() + points,
         {
             "head": ["Predicted probability", "Observed share", "95 % interval", "Rows"],
@@ -322,35 +321,6 @@ def width_chart(intervals: dict[str, Any]) -> Chart:
             "rows": [[percent(share), number(a), number(b)] for share, a, b in rows],
         },
         [{"class": f"line {name}", "label": label} for name, label in labels.items()],
-    )
-
-
-def width_fifths_chart(fifths: list[dict[str, Any]]) -> Chart:
-    """Draw the coverage of 90 % intervals, from the narrowest fifth of them to the widest."""
-    coverages = [fifth["coverage"] for fifth in fifths]
-    rows = [[number(f["width"]), percent(f["coverage"]), number(f["n_rows"])] for f in fifths]
-    points = data(
-        place=range(1, len(fifths) + 1),
-        coverage=coverages,
-        about=[f"{row[2]} rows: {row[1]} coverage" for row in rows],
-    )
-    scale = alt.Scale(domain=[max(0.0, min(0.5, *(share - 0.05 for share in coverages))), 1.0])
-    marks = alt.Chart(points).mark_point(filled=True, size=80, opacity=1, color="var(--surefoot)")
-    spec = level_at(0.9, scale) + marks.encode(
-        x=alt.X("place:O", title="fifth of the rows, narrowest first", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y(**axis("coverage", "observed coverage, 90\u00a0% promised"), scale=scale),
-        tooltip="about:N",
-    )
-    return figure(
-        "Coverage of narrow and wide intervals",
-        "The share of rows whose true value lies in their 90 % interval, "
-        "in fifths of the rows from the narrowest intervals to the widest.",
-        spec,
-        {"head": ["Mean width", "Observed coverage", "Rows"], "rows": rows},
-        [
-            {"class": "dot surefoot", "label": "observed"},
-            {"class": "line best", "label": "promised"},
-        ],
     )
 
 

@@ -24,6 +24,10 @@ async function drawCharts() {
     result.view.container().querySelector("svg").setAttribute("aria-hidden", "true"); // named by its container
     views.set(name, result.view);
   }
+  // A chart that was folded away takes its width when it is opened.
+  for (const folded of document.querySelectorAll(".fold")) {
+    folded.addEventListener("toggle", () => window.dispatchEvent(new Event("resize")));
+  }
 }
 
 function moveRules(coverage, limit) {

@@ -6,7 +6,7 @@ function detailRow(item, id) {
 }
 
 function part(title, ...children) {
-  return el("section", {}, el("h3", {}, title), ...children);
+  return el("section", {}, el("h4", {}, title), ...children);
 }
 
 function stability(item) {

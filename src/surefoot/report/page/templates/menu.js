@@ -32,10 +32,18 @@ function startMenu() {
 function followLink(event) {
   const target = document.querySelector(event.currentTarget.getAttribute("href"));
   event.preventDefault();
+  unfold(target);
   target.scrollIntoView();
-  target.focus({ preventScroll: true });
+  (target.querySelector(":scope > summary") ?? target).focus({ preventScroll: true });
+}
+
+// What a link points at is never folded away.
+function unfold(target) {
+  const folded = target?.closest("details");
+  if (folded) folded.open = true;
 }
 
 function startLinks() {
+  if (location.hash) unfold(document.getElementById(location.hash.slice(1)));
   for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", followLink);
 }

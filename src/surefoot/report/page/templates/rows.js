@@ -1,5 +1,6 @@
 // The table: filter, sort, then draw only as many rows as are asked for.
 
+const FIRST = 15;
 const STEP = 50;
 const columns = report.rows.columns;
 const state = { search: "", kind: "all", selection: null, key: "estimated_error", descending: true };
@@ -45,7 +46,7 @@ function byKey(one, other) {
   return state.descending ? -order : order;
 }
 
-function drawRows(nWanted = STEP) {
+function drawRows(nWanted = FIRST) {
   matching = matchingRows();
   nDrawn = 0;
   find("rows").replaceChildren();
@@ -98,7 +99,7 @@ function advice(item) {
 
 // The slider was moved: other rows may be listed, or the same rows with other advice.
 function moveAdvice() {
-  if (state.kind === "doubted" || state.key === "accepted") return drawRows(Math.max(STEP, nDrawn));
+  if (state.kind === "doubted" || state.key === "accepted") return drawRows(Math.max(FIRST, nDrawn));
   const drawn = find("rows").querySelectorAll("td.advice");
   for (const [i, node] of drawn.entries()) node.replaceChildren(...advice(matching[i]));
 }
