@@ -13,11 +13,11 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.checks import check_table
-from surefoot.checks._columns import code_columns, time_option
-from surefoot.checks._dependence import _rows_of_values
 
 
 def found(X, y=None, **settings):
@@ -223,14 +223,12 @@ def test_columns_whose_rows_do_not_depend_on_each_other_are_no_entities(kind):
     assert "entity" not in found(table, np.asarray(signal + 0.3 * draw.normal(size=600) > 0.5))
 
 
-@pytest.mark.parametrize("n_values", [5, 15, 400])
-def test_a_trial_has_rows_of_all_of_few_values_and_many_rows_of_some_of_many(n_values):
-    codes = np.random.default_rng(0).integers(0, n_values, 20_000)
-    rows = _rows_of_values(codes, 0)
-    counts = np.bincount(codes[rows], minlength=n_values)
-    assert len(set(rows.tolist())) == len(rows) <= 3000
-    assert len(rows) >= 2900
-    assert set(counts.tolist()) == ({3000 // n_values} if n_values < 100 else {0, 30})
+@pytest.mark.parametrize(("n_speakers", "n_rows"), [(6, 1000), (300, 20)])
+def test_entities_of_a_long_table_are_found_on_some_of_its_rows(n_speakers, n_rows):
+    X, sound, speaker = speakers(n_speakers, n_rows)
+    entity = found(pd.DataFrame(X).add_prefix("f").assign(who=speaker), sound)["entity"]
+    assert entity.columns == ("who",)
+    assert f"({n_speakers} values)" in entity.sentence
 
 
 @pytest.mark.parametrize(
@@ -248,7 +246,10 @@ def test_a_trial_has_rows_of_all_of_few_values_and_many_rows_of_some_of_many(n_v
     ],
 )
 def test_time_is_proposed_where_there_is_one(columns, option):
-    assert time_option(code_columns(pd.DataFrame(columns))) == option
+    level = np.repeat(np.random.default_rng(0).normal(size=8), 5)
+    model = make_pipeline(FunctionTransformer(lambda X: X[["x"]]), KNeighborsRegressor(1))
+    order = found(pd.DataFrame({"x": level, **columns}), level, estimator=model)["order"]
+    assert order.evidence["time_option"] == option
 
 
 def test_rows_of_persons_that_stand_together_are_noticed():
