@@ -32,7 +32,7 @@ from surefoot.report._answer import describe_answering
 from surefoot.report._checks import check_ignored, describe_checks
 from surefoot.report._classes import describe_classes
 from surefoot.report._how import describe_data, describe_how
-from surefoot.report._improvements import find_improvements, n_refits
+from surefoot.report._improvements import Alternatives, find_improvements, n_refits
 from surefoot.report._quality import (
     brier_scores,
     describe_intervals,
@@ -302,7 +302,9 @@ class ReliabilityReport(WrittenPage):
         labels, is_classification = row_labels(X), held_out.classes is not None
         checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
         answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
-        classes = probabilities = brier = predictions = intervals = None
+        alternatives = Alternatives(error_estimator, len(y), confidence)
+        models = alternatives.compare()
+        classes = probabilities = recalibrated = predictions = intervals = None
         if is_classification:
             classes = describe_classes(held_out, confidence)
             recalibrated = recalibrate(held_out, seed)
@@ -341,12 +343,15 @@ class ReliabilityReport(WrittenPage):
                 error_estimator,
                 X,
                 y,
+                alternatives,
                 groups=None if self.groups is None else np.asarray(self.groups),
-                brier=brier,
+                recalibrated=recalibrated,
                 X_unlabelled=self.X_unlabelled,
             )
         return {
-            "numbers": give_numbers(held_out, len(y), answer, probabilities, intervals),
+            "numbers": give_numbers(
+                held_out, len(y), answer, models, classes, probabilities, intervals
+            ),
             "task": "classification" if is_classification else "regression",
             "unit": held_out.unit.name,
             "target": self.target or "y",
@@ -367,6 +372,7 @@ class ReliabilityReport(WrittenPage):
                 classes=classes,
                 checks=checks,
             ),
+            "models": models,
             "checks": checks,
             "answer": answer,
             "classes": classes,
