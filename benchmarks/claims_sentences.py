@@ -255,14 +255,8 @@ def top_sizes(facts, n_rows, estimate, error):
 def expected(facts, total, made, low, high):
     """Expected and made mistakes, and Student's interval of the former by the spread of the differences."""
     spread = np.sqrt(facts.n) * np.std(facts.loss - facts.estimate, ddof=1)
-    half = student.ppf(0.975, facts.n - 1) * spread
-    mean = facts.estimate.sum()
-    return [
-        (total, mean),
-        (made, facts.loss.sum()),
-        (low, np.floor(mean - half)),
-        (high, np.ceil(mean + half)),
-    ]
+    mean, half = facts.estimate.sum(), student.ppf(0.975, facts.n - 1) * spread
+    return [(total, mean), (made, facts.loss.sum()), (low, mean - half), (high, mean + half)]
 
 
 def tenths_kept(facts, kept, n_tenths):
