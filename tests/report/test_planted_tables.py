@@ -169,7 +169,8 @@ def test_a_decision_for_a_thousand_cases(planted):
     n_answered = round(1000 * len(answered) / len(frame))
     if name == "costs":
         wrong, found = (f"a cost of about {number(each)}" for each in (lost, rest))
-        expected = f"at {wrong}; the {1000 - n_answered} with the highest estimated error go to a person, who avoids {found}."
+        left = f"the {1000 - n_answered} with the highest estimated error go to a person"
+        expected = f"at {wrong}; {left}, who avoids {found}."
     else:
         wrong, found = ("none" if each == 0 else f"about {each:.0f}" for each in (lost, rest))
         expected = (
