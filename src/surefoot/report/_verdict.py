@@ -7,7 +7,7 @@ import numpy as np
 from surefoot._words import number, percent, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._quality import SHOWN
+from surefoot.report._estimates import SHOWN
 from surefoot.report._statistics import (
     cost_by_class,
     loss_interval,
@@ -32,6 +32,7 @@ def give_verdict(
     improvements: list[Any],
     classes: dict[str, Any] | None,
     checks: dict[str, Any],
+    intervals: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections.
 
@@ -59,9 +60,15 @@ def give_verdict(
     sentences = [
         *_about_checks(checks),
         about_constant,
-        checking["sentence"],
-        _about_knowing(held_out, answer, adds),
-        _about_answering(held_out, promise, answer, is_asked),
+        *(
+            [
+                checking["sentence"],
+                _about_knowing(held_out, answer, adds),
+                _about_answering(held_out, promise, answer, is_asked),
+            ]
+            if answer["is_useful"] or intervals is None
+            else [intervals["for_verdict"]]
+        ),
         *(classes["for_verdict"] if classes else []),
         *(each["sentence"] for each in helping[:1]),
     ]

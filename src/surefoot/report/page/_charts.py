@@ -47,10 +47,21 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     """Make every chart that the summary has figures for, by name."""
     show: Show = UNITS[summary["unit"]].show
     answer, probabilities = summary["answer"], summary["probabilities"] or {}
+    estimates, mean = summary["estimates"], UNITS[summary["unit"]].mean
     charts = {
         "risk": _risk(answer, show),
         "caught": _caught(answer),
-        "errors": _error_histogram(answer, show),
+        "estimates": reliability_chart(
+            estimates["tenths"],
+            f"Observed {mean}, by estimated error",
+            f"The observed {mean} of {_name_parts(estimates['tenths']['n_rows'])}, by their mean estimated error. The "
+            "points of exact estimates are on the diagonal.",
+            ("mean estimated error", f"observed {mean}"),
+            "surefoot",
+            estimates["confidence"],
+            show,
+        ),
+        "errors": _error_histogram(estimates["histogram"], show, is_split=answer["is_useful"]),
     }
     if summary["classes"] and (curves := summary["classes"]["curves"]):
         charts["roc"] = _class_chart(
@@ -74,7 +85,15 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
         )
     for when in ("before", "after"):
         if probabilities.get(when):
-            charts[when] = reliability_chart(probabilities[when], when)
+            charts[when] = reliability_chart(
+                probabilities[when],
+                f"{when.capitalize()} recalibration",
+                f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability, "
+                "which are equal on the diagonal.",
+                ("predicted probability", "observed share"),
+                "own" if when == "before" else "surefoot",
+                probabilities["confidence"],
+            )
     if intervals := summary["intervals"]:
         charts |= {"held": held_chart(intervals), "width": width_chart(intervals)}
     if predictions := summary["predictions"]:
@@ -157,38 +176,46 @@ def _slider_chart(
     )
 
 
-def _error_histogram(answer: dict[str, Any], show: Show) -> Chart:
-    """Histogram of the estimated errors, from their quantiles: the limits at equal steps of coverage."""
-    limits = np.asarray(answer["limit"], dtype="float64")
-    ends = (min(0.0, float(limits.min())), float(limits.max()) or 1.0)
-    counts, edges = np.histogram(limits, bins=24, range=ends)
-    low, high, share = edges[:-1].tolist(), edges[1:].tolist(), (counts / len(limits)).tolist()
-    bars = alt.Chart(data(low=low, high=high, share=share)).mark_bar(binSpacing=1)
+def _error_histogram(histogram: dict[str, Any], show: Show, *, is_split: bool) -> Chart:
+    """Histogram of the estimated errors of the rows; if `is_split`, the slider divides it."""
+    edges, counts = histogram["edges"], histogram["n_rows"]
+    low, high = edges[:-1], edges[1:]
+    bars = alt.Chart(data(low=low, high=high, n_rows=counts)).mark_bar(binSpacing=1)
     answered = alt.condition(
         "datum.low < limit", alt.value("var(--surefoot)"), alt.value("var(--own)")
     )
+    domain = [edges[0], edges[-1]]
     bars = bars.encode(
-        x=alt.X(**axis("low", "estimated error of the row", show, domain=ends), bin="binned"),
+        x=alt.X(**axis("low", "estimated error of the row", show, domain=domain), bin="binned"),
         x2="high",
-        y=alt.Y(**axis("share", "share of rows")),
+        y=alt.Y(**axis("n_rows", "rows", number)),
         color=answered,
     )
-    limit = alt.param(name="limit", value=ends[1])
-    rows = zip(low, high, share, strict=True)
+    lines = zip(low, high, counts, strict=True)
     return figure(
         "Distribution of the estimated errors",
-        "The share of rows by their estimated error. Rows left of the line are answered; "
-        "rows right of it are left to a person.",
-        (bars + rule_at("limit")).add_params(limit),
+        "The number of rows by their estimated error."
+        + (
+            " Rows left of the line are answered; rows right of it are left to a person."
+            if is_split
+            else ""
+        ),
+        (bars + rule_at("limit")).add_params(alt.param(name="limit", value=edges[-1])),
         {
-            "head": ["Estimated error", "Share of rows"],
-            "rows": [[write_range(a, b, show), percent(part)] for a, b, part in rows if part],
+            "head": ["Estimated error", "Rows", "Share of rows"],
+            "rows": [
+                [write_range(a, b, show), number(n), percent(n / sum(counts))]
+                for a, b, n in lines
+                if n
+            ],
         },
         [
             {"class": "box surefoot", "label": "answered"},
             {"class": "box own", "label": "for a person"},
-        ],
-        height=130,
+        ]
+        if is_split
+        else (),
+        height=300,
     )
 
 
@@ -239,34 +266,40 @@ def _class_chart(
     )
 
 
-def reliability_chart(bins: dict[str, Any], when: str) -> Chart:
-    """Draw the observed share against the predicted probability, before or after recalibration."""
+def reliability_chart(
+    bins: dict[str, Any],
+    title: str,
+    description: str,
+    axes: tuple[str, str],
+    color: str,
+    confidence: float,
+    show: Show = percent,
+) -> Chart:
+    """Draw what was observed against what was predicted, in parts of the rows."""
     names = ("predicted", "observed", "low", "high", "n_rows")
     rows = [
-        [percent(predicted), percent(observed), write_range(low, high), number(n)]
+        [show(predicted), show(observed), write_range(low, high, show), number(n)]
         for predicted, observed, low, high, n in zip(*(bins[name] for name in names), strict=True)
     ]
     about = [
         f"{n} rows: {predicted} predicted, {observed} observed"
         for predicted, observed, _, n in rows
     ]
-    color = "own" if when == "before" else "surefoot"
+    ends = [end for name in names[:-1] for end in bins[name] if end is not None]
+    largest = 1.0 if show is percent and max(ends) > 0.5 else 1.05 * max(ends) or 1.0
     points = dots(
         data(**{name: bins[name] for name in names}, about=about),
-        axis("predicted", "predicted probability", domain=[0, 1]),
-        axis("observed", "observed share", domain=[0, 1]),
+        axis("predicted", axes[0], show, domain=[0, largest]),
+        axis("observed", axes[1], show, domain=[0, largest]),
         color,
     )
+    interval = f"{percent(confidence)} interval"
     return figure(
-        f"{when.capitalize()} recalibration",
-        f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability, which are "
-        "equal on the diagonal.",
-        diagonal() + points,
-        {
-            "head": ["Predicted probability", "Observed share", "95 % interval", "Rows"],
-            "rows": rows,
-        },
-        [{"class": f"dot {color}", "label": "observed, with its 95 % interval"}],
+        title,
+        description,
+        diagonal(0, largest) + points,
+        {"head": [*(words.capitalize() for words in axes), interval, "Rows"], "rows": rows},
+        [{"class": f"dot {color}", "label": f"observed, with its {interval}"}],
         height=300,
     )
 

@@ -61,7 +61,7 @@ def render(summary: dict[str, Any]) -> str:
         context["most_columns"] = MOST_COLUMNS
         return _assemble("watch.html", WATCH_SCRIPTS, watch_charts(summary), {}, context)
     answer = _answer(summary["answer"], unit.show)
-    rows = listed_rows(summary["rows"], summary["task"], unit.show)
+    rows = listed_rows(summary["rows"], summary["task"], unit.show, advise=answer["is_useful"])
     data = {
         "answer": {key: answer[key] for key in ("coverage", "limit", "n_answered", "texts")},
         "rows": packed(rows),
@@ -104,7 +104,8 @@ def _slider_texts(answer: dict[str, Any], i: int, show: Show) -> dict[str, str]:
         "limit": show(answer["limit"][i]),
     }
     texts |= {f"{name}_risk": show(values and values[i]) for name, values in answer["risk"].items()}
-    caught = answer["caught"].items()
+    caught, ends = answer["caught"].items(), answer["caught_interval"]
+    texts["caught_interval"] = f"{percent(ends['low'][i])} to {percent(ends['high'][i])}"
     return texts | {f"{name}_caught": percent(values and values[i]) for name, values in caught}
 
 
@@ -150,9 +151,14 @@ def tick_values(high: float) -> list[float]:
 
 
 def listed_rows(
-    rows: dict[str, Any], task: str, show: Show, budget: int = BUDGET
+    rows: dict[str, Any], task: str, show: Show, budget: int = BUDGET, *, advise: bool = True
 ) -> dict[str, Any]:
-    """Rows for the page: cells are shortened, then the last rows left out, until the bytes they take fit the budget."""
+    """Rows for the page: cells are shortened, then the last rows left out, until the bytes they take fit the budget.
+
+    Unless `advise`, no column says whether to answer a row.
+    """
+    if not advise:
+        rows = {**rows, "fields": [name for name in rows["fields"] if name != "accepted"]}
     n_items, cells = len(rows["items"]), iter(CELLS)
     digits, longest = next(cells)
     while True:
@@ -208,7 +214,7 @@ def _listed(
         ("truth", "Truth", is_number, True),
         ("own_error", "Own confidence says", True, has_own),
         ("interval", "90 % interval", True, has_interval),
-        ("accepted", "Advice", False, True),
+        ("accepted", "Advice", False, "accepted" in fields),
     ]
     for i, name in enumerate(rows["columns"]):
         values = [item["values"][i] for item in items if item["values"][i] is not None]
