@@ -12,6 +12,7 @@ from joblib import parallel_config
 EXPERIMENTS = {
     "bennett-table-1": "what sensitivity costs a nearest-neighbour classifier of texts; needs Reuters-21578",
     "bennett-table-2": "error of recalibrated nearest neighbours on five synthetic problems (tables 2 and 3)",
+    "bennett-equation-2": "the best local recalibration where the true log-odds are known (equation 2)",
     "bennett-figure-2": "stacked and striving classifiers of texts beside the SVM (figure 2); needs Reuters-21578",
     "bennett-cell": "how much staying within the Voronoi cell matters (section 5's open question)",
     "bennett-cell-text": "how much staying in the cell matters to combined text classifiers; needs Reuters-21578",

@@ -25,7 +25,7 @@ ALL_RUNS, QUICK_RUNS = 30, 2
 def run(out: Path, *, quick: bool = False) -> str:
     """Compare the ways of sampling, write `bennett-cell.csv`, and return the table as text."""
     n_runs = QUICK_RUNS if quick else ALL_RUNS
-    errors = friedman_errors(make_models, n_runs, quick=quick)
+    errors = friedman_errors(make_models, range(n_runs), quick=quick)
     table = [
         {
             "problem": problem,

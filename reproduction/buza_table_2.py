@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import KFold
 
 from reproduction.data import fetch_ucr, list_ucr
@@ -21,14 +21,25 @@ QUICK_SETS = 10
 # Nine neighbours remain of these when a tenth and then half of the series are taken away.
 LIST_LENGTH = 60
 LEVEL = 0.05
+SIZES = np.array([1, 3, 5, 7, 9])
+# k', the numbers of nearby errors to average; the paper takes five.
+ERROR_NEIGHBORS = np.arange(1, 16)
+PAPER_ERROR_NEIGHBORS = 5
+# The paper does not say which of several numbers with the lowest estimate is taken.
+RULES = ("smallest", "largest", "best overall")
+LITERAL = tuple(f"literal, {rule}" for rule in RULES)
+METHODS = ("local", *LITERAL)
 # Wins (significant) and losses (significant) at 1, 5 and 10 % and in total, of 35 sets.
 PAPER = {
     "1-NN": (("30 (20)", "34 (29)", "34 (31)", "98 (80)"), ("5 (1)", "1 (0)", "1 (0)", "7 (1)")),
     "k-NN": (("30 (15)", "30 (9)", "28 (14)", "88 (38)"), ("5 (1)", "5 (1)", "7 (1)", "17 (3)")),
 }
+# Cells behind each of these counts.
+PAPER_CELLS = (35, 35, 35, 105)
 NOTE = (
     "sets, the paper 35; significant ones (paired t-test at 0.05) in brackets; equal accuracies count as neither. "
-    "literal: the paper's rule as written; k-NN: the best k on a held-out part."
+    "literal: the paper's method as written; of several k with the lowest estimate the smallest, the largest, or that "
+    "with the lowest error on the held-out part. k-NN: the best k on a held-out part."
 )
 
 
@@ -39,6 +50,7 @@ class Cell:
     name: str
     noise: float
     accuracies: dict[str, Floats]
+    literal: "LiteralScores | None" = None
 
     def gain(self, method: str, baseline: str) -> float:
         """Mean difference in accuracy, rounded so that equal means are equal."""
@@ -73,11 +85,22 @@ def run(out: Path, *, quick: bool = False) -> str:
         for fold in range(10)
     ]
     write_table(out / "buza-table-2-folds.csv", folds, ".6f")
-    rows = table_rows(cells)
-    write_table(
-        out / "buza-table-2.csv", [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    tables = table_rows(cells), distance_rows(cells), error_neighbor_rows(cells)
+    for rows, suffix in zip(tables, ("", "-distances", "-error-neighbors"), strict=True):
+        path = out / f"buza-table-2{suffix}.csv"
+        write_table(path, [dict(zip(rows[0], row, strict=True)) for row in rows[1:]])
+    counts, distances, by_error_neighbors = map(text_table, tables)
+    return "\n".join(
+        [
+            f"{counts}\n\n{len(pooled)} {NOTE}",
+            "\nOur share of wins or losses minus the paper's, in standard errors of the difference",
+            f"{distances}\n",
+            "Number k' of nearby errors, literal method, p > 0: squared error of the estimated likelihoods,",
+            "mean accuracy relative to k' = 5 in points, and cells won against k-NN-DTW, by the rule for ties",
+            by_error_neighbors,
+            sensitivity_text(cells),
+        ]
     )
-    return f"{text_table(rows)}\n\n{len(pooled)} {NOTE}"
 
 
 def pooled_sets(*, quick: bool) -> dict[str, tuple[Floats, Ints]]:
@@ -164,35 +187,99 @@ class StoredNeighbors(BaseEstimator):
 
 
 def methods(lists: StoredLists, fold: int) -> dict[str, Any]:
-    """The two baselines, the local choice, and the local choice by the paper's own rule."""
+    """The two baselines and the local choice; `literal_scores` adds the paper's own method."""
     search = StoredNeighbors(lists)
-    plain = LocalKNeighborsDTWClassifier(
-        cv=HoldoutSplit(4 / 9, random_state=fold),
-        label_trust=np.inf,
-        weights="uniform",
-        tie_break="smallest",
-        neighbors=search,
-    )
     return {
         "1-NN": KNeighborsDTWClassifier(1, neighbors=search),
         # Infinite shrinkage leaves one error a k, and so the same k for every series.
-        "k-NN": clone(plain).set_params(shrinkage=np.inf),
+        "k-NN": LocalKNeighborsDTWClassifier(
+            cv=HoldoutSplit(4 / 9, random_state=fold),
+            shrinkage=np.inf,
+            label_trust=np.inf,
+            weights="uniform",
+            tie_break="smallest",
+            neighbors=search,
+        ),
         "local": LocalKNeighborsDTWClassifier(neighbors=search),
-        "literal": clone(plain).set_params(shrinkage=0),
     }
+
+
+@dataclass(frozen=True)
+class LiteralScores:
+    """Scores of the paper's method as written, for each k'."""
+
+    accuracies: Floats  # (folds, rules, k'); one fold has no first axis
+    losses: Floats  # (folds, k'): mean squared error of the estimated likelihoods of an error
+    fixed: Floats  # (folds, sizes): accuracy with the same k for every series
+
+
+def literal_scores(indices: Ints, codes: Ints, train: Ints, test: Ints, fold: int) -> LiteralScores:
+    """Scores of one fold, from neighbour lists of all series and their classes, for every rule and k' at once.
+
+    `LocalKNeighborsDTWClassifier(cv=HoldoutSplit(4 / 9), shrinkage=0, label_trust=np.inf, weights="uniform")` does the
+    same for one k': with `tie_break="smallest"` or "largest", and for the best overall with a shrinkage of 1e-6.
+    """
+    [(first, second)] = HoldoutSplit(4 / 9, random_state=fold).split(train[:, None], codes[train])
+    first, second = train[first], train[second]
+    votes = majority(nearest_among(indices[second], first, int(SIZES[-1])), codes)
+    wrong = np.zeros((len(codes), len(SIZES)))
+    wrong[second] = votes != codes[second, None]
+    nearby = nearest_among(indices[test], second, int(ERROR_NEIGHBORS[-1]))
+    known = nearby >= 0
+    sums = (wrong[nearby] * known[:, :, None]).cumsum(axis=1)
+    estimates = sums / known.cumsum(axis=1)[:, :, None]
+    overall = 1e-6 * wrong[second].mean(axis=0)
+    rounded = estimates.round(12)
+    chosen = (
+        rounded.argmin(axis=2),
+        len(SIZES) - 1 - rounded[:, :, ::-1].argmin(axis=2),
+        (rounded + overall).argmin(axis=2),
+    )
+    right = (
+        majority(nearest_among(indices[test], train, int(SIZES[-1])), codes) == codes[test, None]
+    )
+    return LiteralScores(
+        np.array([np.take_along_axis(right, choice, axis=1).mean(axis=0) for choice in chosen]),
+        ((estimates - ~right[:, None]) ** 2).mean(axis=(0, 2)),
+        right.mean(axis=0),
+    )
+
+
+def nearest_among(indices: Ints, allowed: Ints, count: int) -> Ints:
+    """First entries of each list that are allowed; -1 where a list has fewer."""
+    is_allowed = np.isin(indices, allowed)
+    front = np.argsort(~is_allowed, axis=1, kind="stable")[:, :count]
+    near = np.take_along_axis(indices, front, axis=1)
+    return np.where(np.take_along_axis(is_allowed, front, axis=1), near, -1)
+
+
+def majority(near: Ints, codes: Ints) -> Ints:
+    """Most frequent class among the first k neighbours for every k, shape (rows, sizes)."""
+    votes = (codes[near][:, :, None] == np.arange(codes.max() + 1)) & (near >= 0)[:, :, None]
+    return votes.cumsum(axis=1)[:, SIZES - 1].argmax(axis=2)
 
 
 def evaluate(name: str, lists: StoredLists, y: Ints, noise: float) -> Cell:
     """Accuracy of every method in each of ten folds."""
     labels = infect_hubs(y, lists.indices, noise)
+    codes = np.unique(labels, return_inverse=True)[1]
     rows = np.arange(len(labels))[:, None]
     accuracies: dict[str, list[float]] = {}
+    literal = []
     splits = KFold(10, shuffle=True, random_state=0).split(rows)
     for fold, (train, test) in enumerate(splits):
         for method, model in methods(lists, fold).items():
             score = model.fit(rows[train], labels[train]).score(rows[test], labels[test])
             accuracies.setdefault(method, []).append(score)
-    return Cell(name, noise, {method: np.array(all_) for method, all_ in accuracies.items()})
+        literal.append(literal_scores(lists.indices, codes, train, test, fold))
+    stacked = LiteralScores(
+        np.array([each.accuracies for each in literal]),
+        np.array([each.losses for each in literal]),
+        np.array([each.fixed for each in literal]),
+    )
+    by_method = {method: np.array(all_) for method, all_ in accuracies.items()}
+    by_rule = stacked.accuracies[:, :, ERROR_NEIGHBORS == PAPER_ERROR_NEIGHBORS][:, :, 0]
+    return Cell(name, noise, by_method | dict(zip(LITERAL, by_rule.T, strict=True)), stacked)
 
 
 def count(cells: list[Cell], method: str, baseline: str, sign: int) -> str:
@@ -208,12 +295,68 @@ def table_rows(cells: list[Cell]) -> list[list[str]]:
     rows = [["", "p = 0 %", "p = 1 %", "p = 5 %", "p = 10 %", "total, p > 0"]]
     for baseline, paper in PAPER.items():
         for sign, verb, published in ((1, "wins", paper[0]), (-1, "losses", paper[1])):
-            for method in ("local", "literal"):
+            for method in METHODS:
                 counts = [count(group, method, baseline, sign) for group in groups]
                 rows.append([f"{method}: {verb} against {baseline}-DTW", *counts])
             rows.append([f"paper: {verb} against {baseline}-DTW", "", *published])
-        for method in ("local", "literal"):
+        for method in METHODS:
             gains = [np.mean([cell.gain(method, baseline) for cell in group]) for group in groups]
             points = [f"{100 * gain:+.2f}" for gain in gains]
             rows.append([f"{method}: mean gain on {baseline}-DTW, points", *points])
     return rows
+
+
+def distance_rows(cells: list[Cell]) -> list[list[str]]:
+    """Our shares of cells won and lost minus the paper's, in standard errors, at each level of noise and in total."""
+    noisy = [cell for cell in cells if cell.noise > 0]
+    groups = [[cell for cell in cells if cell.noise == noise] for noise in NOISE[1:]] + [noisy]
+    rows = [["", "p = 1 %", "p = 5 %", "p = 10 %", "total, p > 0"]]
+    for baseline, paper in PAPER.items():
+        for sign, verb, published in ((1, "wins", paper[0]), (-1, "losses", paper[1])):
+            for method in METHODS:
+                numbers = []
+                for group, theirs, of in zip(groups, published, PAPER_CELLS, strict=True):
+                    ours = sum(np.sign(cell.gain(method, baseline)) == sign for cell in group)
+                    gap = difference_in_errors(ours, len(group), int(theirs.split()[0]), of)
+                    numbers.append(f"{gap:+.1f}")
+                rows.append([f"{method}: {verb} against {baseline}-DTW", *numbers])
+    return rows
+
+
+def difference_in_errors(ours: int, of_ours: int, theirs: int, of_theirs: int) -> float:
+    """Difference of two shares in standard errors (two independent proportions, pooled); 0 if both are 0 or 1."""
+    pooled = (ours + theirs) / (of_ours + of_theirs)
+    error = np.sqrt(pooled * (1 - pooled) * (1 / of_ours + 1 / of_theirs))
+    return float((ours / of_ours - theirs / of_theirs) / error) if error > 0 else 0.0
+
+
+def error_neighbor_rows(cells: list[Cell]) -> list[list[str]]:
+    """Loss of the estimates, gain over k' = 5 and cells won, by k'."""
+    scores = [cell for cell in cells if cell.noise > 0 and cell.literal]
+    losses = np.mean([cell.literal.losses.mean(axis=0) for cell in scores], axis=0)  # type: ignore[union-attr]
+    accuracies = np.array([cell.literal.accuracies.mean(axis=0) for cell in scores])  # type: ignore[union-attr]
+    baseline = np.array([cell.accuracies["k-NN"].mean() for cell in scores])
+    won = (accuracies - baseline[:, None, None]).round(12) > 0
+    rows = [["k'", "loss", *(f"{rule}: {what}" for rule in RULES for what in ("points", "won"))]]
+    for place, number in enumerate(ERROR_NEIGHBORS):
+        gains = 100 * (accuracies[:, :, place] - accuracies[:, :, PAPER_ERROR_NEIGHBORS - 1])
+        pairs = zip(gains.mean(axis=0), won[:, :, place].sum(axis=0), strict=True)
+        cells_of_rules = [text for gain, wins in pairs for text in (f"{gain:+.2f}", str(wins))]
+        rows.append([str(number), f"{losses[place]:.4f}", *cells_of_rules])
+    return rows
+
+
+def sensitivity_text(cells: list[Cell]) -> str:
+    """How much accuracy depends on k, the same for all series, and on k' of the literal method."""
+    scores = [cell.literal for cell in cells if cell.noise > 0 and cell.literal]
+    by_size = np.mean([np.ptp(each.fixed.mean(axis=0)) for each in scores])
+    ranges = np.mean([np.ptp(each.accuracies.mean(axis=0), axis=1) for each in scores], axis=0)
+    odd = [np.ptp(each.accuracies.mean(axis=0)[:, SIZES - 1], axis=1) for each in scores]
+    wide, narrow = (
+        ", ".join(f"{100 * value:.2f} ({rule})" for value, rule in zip(values, RULES, strict=True))
+        for values in (ranges, np.mean(odd, axis=0))
+    )
+    return (
+        f"Best minus worst accuracy in points, mean over the cells: {100 * by_size:.2f} over k = 1, 3, 5, 7, 9 for all "
+        f"series alike;\n{narrow} over k' = 1, 3, 5, 7, 9; {wide} over k' = 1 to 15"
+    )

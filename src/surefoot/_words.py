@@ -7,6 +7,9 @@ from typing import Any
 
 NONE = "–"
 
+# A change to this many times of what it was, or more, is given as a factor, not in percent.
+LARGE_FACTOR = 3
+
 
 def listed(names: Iterable[object], most: int = 8) -> str:
     """List of names for a sentence: "'a', 'b' and 3 more"."""
@@ -80,20 +83,24 @@ def number(value: float | None) -> str:
     return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
 
 
-def change_words(
-    change: tuple[float, float, float], confidence: float, less: str, more: str
-) -> str:
-    """Size of a change and its interval; a positive change takes something away.
+def change_words(change: tuple[float, float, float], less: str, more: str, times: str) -> str:
+    """Size of a change and its interval; a positive change takes something away, from three times on it is a factor.
 
     Examples
     --------
-    >>> change_words((0.12, 0.03, 0.2), 0.9, "fewer mistakes", "more mistakes")
-    '12 % fewer mistakes (90 % interval: 3 % to 20 %)'
+    >>> change_words((0.12, 0.03, 0.2), "fewer mistakes", "more mistakes", "times as many mistakes")
+    '12 % fewer mistakes (3 % to 20 %)'
+    >>> change_words((-4, -5.5, -2.5), "fewer mistakes", "more mistakes", "times as many mistakes")
+    '5 times as many mistakes (3.5 to 6.5 times)'
     """
     sign, word = (1, less) if change[0] >= 0 else (-1, more)
     value, low, high = (sign * each for each in change)
-    ends = f"{percent(min(low, high))} to {percent(max(low, high))}"
-    return f"{percent(value)} {word} ({percent(confidence)} interval: {ends})"
+    low, high = min(low, high), max(low, high)
+    if 1 - change[0] >= LARGE_FACTOR:
+        return (
+            f"{number(1 + value)} {times} ({number(max(1 + low, 0.0))} to {number(1 + high)} times)"
+        )
+    return f"{percent(value)} {word} ({percent(low)} to {percent(high)})"
 
 
 def p_value_words(p_value: float) -> str:
@@ -153,6 +160,7 @@ class LossUnit:
     nothing: str
     less: str
     more: str
+    times: str
     limit: str
     class_limit: str
     short_limit: str
@@ -212,6 +220,7 @@ UNITS = {
         nothing="It made no mistake on {} held-out rows",
         less="fewer mistakes",
         more="more mistakes",
+        times="times as many mistakes",
         limit="at most {} of its answers are wrong",
         class_limit="at most {} of the answered rows that are “{}” are wrong",
         short_limit="at most {} wrong",
@@ -230,6 +239,7 @@ UNITS = {
         nothing="Its answers cost nothing on {} held-out rows",
         less="less cost",
         more="more cost",
+        times="times the cost",
         limit="its answers cost at most {} on average",
         class_limit="the answered rows that are “{1}” cost at most {0} on average",
         short_limit="mean cost at most {}",
@@ -247,6 +257,7 @@ UNITS = {
         nothing="It made no mistake on {} held-out rows",
         less="less error",
         more="more error",
+        times="times the error",
         limit="its answers are off by at most {} on average",
         class_limit="",
         short_limit="mean error at most {}",

@@ -26,7 +26,7 @@ def records(chart):
 
 
 def test_there_is_a_chart_for_every_section(charts):
-    shared = {"risk", "caught", "errors", "map"}
+    shared = {"risk", "caught", "estimates", "errors", "map"}
     assert set(charts["classification"]) == shared | {"before", "after", "roc", "precision_recall"}
     assert set(charts["regression"]) == shared | {
         *("held", "width", "truth", "residuals", "tenths")
@@ -66,9 +66,10 @@ def test_the_curve_of_what_is_met_starts_with_nothing_checked(charts, classifica
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_the_bars_of_estimated_errors_hold_all_rows(charts, task):
-    bars = [record for record in records(charts[task]["errors"]) if "share" in record]
-    assert sum(bar["share"] for bar in bars) == pytest.approx(1)
+def test_the_bars_of_estimated_errors_hold_all_rows(charts, request, task):
+    bars = [record for record in records(charts[task]["errors"]) if "n_rows" in record]
+    n_rows = request.getfixturevalue(f"{task}_summary")["answer"]["n_rows"]
+    assert sum(bar["n_rows"] for bar in bars) == n_rows
     assert all(one["high"] == other["low"] for one, other in pairwise(bars))
 
 

@@ -27,7 +27,8 @@ AVERAGING, ROWS, LABELS = (
     "More rows",
     "Labels for the most doubtful rows",
 )
-KEYS = {"name", "verdict", "gain", "low", "high", "of", "at_full_size", "sentence", "rows"}
+FLIPPING = "The other class where it is better"
+KEYS = {"name", "verdict", "gain", "low", "high", "than", "at_full_size", "sentence", "rows"}
 
 
 def cards(estimator, X, y, **settings):
@@ -50,7 +51,9 @@ def test_a_line_through_a_circle_needs_another_model_and_not_more_rows():
     assert by_name[SWAP]["verdict"] == "helps"
     assert by_name[SWAP]["gain"] > 0.6  # trees separate a circle, but for rows at its border
     assert by_name[SWAP]["sentence"].startswith("A forest in its place would make ")
-    assert by_name[ROWS]["verdict"] == by_name[AVERAGING]["verdict"] == "would not help"
+    assert by_name[ROWS]["verdict"] == "would not help"
+    assert by_name[AVERAGING]["than"] == "a forest"
+    assert by_name[AVERAGING]["verdict"] != "helps"
     assert by_name[SELECTION]["gain"] < by_name[SWAP]["gain"]  # trees alone do most of it
     assert by_name[SWAP]["sentence"] in summary["verdict"]["sentences"]
 
@@ -63,7 +66,7 @@ def test_the_gain_of_another_model_is_that_of_its_held_out_predictions():
     own = cross_val_predict(LogisticRegression(), X, y, cv=splitter) != y
     held_out = report._fitted[1]
     others = np.column_stack(
-        [opinion != y for opinion in (held_out.opinions["trees"], held_out.opinions["boosting"])]
+        [held_out.opinions[name].argmax(axis=1) != y for name in ("trees", "boosting")]
     )
     wrong = 0
     for split in range(4):  # the one with fewer mistakes in the other folds
@@ -121,23 +124,28 @@ def test_true_probabilities_gain_nothing_by_recalibration():
     assert by_name[PROBABILITIES]["verdict"] == "would not help"
 
 
-def test_noise_copied_by_a_neighbor_is_averaged_away():
+def test_what_is_worse_than_a_constant_does_not_help():
     draw = np.random.default_rng(0)
     X, y = draw.uniform(size=(500, 2)), draw.normal(size=500)
-    by_name, _ = cards(KNeighborsRegressor(1), X, y)
+    by_name, summary = cards(KNeighborsRegressor(1), X, y)
     # Of 2σ², the copied σ² remains for 1/2 + 1/18: the model of all rows and one half agree, the other half does not.
-    assert by_name[AVERAGING]["verdict"] == "helps"
-    assert by_name[AVERAGING]["gain"] == pytest.approx(1 - np.sqrt(14 / 18), abs=0.08)
-    assert by_name[CORRECTION]["verdict"] == by_name[SWAP]["verdict"] == "helps"
+    # That is less than the model's error, and more than that of the median.
+    expected = 1 - np.sqrt(2 * 14 / 18)
+    assert by_name[AVERAGING]["gain"] == pytest.approx(expected, abs=0.08)
+    assert by_name[SWAP]["than"] == "always predicting the median"
+    assert by_name[AVERAGING]["than"] != "this model"
+    assert "helps" not in {card["verdict"] for card in by_name.values()}
+    assert any("worse than always predicting" in each for each in summary["verdict"]["sentences"])
 
 
-def test_a_line_through_a_wave_is_corrected():
+def test_a_line_through_a_wave_is_replaced_rather_than_corrected():
     draw = np.random.default_rng(0)
     X = draw.uniform(-1, 1, size=(200, 1))
     y = np.sin(6 * X[:, 0])
     by_name, _ = cards(LinearRegression(), X, y, X_unlabelled=X[:30])
-    assert by_name[CORRECTION]["verdict"] == "helps"
-    assert by_name[CORRECTION]["gain"] > 0.7
+    assert by_name[SWAP]["verdict"] == "helps"
+    assert by_name[CORRECTION]["than"] == "a forest"  # which needs no correction
+    assert by_name[CORRECTION]["verdict"] != "helps"
     assert len(set(by_name[LABELS]["rows"])) == 10
     assert max(by_name[LABELS]["rows"]) < 30
 
@@ -232,9 +240,9 @@ def test_a_model_that_makes_no_mistake_cannot_gain():
     X = np.repeat([[0.0], [10.0]], 50, axis=0) + np.random.default_rng(0).normal(size=(100, 1))
     by_name, summary = cards(LogisticRegression(), X, np.repeat(["a", "b"], 50))
     assert {card["verdict"] for card in by_name.values()} <= {"cannot tell", "would not help"}
-    assert by_name[SWAP]["sentence"] == (
-        "It made no mistake on 100 rows, so that none can be better."
-    )
+    assert {card["sentence"] for card in by_name.values()} == {
+        "It made no mistake on 100 held-out rows: there is nothing to gain."
+    }
     assert not any("would make" in sentence for sentence in summary["verdict"]["sentences"])
 
 

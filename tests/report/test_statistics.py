@@ -9,12 +9,12 @@ from surefoot.report._statistics import difference_interval, relative_gain
 
 
 def rows(n_rows):
-    return {"units": np.arange(n_rows), "fits": np.arange(n_rows) % 5}
+    return {"units": np.arange(n_rows), "fits": np.arange(n_rows) % 5, "confidence": 0.9}
 
 
 def test_by_hand():
     before, after = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0])
-    gain = relative_gain(before, after, units=np.arange(3), fits=np.zeros(3))
+    gain = relative_gain(before, after, units=np.arange(3), fits=np.zeros(3), confidence=0.9)
     # Half of the loss is gone. Influences (2 − 1.5, 0 − 0.5, 1 − 1) / 2 have the variance 0.0625, t with two
     # degrees of freedom is 2.92 at 90 %, and the variance counts twice: 2.92 · √(2 · 0.0625 / 3).
     reach = 2.91999 * np.sqrt(2 * 0.0625 / 3)
@@ -54,7 +54,7 @@ def test_rows_of_a_group_are_not_independent():
         change = np.repeat(draw.normal(size=30), 10)
         return 5.0 + change, np.full(300, 5.0)
 
-    misses = outside(draw_losses, units=groups, fits=np.zeros(300))
+    misses = outside(draw_losses, units=groups, fits=np.zeros(300), confidence=0.9)
     assert binomtest(misses, 600, 0.1, alternative="greater").pvalue > 0.01
     assert outside(draw_losses, **rows(300)) > 180  # as if there were ten times as many
 
@@ -66,7 +66,7 @@ def test_other_fits_teach_otherwise():
         change = np.repeat(draw.normal(size=5), 40)
         return 9.0 + change + draw.normal(size=200), np.full(200, 9.0)
 
-    misses = outside(draw_losses, units=np.arange(200), fits=fits)
+    misses = outside(draw_losses, units=np.arange(200), fits=fits, confidence=0.9)
     assert binomtest(misses, 600, 0.1, alternative="greater").pvalue > 0.01
 
 
@@ -90,8 +90,20 @@ def test_verdicts(ends, verdict):
 
 
 def test_a_loss_is_more_of_it_with_its_interval_flipped():
-    words = change_words((-0.12, -0.3, 0.04), 0.9, "fewer mistakes", "more mistakes")
-    assert words == "12 % more mistakes (90 % interval: −4 % to 30 %)"
+    words = change_words((-0.12, -0.3, 0.04), "fewer mistakes", "more mistakes", "times as many")
+    assert words == "12 % more mistakes (−4 % to 30 %)"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ((-1.9, -2.5, -1.0), "190 % more (100 % to 250 %)"),
+        ((-2.0, -2.5, -1.0), "3 times as much (2 to 3.5 times)"),
+        ((-485.988, -900, 0.5), "487 times as much (0.5 to 901 times)"),
+    ],
+)
+def test_from_three_times_on_it_is_a_factor(change, words):
+    assert change_words(change, "less", "more", "times as much") == words
 
 
 @pytest.mark.parametrize("in_group", [1, 10])

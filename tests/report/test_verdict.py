@@ -65,9 +65,9 @@ def test_every_figure_of_the_verdict_is_that_of_its_section(summary):
     for section in (summary["improvements"], [summary["classes"] or {}]):
         for part in section:
             known |= set(figures_in(str(part.get("sentence", ""))))
-    for sentence in (summary["classes"] or {"for_verdict": []})["for_verdict"]:
-        known |= set(figures_in(sentence))  # held against scikit-learn in test_class_by_class
     texts = [verdict["headline"], *verdict["sentences"]]
+    # The decision and the headline on a rare class are recomputed in test_planted_tables.
+    texts = [each for each in texts if "1,000 such cases" not in each and "Finds" not in each]
     written = {figure.rstrip(".,") for text in texts for figure in figures_in(text)}
     assert written
     assert written <= {figure.rstrip(".,") for figure in known}
@@ -80,7 +80,7 @@ def test_the_three_figures_are_those_of_the_numbers_for_programs(summary):
     assert good["value"] == show(1 - numbers["error"] if share else numbers["error"])
     ends = [numbers["error_low"], numbers["error_high"]]
     ends = [1 - end for end in reversed(ends)] if share else ends
-    assert good["about"].startswith(f"{show(ends[0])} to {show(ends[1])}, ")
+    assert good["about"].startswith(f"{show(ends[0])} to {show(ends[1])}; ")
     at = summary["answer"]["coverage"].index(0.9)
     assert caught["value"] == percent(summary["answer"]["caught"]["surefoot"][at])
     expected = "–" if numbers["coverage"] is None else percent(numbers["coverage"])
@@ -103,7 +103,9 @@ def test_a_gain_in_the_verdict_is_the_largest_of_those_that_help(summary):
         if card["gain"] is not None:
             assert card["low"] <= card["gain"] <= card["high"] <= 1
             is_gain = card["low"] > 0 and card["gain"] >= 0.02
-            assert (card["verdict"] == "helps") == is_gain
+            assert (card["verdict"] == "helps") == (
+                is_gain and "never predicts" not in card["sentence"]
+            )
 
 
 def sentences(estimator, X, y, **settings):

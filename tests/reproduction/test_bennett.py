@@ -48,7 +48,8 @@ def test_what_is_timed_are_the_same_neighbours_and_columns_for_all_texts():
 def test_table_2_in_small(tmp_path):
     text = bennett_table_2.run(tmp_path, quick=True)
     table = pd.read_csv(tmp_path / "bennett-table-2.csv")
-    assert len(table) == 5 * 5 + 4 * 5
+    assert len(table) == 5 * 5 + 4 * 5 + 8 * 5
+    assert table.first_run.unique().tolist() == [0, 100]
     error = {(row.method, row.problem): row.mean_error for row in table.itertuples()}
     assert error[SENSITIVITY, 1] < error[KNN, 1]
     assert error[SENSITIVITY, 4] < 0.5 * error[KNN, 4]

@@ -4,16 +4,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
+from sklearn.model_selection import KFold
 
 from reproduction.buza_table_2 import (
+    LITERAL,
+    RULES,
     Cell,
     StoredNeighbors,
     count,
+    difference_in_errors,
+    evaluate,
+    literal_scores,
     run,
     stored_lists,
 )
 from surefoot.datasets import make_synthetic_control
 from surefoot.neighborhoods import DTWNeighbors
+from surefoot.resampling import HoldoutSplit
+from surefoot.time_series import LocalKNeighborsDTWClassifier
 
 
 def write_set(home, name, n_series, seed):
@@ -99,3 +107,49 @@ def test_lists_of_other_series_are_not_believed(tmp_path, series):
 
     expected = DTWNeighbors(5).fit(series).kneighbors(return_distance=False)
     np.testing.assert_array_equal(lists.indices, expected)
+
+
+PAPER = {"shrinkage": 0, "label_trust": np.inf, "weights": "uniform", "tie_break": "smallest"}
+BY_RULE = dict(zip(RULES, ({}, {"tie_break": "largest"}, {"shrinkage": 1e-6}), strict=True))
+
+
+@pytest.mark.parametrize("error_neighbors", [1, 5, 6])
+def test_the_literal_method_is_the_librarys_with_each_rule_for_ties(tmp_path, error_neighbors):
+    X, y = make_synthetic_control(120, random_state=0)
+    X = X[:, ::4] + np.random.default_rng(1).normal(scale=8, size=(120, 15))
+    codes = np.unique(y, return_inverse=True)[1]
+    lists = stored_lists(X, tmp_path / "lists.npz", 119)
+    train, test = np.arange(0, 80), np.arange(80, 120)
+
+    scores = literal_scores(lists.indices, codes, train, test, fold=3)
+
+    for row, settings in zip(scores.accuracies, BY_RULE.values(), strict=True):
+        model = LocalKNeighborsDTWClassifier(
+            error_neighbors=error_neighbors,
+            cv=HoldoutSplit(4 / 9, random_state=3),
+            **{**PAPER, **settings},
+        )
+        expected = model.fit(X[train], codes[train]).score(X[test], codes[test])
+        assert row[error_neighbors - 1] == pytest.approx(expected)
+    # Ties are so frequent that the rules differ.
+    assert len(set(scores.accuracies[:, 4])) > 1
+
+
+def test_a_cell_holds_the_literal_method_with_five_errors(tmp_path):
+    X, y = make_synthetic_control(110, random_state=0)
+    lists = stored_lists(X[:, ::4].copy(), tmp_path / "lists.npz", 60)
+    codes = np.unique(y, return_inverse=True)[1]
+
+    cell = evaluate("A", lists, codes, 0.0)
+
+    splits = list(KFold(10, shuffle=True, random_state=0).split(X))
+    for fold in (0, 9):
+        scores = literal_scores(lists.indices, codes, *splits[fold], fold)
+        for rule, name in enumerate(LITERAL):
+            assert cell.accuracies[name][fold] == scores.accuracies[rule, 4]
+
+
+def test_shares_are_compared_in_standard_errors_by_hand():
+    # 0.9 of 100 against 0.8 of 100: 0.1 / sqrt(0.85 · 0.15 · 2 / 100)
+    assert difference_in_errors(90, 100, 80, 100) == pytest.approx(0.1 / np.sqrt(0.00255))
+    assert difference_in_errors(35, 35, 31, 31) == 0

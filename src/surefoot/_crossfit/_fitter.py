@@ -32,7 +32,7 @@ class HeldOutOutputs(NamedTuple):
 
     `rows` are positions in the training table, ascending: each once if the folds are a partition, else
     as often as it was held out. `splits` (number of the split that held the row out), `scores` (log-odds-like,
-    of the model), `columns` (by indicator name), `answers` (of the model, by method) and `opinions` (predictions of
+    of the model), `columns` (by indicator name), `answers` (of the model, by method) and `opinions` (outputs of
     other models, by name) are aligned with them.
     """
 
@@ -175,7 +175,7 @@ class CrossFitter:
         methods : sequence of str, default=()
             Methods of the model whose outputs are returned as `answers`.
         opinions : bool, default=False
-            Whether the predictions of the other models in `SecondOpinion` are returned too.
+            Whether the outputs of the other models in `SecondOpinion` are returned too.
         inner : collection of str, default=None
             Indicators whose columns are also computed for the rows of each fold's model, held out once more.
         deploy_all : bool, default=False

@@ -16,7 +16,7 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 class PanelOutput(NamedTuple):
     """Scores of the model, columns by indicator name, further outputs of the model by method (`answers`).
 
-    `opinions` are the predictions of the other models that `SecondOpinion` fitted, by name.
+    `opinions` are the outputs of the other models that `SecondOpinion` fitted, by name.
     """
 
     scores: Floats
@@ -70,7 +70,7 @@ class Panel:
         methods : sequence of {"predict", "predict_proba"}, default=()
             Methods of the model whose outputs are returned as `answers`, as far as it has them.
         opinions : bool, default=False
-            Whether the predictions of the other models in `SecondOpinion` are returned too.
+            Whether the outputs of the other models in `SecondOpinion` are returned too.
         """
         names = self.indicators if names is None else names
 
@@ -84,8 +84,8 @@ class Panel:
                 in_this_space = index is near.index or not chosen
                 around = near if in_this_space else Neighborhood(index, near.table, near)
                 for name in chosen:
-                    columns[name], predictions = self.indicators[name].columns_and_opinions(around)
-                    others |= predictions
+                    columns[name], outputs = self.indicators[name].columns_and_opinions(around)
+                    others |= outputs
             in_order = {name: columns[name] for name in self.indicators if name in columns}
             return PanelOutput(near.scores, in_order, answers, others if opinions else {})
 

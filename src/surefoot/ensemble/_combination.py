@@ -52,10 +52,12 @@ def combine_all(
     threshold: str | float,
     units: NDArray[Any] | None,
     sample_weight: Floats | None,
+    seed: int,
 ) -> list[Combination]:
     """Default metaclassifiers of all topics: they start from the best model's score, and share what they learn.
 
     `columns` has shape (n_rows, n_topics, n_columns), of which the first `n_scores` are scores of base models.
+    `seed` is that of the folds.
     """
     counts = [_count_units(columns[:, t], truth[:, t], units) for t in range(truth.shape[1])]
     learned = np.flatnonzero(np.array(counts) >= 2)
@@ -67,7 +69,7 @@ def combine_all(
     n_scores = n_scores or columns.shape[2]
     own = best_score(few[:, :, :n_scores], targets, weight, one_topic_each=one_topic_each)
     meta = SteppedLogistic(own, steps_of(n_scores, columns.shape[2], len(learned)))
-    folds = list(learner_folds(len(truth), units, 0))
+    folds = list(learner_folds(len(truth), units, seed))
     meta.fit(few, targets, folds, weight=weight, units=units)
     for place, topic in enumerate(learned):
         held_out = meta.held_out_[:, place]
@@ -146,6 +148,7 @@ def combine(
     threshold: str | float,
     units: NDArray[Any] | None,
     sample_weight: Floats | None,
+    seed: int,
 ) -> Combination:
     """Fit a metaclassifier on the columns of held-out rows, unless there are too few rows for folds."""
     if _count_units(columns, truth, units) < 2:
@@ -154,7 +157,7 @@ def combine(
     table = beside(columns, passed)[known]
     weight = None if sample_weight is None else sample_weight[known]
     final = default_final(table) if final_estimator is None else final_estimator
-    cross = CrossFitter([], final, cv=FOLDS).fit(
+    cross = CrossFitter([], final, cv=FOLDS, random_state=seed).fit(
         table,
         truth[known],
         groups=None if units is None else units[known],

@@ -91,7 +91,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         error 0 stays, unless another saves more than its standard error. With more than two classes in a
         one-dimensional `y` the highest score wins, and there is no threshold.
     random_state : int, RandomState or None, default=None
-        Seed of the folds, and of indicators without one.
+        Seed of the folds, of the models and of the metaclassifiers, and of indicators without one.
     n_jobs : int, default=None
         Parallel folds.
 
@@ -238,7 +238,9 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
 
     def _fit_metaclassifiers(self, chosen: Ints) -> Self:
         """Fit the metaclassifier of each topic on the chosen columns."""
-        self._chosen = chosen
+        self._chosen, seed = chosen, self.random_state
+        is_fixed = isinstance(seed, Integral)
+        self._seed = int(seed) if is_fixed else check_random_state(seed).randint(2**31 - 1)
         every = np.arange(self.held_out_.targets.shape[1])
         self._combinations = combinations = self._combine(chosen, every)
         self.final_estimators_ = [fitted.model for fitted in combinations]
@@ -267,6 +269,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
                 threshold=threshold,
                 units=self._units,
                 sample_weight=self._weight,
+                seed=self._seed,
             )
         return [
             combine(
@@ -277,6 +280,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
                 threshold=threshold,
                 units=self._units,
                 sample_weight=self._weight,
+                seed=self._seed,
             )
             for topic in topics
         ]

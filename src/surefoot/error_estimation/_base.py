@@ -495,8 +495,11 @@ def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) 
             return np.abs(np.asarray(predictions, dtype=np.float64) - truth)
         return (np.asarray(predictions) != truth).astype(np.float64)
 
-    own = losses(held_out.prediction)
-    others = [losses(each).mean() for each in held_out.opinions.values()]
+    own, classes = losses(held_out.prediction), held_out.classes
+    others = [
+        losses(each if classes is None else classes[each.argmax(axis=1)]).mean()
+        for each in held_out.opinions.values()
+    ]
     if others and own.mean() >= FAR_BELOW * min(others):
         return False
     sample = np.random.RandomState(seed).permutation(len(rows))[:MOST_REFITTED]

@@ -143,8 +143,9 @@ class HeldOut(Judgement):
         Out-of-fold scores: log-odds-like for a classifier, predictions of a regressor.
     splits : ndarray of shape (n_held_out,)
         Number of the split that held the row out.
-    opinions : dict of str to ndarray of shape (n_held_out,)
-        Out-of-fold predictions of the other models that `SecondOpinion` fitted, by name; empty without it.
+    opinions : dict of str to ndarray of shape (n_held_out,), or (n_held_out, n_classes)
+        Out-of-fold outputs of the other models that `SecondOpinion` fitted, by name: predictions of regressors,
+        probabilities of classifiers; empty without it.
     groups : ndarray of shape (n_held_out,), or None
         Group of each row, as given to `fit`; copies of a row (equal inputs that are no coincidence) are in one group.
     distinct : ndarray of bool of shape (n_held_out,), or None

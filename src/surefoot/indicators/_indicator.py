@@ -91,7 +91,7 @@ class Indicator(TransformerMixin, BaseEstimator, ABC):
     def columns_and_opinions(
         self, neighborhood: Neighborhood
     ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and predictions of other models by their name, if it has such models; panels call this method."""
+        """Columns, and outputs of other models by their name, if it has such models; panels call this method."""
         return self.columns(neighborhood), {}
 
     @abstractmethod

@@ -201,16 +201,16 @@ class SecondOpinion(Indicator):
     def columns_and_opinions(
         self, neighborhood: Neighborhood
     ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-        """Columns, and the prediction of each other model by name: of a classifier its most probable class."""
+        """Columns, and the output of each other model by name: of a classifier its probability of each class."""
         columns: list[Floats] = []
-        predictions: dict[str, NDArray[Any]] = {}
+        outputs: dict[str, NDArray[Any]] = {}
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
             if name == "trees" and self._index_of_trees is not None:
                 rows = self._index_of_trees.coordinates(neighborhood.table)
             if neighborhood.index.outputs.is_regression:
-                predictions[name] = opinion.predict(rows)
-                columns.append(predictions[name] - neighborhood.scores[:, 0])
+                outputs[name] = opinion.predict(rows)
+                columns.append(outputs[name] - neighborhood.scores[:, 0])
                 if members := _members(opinion):
                     columns.append(np.std([member.predict(rows) for member in members], axis=0))
             else:
@@ -219,11 +219,15 @@ class SecondOpinion(Indicator):
                     # Half a vote more for either side: of few members all may agree by chance, and their log-odds
                     # stay comparable with those of many.
                     probabilities = (probabilities * n_members + 0.5) / (n_members + 1)
-                predictions[name] = opinion.classes_[probabilities.argmax(axis=1)]
+                classes = neighborhood.index.outputs.classes
+                outputs[name] = np.zeros((len(probabilities), len(classes)))
+                outputs[name][:, np.searchsorted(classes, opinion.classes_)] = (
+                    probabilities / probabilities.sum(axis=1, keepdims=True)
+                )
                 columns.append(
                     _log_odds_of_prediction(probabilities, opinion.classes_, neighborhood)
                 )
-        return np.column_stack(columns), predictions
+        return np.column_stack(columns), outputs
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean log-odds of the predicted class, or minus the mean absolute gap."""

@@ -1,4 +1,4 @@
-"""Section "Where it fails": how often each class is found, what it is taken for, and what flipping answers gains."""
+"""Section "Where it fails": how often each class is found, and what it is taken for."""
 
 from typing import Any
 
@@ -13,25 +13,16 @@ from sklearn.metrics import (
 )
 
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import change_words, number, percent
+from surefoot._words import number, percent, plural
 from surefoot.error_estimation import HeldOut
-from surefoot.report._statistics import (
-    GAIN_CONFIDENCE,
-    cost_by_class,
-    relative_gain,
-    share_interval,
-    unit_codes,
-    with_interval,
-)
+from surefoot.report._statistics import unit_codes, with_interval
 
-# Level, divided by the number of classes, of the test that a class is found less than half of the time.
-LEVEL = 0.002
+# A class is rare if it has less than this share of the rows, and less than this part of an equal share: of ten equal
+# classes none is rare.
+RARE, RARE_TO_EQUAL = 0.2, 0.8
 
 # Most classes in the matrix and in the table of classes, and most mistakes that are listed.
 MOST_IN_MATRIX, MOST_LISTED, MOST_MISTAKES = 12, 30, 10
-
-# Most classes that the sentence names.
-MOST_NAMED = 2
 
 # Most points of a curve, and the points of the mean of several curves.
 MOST_POINTS = 150
@@ -39,16 +30,13 @@ GRID = np.linspace(0, 1, 101)
 
 
 def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
-    """Confusion matrix, precision, recall and ranking of each class, and the classes missed."""
+    """Confusion matrix, precision, recall and ranking of each class, and the class that is found least."""
     classes, accepted = np.asarray(held_out.classes), held_out.accepted
     truth, predicted = (
         np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
     )
-    units, scores = unit_codes(held_out), held_out.probabilities
+    units, scores = unit_codes(held_out), class_scores(held_out)
     every = np.full(len(truth), True)
-    if scores is None:
-        scores = held_out.scores
-        scores = scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
     items = []
     for code, label in enumerate(classes):
         is_class, is_predicted = truth == code, predicted == code
@@ -66,7 +54,6 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
                 "average_precision": float(average_precision_score(is_class, score))
                 if has_rank
                 else None,
-                "missed_in": _missed_in(is_class, is_predicted, accepted, units, len(classes)),
             }
         )
     ranked = [item for item in items if item["roc_auc"] is not None]
@@ -74,28 +61,9 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
     recalls = {item["code"]: item["recall"]["value"] for item in items}
     items.sort(key=lambda item: 2.0 if recalls[item["code"]] is None else recalls[item["code"]])
     matrix = confusion_matrix(truth, predicted, labels=np.arange(len(classes)))
-    # Classes known to be found less than half of the time, in all rows or in the answered ones, worst first.
-    missed = [
-        {
-            "label": item["label"],
-            "in": item["missed_in"],
-            "n_rows": item["n_rows"],
-            "recall": item["recall"]["value"],
-            "low": item["recall"]["low"],
-            "high": item["recall"]["high"],
-            "n_answered": item["answered"] and item["answered"]["n_rows"],
-            "recall_answered": item["answered"] and item["answered"]["recall"]["value"],
-        }
-        for item in items
-        if item["missed_in"] is not None
-    ]
-    sentences = [_about_missed_class(one) for one in missed[:MOST_NAMED]]
-    flipping = _measure_flipping(held_out)
-    if (n_more := len(missed) - MOST_NAMED) > 0:
-        are = "class is" if n_more == 1 else "classes are"
-        sentences.append(f"{n_more} more {are} found less than half of the time.")
-    sentence = " ".join(sentences)
-    advice = flipping["sentence"] if flipping is not None and flipping["low"] > 0 else ""
+    n_missed = sum(item["n_rows"] > 0 and item["recall"]["high"] < 0.5 for item in items[1:])
+    are = f"{plural(n_missed, 'more class')} {'is' if n_missed == 1 else 'are'}"
+    more = f" {are} found less than half of the time." if n_missed else ""
     return {
         "items": items[:MOST_LISTED],
         "n_classes": len(classes),
@@ -110,17 +78,51 @@ def describe_classes(held_out: HeldOut, confidence: float) -> dict[str, Any]:
             "shares": (matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)).tolist(),
         },
         "mistakes": _list_mistakes(matrix, classes),
-        "missed": missed,
         # Macro averages over the classes that can be ranked.
-        "roc_auc": float(np.mean([item["roc_auc"] for item in ranked])) if ranked else None,
+        "roc_auc": mean_auc(truth, scores),
         "average_precision": float(np.mean([item["average_precision"] for item in ranked]))
         if ranked
         else None,
         "curves": _draw_curves(ranked, truth, scores, n_classes=len(classes)),
-        "sentence": sentence or _about_least_found(items[0]),
-        "turning": flipping,
-        "for_verdict": [each for each in (sentence, advice) if each],
+        "lowest": _lowest(items[0]),
+        "rarest": _rarest(items),
+        "sentence": _about_least_found(items[0]) + more,
     }
+
+
+def class_scores(held_out: HeldOut) -> Floats:
+    """Probability of each class, or the score of one that is given none."""
+    if held_out.probabilities is not None:
+        return held_out.probabilities
+    scores = held_out.scores
+    return scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
+
+
+def mean_auc(truth: Ints, scores: Floats) -> float | None:
+    """Area under the ROC curve, mean over the classes, each against the rest; None if there is one class only."""
+    codes = np.unique(truth)
+    if len(codes) < 2:
+        return None
+    return float(np.mean([roc_auc_score(truth == code, scores[:, code]) for code in codes]))
+
+
+def _lowest(item: dict[str, Any]) -> dict[str, Any]:
+    """Class with the lowest recall, and how many of its rows are missed: of all, and of the answered ones."""
+    parts = {"n_missed": item, "n_missed_answered": item["answered"]}
+    missed = {
+        name: part and round(part["n_rows"] * (1 - (part["recall"]["value"] or 0)))
+        for name, part in parts.items()
+    }
+    return {"label": item["label"], "n_rows": item["n_rows"], **item["recall"], **missed}
+
+
+def _rarest(items: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Rarest class with its share and recall; None if it is not rare."""
+    present = [item for item in items if item["n_rows"] > 0]
+    rarest = min(present, key=lambda item: item["share"])
+    if rarest["share"] >= min(RARE, RARE_TO_EQUAL / len(present)):
+        return None
+    return {"label": rarest["label"], "share": rarest["share"], **rarest["recall"]}
 
 
 def _found(
@@ -134,21 +136,6 @@ def _found(
         "recall": with_interval(is_predicted[own], units[own], confidence, is_share=True),
         "precision": with_interval(is_class[taken], units[taken], confidence, is_share=True),
     }
-
-
-def _missed_in(
-    is_class: Mask, is_found: Mask, accepted: Mask | None, units: Ints, n_classes: int
-) -> str | None:
-    """Rows in which the class is known to be found less than half of the time: "all", "answered", or None.
-
-    The upper end of the interval of its recall is below one half. Its level is 0.002 for all classes together.
-    """
-    parts = {"all": is_class, "answered": is_class & (False if accepted is None else accepted)}
-    for name, rows in parts.items():
-        confidence = 1 - 2 * LEVEL / n_classes
-        if rows.any() and share_interval(is_found[rows], units[rows], confidence)[1] < 0.5:
-            return name
-    return None
 
 
 def _list_mistakes(matrix: Ints, classes: NDArray[Any]) -> list[dict[str, Any]]:
@@ -214,78 +201,19 @@ def _thinned(x: Floats, y: Floats) -> dict[str, list[float]]:
     return {"x": x[places].tolist(), "y": y[places].tolist()}
 
 
-def _about_missed_class(one: dict[str, Any]) -> str:
-    n_answered, answered = one["n_answered"], one["recall_answered"]
-    wrong = None if answered is None else percent(1 - answered)
-    if one["in"] == "answered":
-        return f"Of the {number(n_answered)} rows that are “{one['label']}” and that it answers, {wrong} are wrong."
-    how_many = percent(one["recall"]) if one["recall"] > 0 else "none"
-    sentence = f"It finds {how_many} of the {number(one['n_rows'])} rows that are “{one['label']}” (recall)."
-    if n_answered is None:
+def _about_least_found(item: dict[str, Any]) -> str:
+    """Sentence on the class with the lowest recall; empty if every row of every class is found."""
+    recall, answered, lowest = item["recall"], item["answered"], _lowest(item)
+    if recall["value"] is None or recall["value"] == 1:
+        return ""
+    found, of = number(item["n_rows"] - lowest["n_missed"]), number(item["n_rows"])
+    sentence = (
+        f"The class that is found least is “{item['label']}”: {found} of its {of} rows, {percent(recall['value'])} "
+        f"({percent(recall['low'])} to {percent(recall['high'])})."
+    )
+    if answered is None:
         return sentence
-    if n_answered == 0:
-        return f"{sentence} It answers none of them."
-    return f"{sentence} Of the {number(n_answered)} of them that it answers, {wrong} are wrong."
-
-
-def _about_least_found(least: dict[str, Any]) -> str:
-    """Sentence on the class that is found least, where none is known to be missed."""
-    recall = least["recall"]
-    if recall["value"] is None:
-        return "The held-out rows have none of the classes."
-    if recall["value"] == 1:
-        return "Every row of every class is found (recall 100 %)."
-    return (
-        f"The class that is found least is “{least['label']}”: {percent(recall['value'])} of its "
-        f"{number(least['n_rows'])} rows (recall; {percent(recall['low'])} to {percent(recall['high'])})."
-    )
-
-
-def _measure_flipping(held_out: HeldOut) -> dict[str, Any] | None:
-    """Gain of the other of two classes in rows where it is expected to cost less; None if there is no such row.
-
-    The estimates are out of fold, so the same rows can measure the gain. Tasks with more than two classes have no one
-    other class.
-    """
-    classes, wrong, losses = np.asarray(held_out.classes), held_out.wrong, held_out.losses
-    unit = held_out.unit
-    if len(classes) != 2 or wrong is None or losses.sum() == 0:
-        return None
-    costs = cost_by_class(held_out)
-    truth, answer = (
-        np.searchsorted(classes, labels) for labels in (held_out.truth, held_out.prediction)
-    )
-    expected, other = (
-        right * costs[each, each] + (1 - right) * costs[1 - each, each]
-        for each, right in ((answer, 1 - wrong), (1 - answer, wrong))
-    )
-    flipped = other < expected
-    if not flipped.any():
-        return None
-    gain = relative_gain(
-        losses,
-        costs[truth, np.where(flipped, 1 - answer, answer)],
-        units=unit_codes(held_out),
-        fits=held_out.splits,
-        counts=unit.is_share,
-    )
-    n_flipped, n_wrong = int(flipped.sum()), int((truth != answer)[flipped].sum())
-    rows = "1 row" if n_flipped == 1 else f"{number(n_flipped)} rows"
-    reason = "the other class is more likely than the model's answer"
-    if not unit.is_share:
-        reason = "the other class is expected to cost less than the model's answer"
-    conclusion = ""
-    if gain.low <= 0:
-        conclusion = (
-            " That would do harm." if gain.high < 0 else " These rows do not show that it helps."
-        )
-    return {
-        "n_rows": n_flipped,
-        "n_wrong_before": n_wrong,
-        "n_wrong_after": n_flipped - n_wrong,
-        "gain": gain.value,
-        "low": gain.low,
-        "high": gain.high,
-        "sentence": f"On {rows}, {reason}. Flipping {'this answer' if n_flipped == 1 else 'these answers'} would make "
-        f"{change_words(gain, GAIN_CONFIDENCE, unit.less, unit.more)}.{conclusion} This report does not flip them.",
-    }
+    if answered["n_rows"] == 0:
+        return f"{sentence} None of them is answered."
+    missed = number(lowest["n_missed_answered"]) if lowest["n_missed_answered"] else "none"
+    return f"{sentence} Of the {number(answered['n_rows'])} of them that are answered, {missed} are missed."

@@ -172,6 +172,11 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
         "gain": gain,
         "predictable": predictable,
         "sentence": _about_width(float(inside[SHOWN].mean()), gain, confidence, **at),
+        "figure": {
+            "value": number(at["width"]),
+            "label": f"mean width of the {percent(SHOWN)} intervals",
+            "about": f"with one width for all rows: {number(at['constant'])}",
+        },
         "for_verdict": "" if predictable else _about_unpredictable(at["width"]),
     }
 

@@ -1,6 +1,6 @@
 """What would help: possible improvements of a model, each with its gain on held-out rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any
 
@@ -17,13 +17,16 @@ from surefoot._models import fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import change_words, enumerated, number
+from surefoot._words import change_words, enumerated, number, plural, quoted
 from surefoot.active_learning import query
 from surefoot.error_estimation import HeldOut
+from surefoot.report._classes import class_scores, mean_auc
+from surefoot.report._quality import brier_of
 from surefoot.report._rows import row_labels
 from surefoot.report._statistics import (
-    GAIN_CONFIDENCE,
     WORTH_A_CHANGE,
+    best_constant,
+    cost_by_class,
     losses_of,
     relative_gain,
     unit_codes,
@@ -38,6 +41,9 @@ N_NEXT = 10
 # Where more rows help, models of all rows are better than those of the folds: gains over the latter may vanish.
 STEEP = " It still learns much from more rows, so that with all of them the gain may be another."
 
+# Names in sentences: of the model, and of fits on half of the rows.
+MODEL, HALVES = "this model", "fitting on half of them"
+
 # Names of the second opinions in sentences, for classes and for numbers.
 OPINIONS = {
     "trees": ("a forest", "a forest"),
@@ -47,6 +53,9 @@ OPINIONS = {
 
 # Fewest rows on which two models differ, to learn which of them is better where.
 LEAST_DIFFERENT = 20
+
+# Largest change of a probability that is none.
+UNCHANGED = 0.001
 
 # Penalties to choose from, of the lines that expect how much less another model loses on a row.
 PENALTIES = np.logspace(0, 5, 6)
@@ -74,17 +83,20 @@ def find_improvements(
     error_estimator: Any,
     X: Any,
     y: NDArray[Any],
+    alternatives: "Alternatives",
     *,
     groups: NDArray[Any] | None = None,
-    brier: dict[str, Floats] | None = None,
+    recalibrated: Floats | None = None,
     X_unlabelled: Any = None,
 ) -> list[Improvement]:
-    """Improvements of a model, each with its gain on held-out rows as a share of its error; higher is better.
+    """Improvements of a model, each with its gain on held-out rows as a share of an error; higher is better.
 
     Other models and corrections are measured on all held-out rows, by fits that were made already; the others take
-    four more fits on parts of the training rows of one or two folds. An improvement "helps" if the 90 % interval of
-    its gain lies above 0 and the gain is 2 % or more; it "would not help" if the interval lies below 10 %; otherwise
-    the verdict is "cannot tell". Intervals account for new rows and for new fits.
+    four more fits on parts of the training rows of one or two folds. Each is compared with the best of what is there
+    already: the model itself, the best constant, and the other models. An improvement "helps" if the interval of its
+    gain lies above 0 and the gain is 2 % or more; it "would not help" if the interval lies below 10 %, or if all of the
+    gain comes from a class that is never predicted any more; otherwise the verdict is "cannot tell". Intervals account
+    for new rows and for new fits.
 
     Parameters
     ----------
@@ -92,46 +104,52 @@ def find_improvements(
         Error estimator of the model, fitted on X and y.
     X, y : table and ndarray
         Rows and their targets.
+    alternatives : Alternatives
+        What the model is compared with.
     groups : ndarray of shape (n_rows,), default=None
         Groups of rows that stay together.
-    brier : dict of ndarray, default=None
-        Brier score of each held-out row, `before` and `after` recalibration.
+    recalibrated : ndarray of shape (n_held_out, n_classes), default=None
+        Recalibrated probabilities of the held-out rows.
     X_unlabelled : array-like, CSR or frame, default=None
         Rows without a target, some of which are proposed to be labelled next.
 
     Returns
     -------
     improvements : list of dict
-        With `name`, `verdict`, `gain`, `low`, `high`, `of` (what the gain is a share of), `at_full_size` (whether the
-        gain is one of the model as it is, not of one with fewer rows), `sentence` and `rows`.
+        With `name`, `verdict`, `gain`, `low`, `high`, `than` (what the gain is measured against, and a share of its
+        error), `at_full_size` (whether the gain is one of the model as it is, not of one with fewer rows), `sentence`
+        and `rows`.
     """
     held_out: HeldOut = error_estimator.held_out_
-    others, refits = (
-        OtherModels(error_estimator, len(y)),
-        Refits(error_estimator, X, y, groups),
-    )
+    refits = Refits(error_estimator, X, y, groups, alternatives)
     corrected: dict[str, Callable[[], Improvement]] = {
-        "Correction by the expected error": lambda: _correct(error_estimator, y)
+        "Correction by the expected error": lambda: alternatives.corrected(
+            error_estimator.held_out_corrections(y)
+        )
     }
     if held_out.classes is not None:
-        corrected = {"Recalibrated probabilities": lambda: _recalibrate(held_out, brier)}
+        corrected = {"Recalibrated probabilities": lambda: alternatives.recalibrated(recalibrated)}
+        if len(held_out.classes) == 2:
+            corrected["The other class where it is better"] = alternatives.flipped
     labels, rows = "Labels for the most doubtful rows", "More rows"
     options: dict[str, Callable[[], Improvement]] = {
-        "Another model for every row": others.everywhere,
-        "Another model where it is better": others.where_better,
+        "Another model for every row": alternatives.everywhere,
+        "Another model where it is better": alternatives.where_better,
         **corrected,
         "Averaging several fits": refits.average,
         rows: refits.grow,
         labels: refits.label,
     }
     next_rows = _next_rows(error_estimator, X_unlabelled)
+    perfect = (
+        f"{held_out.unit.nothing.format(number(len(held_out.rows)))}: there is nothing to gain."
+    )
     improvements = {}
     for name, option in options.items():
         try:
-            measured = option()
+            measured = option() if held_out.losses.any() else _unmeasured("cannot tell", perfect)
         except NotMeasurableError as reason:
-            measured = dict.fromkeys(("gain", "low", "high", "of"))
-            measured |= {"verdict": "cannot tell", "at_full_size": False, "sentence": str(reason)}
+            measured = _unmeasured("cannot tell", str(reason))
         own_rows = next_rows if name == labels else []
         improvements[name] = {"name": name, **measured, "rows": own_rows}
     if improvements[rows]["verdict"] == "helps":
@@ -141,50 +159,10 @@ def find_improvements(
     return list(improvements.values())
 
 
-def _measure(
-    held_out: HeldOut,
-    before: Floats,
-    after: Floats,
-    sentence: str,
-    *,
-    at_full_size: bool = True,
-    fits: Ints | None = None,
-    of: str = "its error",
-) -> Improvement:
-    """Improvement with its gain, a share of the sum of the losses `before`.
-
-    `{}` in the sentence stands for the gain, and further words say why there is none, or none that is certain. `fits`
-    numbers the fits that losses come from, by default the folds. `of` is what the losses are.
-    """
-    if before.sum() == 0:
-        raise NotMeasurableError(
-            "It made no mistake on these rows, so that nothing is left to gain."
-        )
-    unit, is_error = held_out.unit, of == "its error"
-    gain = relative_gain(
-        before,
-        after,
-        units=unit_codes(held_out),
-        fits=held_out.splits if fits is None else fits,
-        counts=unit.is_share and is_error,
-    )
-    words = (unit.less, unit.more) if is_error else ("lower", "higher")
-    sentence = sentence.format(change_words(gain, GAIN_CONFIDENCE, *words))
-    if gain.verdict == "cannot tell":
-        sentence += " The rows are too few to tell."
-    elif gain.verdict == "would not help" and gain.high <= 0:
-        sentence += " It would be worse."
-    elif gain.verdict == "would not help":
-        sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} % of {of}."
-    return {
-        "verdict": gain.verdict,
-        "gain": gain.value,
-        "low": gain.low,
-        "high": gain.high,
-        "of": of,
-        "at_full_size": at_full_size,
-        "sentence": sentence,
-    }
+def _unmeasured(verdict: str, sentence: str) -> Improvement:
+    """Improvement without a gain."""
+    nothing = dict.fromkeys(("gain", "low", "high", "than"))
+    return {"verdict": verdict, **nothing, "at_full_size": False, "sentence": sentence}
 
 
 def _next_rows(error_estimator: Any, X_unlabelled: Any) -> list[int]:
@@ -200,94 +178,231 @@ def _next_rows(error_estimator: Any, X_unlabelled: Any) -> list[int]:
     return row_labels(X_unlabelled)[chosen].tolist()
 
 
-def _recalibrate(held_out: HeldOut, brier: dict[str, Floats] | None) -> Improvement:
-    """Gain in Brier score of recalibrated probabilities: the same figures as in the section on probabilities."""
-    if brier is None:
-        raise NotMeasurableError(
-            "The model gives no probabilities that could be checked and recalibrated."
-        )
-    before, after = brier["before"], brier["after"]
-    if held_out.losses.sum() == 0:
-        raise NotMeasurableError("It made no mistake, so that there is nothing to gain.")
-    means = f"from {number(before.mean())} to {number(after.mean())}"
-    sentence = f"Recalibration would make the Brier score {{}}, {means}."
-    return _measure(held_out, before, after, sentence, of="its Brier score")
+class Alternatives:
+    """The model beside the other models that were fitted on the same folds, for a second opinion, and a constant.
 
-
-def _correct(error_estimator: Any, y: NDArray[Any]) -> Improvement:
-    """Gain of a regressor's predictions with their expected residual added."""
-    held_out: HeldOut = error_estimator.held_out_
-    if held_out.losses.sum() == 0:
-        raise NotMeasurableError("It makes no error that could be corrected.")
-    corrected = held_out.prediction + error_estimator.held_out_corrections(y)
-    sentence = "With the expected residual added to each prediction, it would make {}."
-    return _measure(held_out, held_out.losses, losses_of(held_out, corrected), sentence)
-
-
-class OtherModels:
-    """The model beside the other models that were fitted on the same folds, for a second opinion.
-
-    Which of them is the best, and which is better on a row, is learned for each fold from the rows of the others.
+    Attributes
+    ----------
+    predictions, losses : dict of str to ndarray of shape (n_held_out,)
+        Of the model, of others that are not of its kind, and of the best constant, by their names in sentences.
+    probabilities : dict of str to ndarray of shape (n_held_out, n_classes)
+        Of those that have any; a regressor has none.
     """
 
-    def __init__(self, error_estimator: Any, n_rows: int) -> None:
+    def __init__(self, error_estimator: Any, n_rows: int, confidence: float) -> None:
         self.held_out: HeldOut = error_estimator.held_out_
+        self.confidence = confidence
+        held_out, classes = self.held_out, self.held_out.classes
         own = kind_of_model(split_model(error_estimator.estimator)[1])
-        self.losses = {
-            name: losses_of(self.held_out, prediction)
-            for name, prediction in self.held_out.opinions.items()
-            if name != own
-        }
-        in_words = 1 if self.held_out.classes is None else 0
-        self.names = {name: OPINIONS[name][in_words] for name in self.losses}
+        in_words = 1 if classes is None else 0
+        outputs = {OPINIONS[k][in_words]: each for k, each in held_out.opinions.items() if k != own}
+        self.others = list(outputs)
+        best, name = best_constant(held_out)
+        self.constant = f"always predicting {name}"
+        constant = np.full(len(held_out.rows), best)
+        self.predictions = {MODEL: held_out.prediction, **outputs, self.constant: constant}
+        self.probabilities: dict[str, Floats] = {}
+        if classes is not None:
+            shares = np.tile((held_out.truth[:, None] == classes).mean(axis=0), (len(constant), 1))
+            self.predictions |= {
+                name: classes[each.argmax(axis=1)] for name, each in outputs.items()
+            }
+            self.probabilities = {**outputs, self.constant: shares}
+            if held_out.probabilities is not None:
+                self.probabilities[MODEL] = held_out.probabilities
+        self.losses = {name: losses_of(held_out, each) for name, each in self.predictions.items()}
         self.note = ""
         if n_rows > MOST_LEARNED_ROWS:
             self.note = f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
 
+    def compare(self) -> list[dict[str, Any]]:
+        """Mean loss of each, with ROC AUC and log loss of classifiers, R² of regressors; the model first."""
+        truth, classes = self.held_out.truth, self.held_out.classes
+        rows: list[dict[str, Any]] = []
+        for name, losses in self.losses.items():
+            rows.append({"name": name, "error": float(losses.mean())})
+            if classes is None:
+                squares, spread = (truth - self.predictions[name]) ** 2, float(np.var(truth))
+                rows[-1]["r2"] = 1 - float(squares.mean()) / spread if spread > 0 else None
+                continue
+            shares, codes = self.probabilities.get(name), np.searchsorted(classes, truth)
+            scores = class_scores(self.held_out) if shares is None else shares
+            rows[-1] |= {"roc_auc": mean_auc(codes, scores), "log_loss": None}
+            if shares is not None:
+                of_truth = shares[np.arange(len(codes)), codes]
+                logs = np.log(np.clip(of_truth, np.finfo(np.float64).eps, 1))
+                rows[-1]["log_loss"] = float(-logs.mean())
+        return rows
+
+    def measure(
+        self,
+        option: str,
+        predicted: NDArray[Any],
+        *,
+        rows: Any = None,
+        before: tuple[str, NDArray[Any]] | None = None,
+        without: Collection[str] = (),
+        fits: Ints | None = None,
+        at_full_size: bool = True,
+    ) -> Improvement:
+        """Improvement by other predictions, over the best of this model, the constant and the others.
+
+        `option` begins the sentence, `rows` are those that are predicted, by default all. `before` has the name and the
+        predictions of what takes the model's place. `without` are not compared with; `fits` numbers the fits that
+        predictions come from, by default the folds.
+        """
+        rows = np.arange(len(self.held_out.rows)) if rows is None else rows
+        part = self.held_out.take(rows)
+        losses = {name: each[rows] for name, each in self.losses.items() if name not in without}
+        if before is not None:
+            losses = {before[0]: losses_of(part, before[1]), **losses}
+            del losses[MODEL]
+        after, unit = losses_of(part, predicted), part.unit
+        words = (unit.less, unit.more, unit.times)
+        settings: dict[str, Any] = {
+            "fits": part.splits if fits is None else fits,
+            "counts": unit.is_share,
+        }
+        card = self._judge(option, words, losses, after, part, **settings)
+        card["at_full_size"] = at_full_size
+        # A gain that only comes from never predicting a class is no help.
+        never = np.setdiff1d(np.intersect1d(part.prediction, part.truth), predicted)
+        if card["verdict"] == "helps" and part.classes is not None and never.size:
+            kept = np.where(np.isin(part.prediction, never), losses[card["than"]], after)
+            if self._judge(option, words, losses, kept, part, **settings)["verdict"] != "helps":
+                card["verdict"] = "would not help"
+                card["sentence"] += f" That is only because it never predicts {quoted(never)}."
+        return card
+
+    def _judge(
+        self,
+        option: str,
+        words: tuple[str, str, str],
+        losses: dict[str, Floats],
+        after: Floats,
+        part: HeldOut,
+        *,
+        fits: Ints,
+        counts: bool,
+    ) -> Improvement:
+        """Improvement with the losses `after`, over the lowest of the other losses; `words` are those of a change."""
+        than = min(losses, key=lambda name: float(losses[name].mean()))
+        if losses[than].sum() == 0:
+            sentence = (
+                f"{than[0].upper()}{than[1:]} makes no mistake, so that nothing is left to gain."
+            )
+            return _unmeasured("would not help", sentence)
+        gain = relative_gain(
+            losses[than],
+            after,
+            units=unit_codes(part),
+            fits=fits,
+            confidence=self.confidence,
+            counts=counts,
+        )
+        sentence = f"{option} {change_words(gain, *words)} than {than}."
+        if gain.verdict == "would not help" and gain.high > 0:
+            sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} %."
+        return {
+            "verdict": gain.verdict,
+            "gain": gain.value,
+            "low": gain.low,
+            "high": gain.high,
+            "than": than,
+            "at_full_size": True,
+            "sentence": sentence,
+        }
+
+    def recalibrated(self, probabilities: Floats | None) -> Improvement:
+        """Gain in Brier score of recalibrated probabilities: the same numbers as in the section on probabilities."""
+        held_out = self.held_out
+        if probabilities is None:
+            raise NotMeasurableError(
+                "The model gives no probabilities that could be checked and recalibrated."
+            )
+        scores = {name: brier_of(held_out, each) for name, each in self.probabilities.items()}
+        losses = {f"that of {name}": scores[name] for name in (MODEL, self.constant)}
+        option = "Recalibration (RecalibratedClassifier) would make the Brier score"
+        words, after = ("lower", "higher", "times as high"), brier_of(held_out, probabilities)
+        card = self._judge(
+            option, words, losses, after, held_out, fits=held_out.splits, counts=False
+        )
+        if np.allclose(probabilities, self.probabilities[MODEL], atol=UNCHANGED):
+            card["sentence"] = "Recalibration leaves the probabilities of this model as they are."
+        best = min(self.others, key=lambda name: float(scores[name].mean()), default=None)
+        if best is not None and scores[best].mean() < after.mean():
+            means = f"{number(scores[best].mean())}, less than the {number(after.mean())} after it"
+            card["sentence"] += f" {best[0].upper()}{best[1:]} has {means}."
+        return card
+
+    def corrected(self, corrections: Floats) -> Improvement:
+        """Gain of a regressor's predictions with their expected residual added."""
+        option = "With the expected residual added to each prediction, it would make"
+        return self.measure(option, self.held_out.prediction + corrections)
+
+    def flipped(self) -> Improvement:
+        """Gain of the other of two classes in rows where it is expected to cost less.
+
+        The estimates are out of fold, so the same rows can measure the gain.
+        """
+        classes, costs = np.asarray(self.held_out.classes), cost_by_class(self.held_out)
+        answer = np.searchsorted(classes, self.held_out.prediction)
+        wrong = np.asarray(self.held_out.wrong)
+        expected, other = (
+            right * costs[each, each] + (1 - right) * costs[1 - each, each]
+            for each, right in ((answer, 1 - wrong), (1 - answer, wrong))
+        )
+        flipped = other < expected
+        if not flipped.any():
+            return _unmeasured("would not help", "On no row is the other class better.")
+        where = "is more likely" if self.held_out.unit.is_share else "is expected to cost less"
+        option = f"The other class on the {plural(int(flipped.sum()), 'row')} where it {where} would make"
+        return self.measure(option, classes[np.where(flipped, 1 - answer, answer)])
+
     def everywhere(self) -> Improvement:
-        """Gain of the best other model in place of this one."""
-        best = self._best_elsewhere(without=1)
-        name = self.names[min(self.losses, key=lambda name: float(self.losses[name].mean()))]
-        sentence = f"{name[0].upper()}{name[1:]} in its place would make {{}}.{self.note}"
-        own, is_full = self.held_out.losses, not self.note
-        return _measure(self.held_out, own, best, sentence, at_full_size=is_full)
+        """Gain of the best other model in place of this one; which is the best is learned on the other folds."""
+        if not self.others:
+            raise NotMeasurableError("No other model was fitted on the folds of this one.")
+        losses = np.array([self.losses[name] for name in self.others])
+        places = np.empty(len(self.held_out.rows), dtype=np.int64)
+        for here in self._folds():
+            places[here] = losses[:, ~here].mean(axis=1).argmin()
+        name = self.others[int(losses.mean(axis=1).argmin())]
+        card = self.measure(
+            f"{name[0].upper()}{name[1:]} in its place would make",
+            self._predictions_at(places, self.others),
+            without=self.others,
+            at_full_size=not self.note,
+        )
+        return card | {"sentence": card["sentence"] + self.note}
 
     def where_better(self) -> Improvement:
-        """Gain of choosing row by row between this model and the others, over the one that is best alone."""
-        alone, chosen = self._best_elsewhere(), self._best_on_each_row()
-        models = enumerated(["this model", *self.names.values()])
-        sentence = f"Picking the best of {models} for each row would make {{}} than the best of them alone.{self.note}"
-        return _measure(self.held_out, alone, chosen, sentence, at_full_size=not self.note)
-
-    def _best_elsewhere(self, without: int = 0) -> Floats:
-        """Losses of the model that has the least loss on the rows of the other folds, `without` the first ones."""
-        if not self.losses:
+        """Gain of choosing row by row between this model and the others, learned on the rows of other folds."""
+        if not self.others:
             raise NotMeasurableError("No other model was fitted on the folds of this one.")
-        if self.held_out.losses.sum() == 0:
-            raise NotMeasurableError(
-                f"It made no mistake on {number(len(self.held_out.rows))} rows, so that none can be better."
-            )
-        losses = np.array([self.held_out.losses, *self.losses.values()])[without:]
-        best = np.empty(len(self.held_out.rows))
-        for here in self._folds():
-            best[here] = losses[losses[:, ~here].mean(axis=1).argmin(), here]
-        return best
-
-    def _best_on_each_row(self) -> Floats:
-        """Losses of the candidate that is expected to lose least on each row, learned on the rows of other folds."""
-        held_out, own = self.held_out, self.held_out.losses
+        held_out, own, names = self.held_out, self.held_out.losses, [MODEL, *self.others]
         columns = np.hstack([*held_out.columns.values()])
         table = np.hstack([columns, np.abs(columns)])
-        expected = np.zeros((len(own), 1 + len(self.losses)))
-        for place, (name, losses) in enumerate(self.losses.items(), start=1):
-            differ = held_out.opinions[name] != held_out.prediction
+        expected = np.zeros((len(own), len(names)))
+        for place, name in enumerate(self.others, start=1):
+            differ = self.predictions[name] != held_out.prediction
             for here in self._folds():
                 known = ~here & differ
                 if known.sum() >= LEAST_DIFFERENT:
                     line = make_pipeline(StandardScaler(), RidgeCV(PENALTIES))
-                    line.fit(table[known], (losses - own)[known])
+                    line.fit(table[known], (self.losses[name] - own)[known])
                     expected[here, place] = np.where(differ[here], line.predict(table[here]), 0.0)
-        return np.choose(expected.argmin(axis=1), [own, *self.losses.values()])
+        card = self.measure(
+            f"Picking the best of {enumerated(names)} for each row would make",
+            self._predictions_at(expected.argmin(axis=1), names),
+            at_full_size=not self.note,
+        )
+        return card | {"sentence": card["sentence"] + self.note}
+
+    def _predictions_at(self, places: Ints, names: list[str]) -> NDArray[Any]:
+        """Prediction of each row by the model at its place in the names."""
+        every = np.array([self.predictions[name] for name in names])
+        return np.asarray(every[places, np.arange(len(places))])
 
     def _folds(self) -> list[Mask]:
         """Rows of each fold; a single fold is halved by its groups, or rows."""
@@ -311,7 +426,10 @@ def kind_of_model(predictor: Any) -> str:
 
 
 class Refits:
-    """Fits on halves of a fold's training rows, and on one half and a few more rows; made at the first request."""
+    """Fits on halves of a fold's training rows, and on one half and a few more rows; made at the first request.
+
+    What more rows gain is not compared with other models, which would gain by them, too.
+    """
 
     def __init__(
         self,
@@ -319,10 +437,11 @@ class Refits:
         X: Any,
         y: NDArray[Any],
         groups: NDArray[Any] | None,
+        alternatives: Alternatives,
     ) -> None:
         self.estimator = error_estimator.estimator
         self.held_out: HeldOut = error_estimator.held_out_
-        self.X, self.y, self.groups = X, y, groups
+        self.X, self.y, self.groups, self.alternatives = X, y, groups, alternatives
         # Where rows are held out in time, the last splits have the most training rows.
         n_folds = n_refits(len(y)) // FITS_OF_A_FOLD
         self.folds = [(fold, train) for fold, (train, _) in enumerate(error_estimator.splits_)][
@@ -332,43 +451,49 @@ class Refits:
 
     def grow(self) -> Improvement:
         """Gain of all training rows of a fold over half of them."""
-        part, losses = self.fits
-        both = part.take(np.tile(np.arange(len(part.rows)), 2))
-        halves = np.append(losses["first half"], losses["second half"])
-        fits = 2 * both.splits + np.repeat([0, 1], len(part.rows))
-        sentence = (
-            f"Fitting on {number(len(self.folds[-1][1]))} rows instead of half of them led to {{}}. If this trend "
-            "continues, twice as many rows would gain at most about as much."
+        rows, predictions = self.fits
+        twice, part = np.tile(rows, 2), self.held_out.take(rows)
+        halves = np.append(predictions["first half"], predictions["second half"])
+        card = self.alternatives.measure(
+            f"Fitting on {number(len(self.folds[-1][1]))} rows made",
+            np.tile(part.prediction, 2),
+            rows=twice,
+            before=(HALVES, halves),
+            without=self.alternatives.others,
+            fits=2 * np.tile(part.splits, 2) + np.repeat([0, 1], len(rows)),
+            at_full_size=False,
         )
-        return _measure(both, halves, both.losses, sentence, at_full_size=False, fits=fits)
+        if card["than"] == HALVES:
+            card["sentence"] += " If this trend continues, twice as many rows gain at most as much."
+        return card
 
     def label(self) -> Improvement:
         """Gain of labels for the most doubtful rows over as many for random rows."""
-        part, losses = self.fits
-        why = "expected to be furthest off" if part.classes is None else "least sure"
-        sentence = (
+        rows, predictions = self.fits
+        why = "expected to be furthest off" if self.held_out.classes is None else "least sure"
+        return self.alternatives.measure(
             f"Starting from {number(len(self.folds[-1][1]) // 2)} labels, 25 % more for the rows where it is {why} "
-            "would lead to {} than as many for random rows."
+            "would make",
+            predictions["asked"],
+            rows=rows,
+            before=("as many for random rows", predictions["drawn"]),
+            without=self.alternatives.others,
+            at_full_size=False,
         )
-        return _measure(part, losses["drawn"], losses["asked"], sentence, at_full_size=False)
 
     def average(self) -> Improvement:
         """Gain of the average of three fits, on all training rows and on each half, over the first."""
-        part, losses = self.fits
-        sentence = (
-            "The average of three fits, on all rows and on each half of them, would lead to {}."
-        )
-        return _measure(part, part.losses, losses["averaged"], sentence)
+        rows, predictions = self.fits
+        option = "The average of three fits, on all rows and on each half of them, would make"
+        return self.alternatives.measure(option, predictions["averaged"], rows=rows)
 
     @cached_property
-    def fits(self) -> tuple[HeldOut, dict[str, Floats]]:
-        """Held-out rows of the folds that are fitted on again, and their losses by each kind of fit."""
+    def fits(self) -> tuple[Ints, dict[str, NDArray[Any]]]:
+        """Places of the held-out rows of the folds that are fitted on again, and predictions by each kind of fit."""
         if isinstance(self.estimator, FrozenEstimator):
             raise NotMeasurableError(
                 "The model is not fitted again, so that this cannot be measured."
             )
-        if self.held_out.losses.sum() == 0:
-            raise NotMeasurableError("It made no mistake, so that there is nothing to gain.")
         if min(len(train) for _, train in self.folds) < 2 * LEAST_ROWS:
             raise NotMeasurableError(
                 f"{number(len(self.y))} rows are too few to fit on parts of them."
@@ -384,11 +509,11 @@ class Refits:
             raise NotMeasurableError(
                 f"The model cannot be fitted on half of the rows, which the measurement needs: {error}"
             ) from error
-        losses = {name: np.concatenate([fit[name] for fit in fits]) for name in fits[0]}
-        return self.held_out.take(np.concatenate(places)), losses
+        predictions = {name: np.concatenate([fit[name] for fit in fits]) for name in fits[0]}
+        return np.concatenate(places), predictions
 
-    def _refit(self, part: HeldOut, train: Ints) -> dict[str, Floats]:
-        """Losses of the held-out rows of one fold, by fits on parts of its training rows."""
+    def _refit(self, part: HeldOut, train: Ints) -> dict[str, NDArray[Any]]:
+        """Predictions of the held-out rows of one fold, by fits on parts of its training rows."""
         labels = None if part.classes is None else self.y[train]
         groups = None if self.groups is None else self.groups[train]
         [halves] = HoldoutSplit(0.5, random_state=self.random).split(train, labels, groups)
@@ -402,10 +527,8 @@ class Refits:
         table = take_rows(self.X, part.rows)
         averaged = self._averaged(part, [*models.values()], table)
         models |= {name: self._fitted(np.sort(np.append(first, more[name]))) for name in more}
-        losses = {
-            name: losses_of(part, predict_labels(model, table)) for name, model in models.items()
-        }
-        return losses | {"averaged": losses_of(part, averaged)}
+        predictions = {name: predict_labels(model, table) for name, model in models.items()}
+        return predictions | {"averaged": averaged}
 
     def _fitted(self, rows: Ints) -> Any:
         model = fit_model(self.estimator, take_rows(self.X, rows), self.y[rows])

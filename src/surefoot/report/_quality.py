@@ -56,12 +56,15 @@ def brier_scores(held_out: HeldOut, recalibrated: Floats | None) -> dict[str, Fl
     """Brier score of each row `before` and `after` recalibration, halved for two classes; None if there is none."""
     if held_out.probabilities is None or held_out.classes is None or recalibrated is None:
         return None
-    outcomes = held_out.truth[:, None] == held_out.classes
-    n_counted = 2 if len(held_out.classes) == 2 else 1
-    return {
-        name: ((probabilities - outcomes) ** 2).sum(axis=1) / n_counted
-        for name, probabilities in (("before", held_out.probabilities), ("after", recalibrated))
-    }
+    both = {"before": held_out.probabilities, "after": recalibrated}
+    return {name: brier_of(held_out, each) for name, each in both.items()}
+
+
+def brier_of(held_out: HeldOut, probabilities: Floats) -> Floats:
+    """Brier score of each row, halved for two classes, by some probabilities."""
+    outcomes = held_out.truth[:, None] == np.asarray(held_out.classes)
+    n_counted = 2 if outcomes.shape[1] == 2 else 1
+    return np.asarray(((probabilities - outcomes) ** 2).sum(axis=1) / n_counted)
 
 
 def describe_probabilities(

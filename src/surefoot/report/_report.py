@@ -33,7 +33,7 @@ from surefoot.report._checks import check_ignored, describe_checks
 from surefoot.report._classes import describe_classes
 from surefoot.report._estimates import describe_estimates, describe_intervals
 from surefoot.report._how import describe_data, describe_how
-from surefoot.report._improvements import find_improvements, n_refits
+from surefoot.report._improvements import Alternatives, find_improvements, n_refits
 from surefoot.report._quality import (
     brier_scores,
     describe_predictions,
@@ -316,7 +316,9 @@ class ReliabilityReport(WrittenPage):
             is_useful=self._can_choose(intervals),
             random_state=seed,
         )
-        classes = probabilities = brier = predictions = None
+        alternatives = Alternatives(error_estimator, len(y), confidence)
+        models = alternatives.compare()
+        classes = probabilities = recalibrated = predictions = None
         if is_classification:
             classes = describe_classes(held_out, confidence)
             recalibrated = recalibrate(held_out, seed)
@@ -354,12 +356,15 @@ class ReliabilityReport(WrittenPage):
                 error_estimator,
                 X,
                 y,
+                alternatives,
                 groups=None if self.groups is None else np.asarray(self.groups),
-                brier=brier,
+                recalibrated=recalibrated,
                 X_unlabelled=self.X_unlabelled,
             )
         return {
-            "numbers": give_numbers(held_out, len(y), answer, probabilities, intervals),
+            "numbers": give_numbers(
+                held_out, len(y), answer, models, classes, probabilities, intervals
+            ),
             "task": "classification" if is_classification else "regression",
             "unit": held_out.unit.name,
             "target": self.target or "y",
@@ -381,6 +386,7 @@ class ReliabilityReport(WrittenPage):
                 checks=checks,
                 intervals=intervals,
             ),
+            "models": models,
             "checks": checks,
             "answer": answer,
             "estimates": describe_estimates(

@@ -17,9 +17,6 @@ LEAST_UNITS = 5
 # Parts of the rows by an estimate, and the fewest rows of a part.
 N_PARTS, LEAST_IN_A_PART = 10, 20
 
-# Confidence of the intervals of gains.
-GAIN_CONFIDENCE = 0.9
-
 # A smaller gain is no difference; one that is smaller even at best is not worth a change.
 LEAST_GAIN = 0.02
 WORTH_A_CHANGE = 0.1
@@ -44,6 +41,15 @@ def losses_of(held_out: HeldOut, prediction: Any) -> Floats:
         return np.abs(prediction - held_out.truth)
     codes = (np.searchsorted(classes, labels) for labels in (held_out.truth, prediction))
     return cost_by_class(held_out)[tuple(codes)]
+
+
+def best_constant(held_out: HeldOut) -> tuple[Any, str]:
+    """What is best to predict always (the median, the most frequent class, or the cheapest one), and its name."""
+    if held_out.classes is None:
+        return np.median(held_out.truth), "the median"
+    costs = cost_by_class(held_out)[np.searchsorted(held_out.classes, held_out.truth)]
+    best = held_out.classes[costs.mean(axis=0).argmin()]
+    return best, f"“{best}”"
 
 
 def finite(value: float) -> float | None:
@@ -210,7 +216,7 @@ def jackknife_interval(
 
 
 class Gain(NamedTuple):
-    """Share of a mean loss that a change takes away, at most 1, and its 90 % interval; higher is better.
+    """Share of a mean loss that a change takes away, at most 1, and its interval; higher is better.
 
     The interval is one for the share that as many new rows will show.
     """
@@ -221,7 +227,7 @@ class Gain(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Verdict "helps", "would not help" or "cannot tell"."""
+        """Verdict "helps", "would not help" or "cannot tell": the one rule of the report."""
         if self.low > 0 and self.value >= LEAST_GAIN:
             return "helps"
         return "would not help" if self.high < WORTH_A_CHANGE else "cannot tell"
@@ -233,6 +239,7 @@ def relative_gain(
     *,
     units: NDArray[Any],
     fits: NDArray[Any],
+    confidence: float,
     counts: bool = False,
 ) -> Gain:
     """Share of the mean loss `before` that is gone `after`, with an interval for as many new rows and new fits.
@@ -249,6 +256,8 @@ def relative_gain(
         Row, or group of rows, of each loss.
     fits : ndarray of shape (n_losses,)
         Number of the fit that each loss comes from.
+    confidence : float
+        Confidence of the interval.
     counts : bool, default=False
         Whether losses are 0 or 1. Then two units are added, one gained and one lost, so that the interval is not
         too narrow if few rows changed (Bonett and Price 2012).
@@ -265,7 +274,7 @@ def relative_gain(
     total = of_rows + of_fits
     together = total**2 / (of_rows**2 / (n_units - 1) + of_fits**2 / freedom) if total else 1.0
     # Satterthwaite 1946, for the sum of both parts.
-    reach = float(student.ppf((1 + GAIN_CONFIDENCE) / 2, together)) * (2 * total) ** 0.5
+    reach = float(student.ppf((1 + confidence) / 2, together)) * (2 * total) ** 0.5
     return Gain(value, value - reach, min(1.0, value + reach))
 
 

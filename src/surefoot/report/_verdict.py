@@ -9,7 +9,7 @@ from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._estimates import SHOWN
 from surefoot.report._statistics import (
-    cost_by_class,
+    best_constant,
     loss_interval,
     losses_of,
     mean_interval,
@@ -18,6 +18,12 @@ from surefoot.report._statistics import (
 
 # Share of rows that a person checks, in the sentences and figures of the verdict.
 CHECKED = 0.1
+
+# Cases that the sentence on the decision counts.
+PER = 1000
+
+# Below this error it is shown, and above it what is right.
+LEAST_ERROR = 0.05
 
 # Areas under the curve that differ by a smaller share are called equal.
 LEAST_DIFFERENCE = 0.02
@@ -32,7 +38,7 @@ def give_verdict(
     improvements: list[Any],
     classes: dict[str, Any] | None,
     checks: dict[str, Any],
-    intervals: dict[str, Any] | None,
+    intervals: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections.
 
@@ -40,13 +46,7 @@ def give_verdict(
     """
     unit, losses, confidence = held_out.unit, held_out.losses, promise.confidence
     mean, (low, high) = float(losses.mean()), loss_interval(held_out, confidence)
-    # What is best to predict always: the median, the most frequent class, or the cheapest one.
-    if held_out.classes is None:
-        best, name = np.median(held_out.truth), "the median"
-    else:
-        costs = cost_by_class(held_out)[np.searchsorted(held_out.classes, held_out.truth)]
-        best = held_out.classes[costs.mean(axis=0).argmin()]
-        name = f"“{best}”"
+    best, name = best_constant(held_out)
     constant = losses_of(held_out, best)
     least, most = mean_interval(constant - losses, unit_codes(held_out), confidence)
     about_constant = ""  # if the model is clearly better
@@ -54,48 +54,121 @@ def give_verdict(
         about_constant = f"These rows do not show that it is better than always predicting {name}."
         if most < 0:
             about_constant = f"It is worse than always predicting {name}: do not use it as it is."
-    adds, checking = _ranks_better(answer["augrc"]), _describe_checking(held_out, answer)
+    adds = _ranks_better(answer["augrc"]) if intervals is None else intervals["predictable"]
+    caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
-    sentences = [
-        *_about_checks(checks),
-        about_constant,
-        *(
-            [
-                checking["sentence"],
-                _about_knowing(held_out, answer, adds),
-                _about_answering(held_out, promise, answer, is_asked),
-            ]
-            if answer["is_useful"] or intervals is None
-            else [intervals["for_verdict"]]
-        ),
-        *(classes["for_verdict"] if classes else []),
-        *(each["sentence"] for each in helping[:1]),
-    ]
     figures = [mean, low, high, float(constant.mean())]
-    if unit.is_share:  # what is right is shown
+    is_right = unit.is_share and mean >= LEAST_ERROR  # else what is wrong is shown
+    if is_right:
         figures = [1 - figures[i] for i in (0, 2, 1, 3)]
     value, low_end, high_end, baseline = map(unit.show, figures)
-    ends = f"{low_end} to {high_end}, {percent(confidence)} confidence"
     answered, about = "–", "no risk can be promised"
     if answer["chosen"] is not None:
         chosen = answer["promises"][answer["chosen"]]
         answered = percent(chosen["coverage"])
         about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
+    decision, third = (
+        [],
+        {"value": answered, "label": "of the rows can be answered", "about": about},
+    )
+    if answer["is_useful"] or intervals is None:
+        decision = _decide(held_out, promise, answer, checking, is_asked=is_asked, adds=adds)
+    else:
+        third = intervals["figure"]
+    sentences = [
+        *_about_checks(checks),
+        about_constant,
+        *decision,
+        classes["sentence"] if classes else "",
+        _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"],
+        *(each["sentence"] for each in helping[:1]),
+        f"Ranges in brackets are {percent(confidence)} intervals.",
+    ]
+    label = "right" if is_right else "wrong" if unit.is_share else unit.of_answers
     return {
-        "headline": unit.headline.format(value),
+        "headline": _headline(held_out, classes, baseline, name),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
             {
                 "value": value,
-                "label": "right" if unit.is_share else unit.of_answers,
-                "about": f"{ends}; always predicting {name}: {baseline}",
+                "label": label,
+                "about": f"{low_end} to {high_end}; always predicting {name}: {baseline}",
             },
-            checking["figure"],
-            {"value": answered, "label": "of the rows can be answered", "about": about},
+            caught,
+            third,
         ],
         "adds": adds,
     }
+
+
+def _headline(
+    held_out: HeldOut, classes: dict[str, Any] | None, baseline: str, constant: str
+) -> str:
+    """How good the model is: for its rarest class if one is rare, above 95 % accuracy by its error."""
+    unit, mean = held_out.unit, float(held_out.losses.mean())
+    if mean == 0:
+        return f"{unit.nothing.format(number(len(held_out.rows)))}."
+    rarest = classes["rarest"] if classes else None
+    always = f"{baseline} if it always said {constant}"
+    error = "{} of all rows are wrong" if unit.is_share else "an answer costs {} on average"
+    if rarest is not None:
+        found = percent(rarest["value"]) if rarest["value"] else "none"
+        return f"Finds {found} of class “{rarest['label']}”; {error.format(unit.show(mean))}, {always}."
+    if unit.is_share and mean < LEAST_ERROR:
+        return f"Wrong on {percent(mean)} of rows; {always}."
+    return unit.headline.format(unit.show(1 - mean if unit.is_share else mean))
+
+
+def _decide(
+    held_out: HeldOut,
+    asked: Promise,
+    answer: dict[str, Any],
+    checking: str,
+    *,
+    is_asked: bool,
+    adds: bool | None,
+) -> list[str]:
+    """What to do with 1,000 cases, and what is promised then; if nothing is, what to check, and why."""
+    unit, losses, accepted = held_out.unit, held_out.losses, held_out.accepted
+    if answer["chosen"] is None or accepted is None:
+        return [checking, _about_no_promise(held_out, asked, answer, is_asked)]
+    promised = f"Promised for new rows: {asked.in_words(unit)}."
+    n_answered = round(PER * float(accepted.mean()))
+    if losses.sum() == 0:
+        return [f"It can answer {percent(float(accepted.mean()))} of the rows.", promised]
+    if held_out.classes is None and not adds:
+        return [
+            f"It can answer {percent(float(accepted.mean()))} of the rows: {asked.in_words(unit)}."
+        ]
+    own, rest = (float(losses[rows].sum()) for rows in (accepted, ~accepted))
+    if held_out.classes is None:
+        results = (
+            f"off by {number(own / accepted.sum())} on average",
+            f"where the model is off by {number(rest / max((~accepted).sum(), 1))} on average",
+        )
+    else:
+        wrong, found = (PER * each / len(losses) for each in (own, rest))
+        results = (f"{_about(wrong)} of them wrong", f"who finds {_about(found)} of its mistakes")
+        if not unit.is_share:
+            results = (
+                f"at a cost of about {number(wrong)}",
+                f"who avoids a cost of about {number(found)}",
+            )
+    if n_answered == PER:
+        return [f"All of {PER:,} such cases are answered automatically, {results[0]}.", promised]
+    decision = (
+        f"Of {PER:,} such cases, {n_answered} are answered automatically, {results[0]}; the {PER - n_answered} with "
+        f"the highest estimated error go to a person, {results[1]}."
+    )
+    return [decision, promised]
+
+
+def _about(count: float) -> str:
+    """Rounded count for a sentence: "about 70", "fewer than 1" or "none"."""
+    if count == 0:
+        return "none"
+    return f"about {round(count):,}" if count >= 0.5 else "fewer than 1"
 
 
 def _about_checks(checks: dict[str, Any]) -> list[str]:
@@ -123,47 +196,41 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> dict[str, Any]:
-    """Sentence and figure on what a person catches who checks the tenth of the rows with the highest estimates."""
+def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> tuple[dict[str, str], str]:
+    """Figure and sentence on what a person catches who checks the tenth of the rows with the highest estimates."""
     total = held_out.unit.total.split(" ", 1)[1]
     if held_out.losses.sum() == 0:
-        nothing = held_out.unit.nothing.format(number(len(held_out.rows)))
         figure = {"value": "–", "label": f"of its {total} caught", "about": "there is none"}
-        return {"sentence": f"{nothing}: there is nothing to flag.", "figure": figure}
+        return figure, "There is nothing to flag."
     at, shares = answer["coverage"].index(1 - CHECKED), answer["caught"]
     caught, checked = percent(shares["surefoot"][at]), percent(CHECKED)
+    ends = " to ".join(percent(answer["caught_interval"][end][at]) for end in ("low", "high"))
     other, by, its = checked, "at random", "at random"
     if shares["own"] is not None:
         by, its = "by the model's own confidence", "by its own confidence"
         other = percent(shares["own"][at])
-    return {
-        "sentence": f"If a person checked the {checked} of rows with the highest estimated error, they would catch "
-        f"{caught} of its {total} ({other} if the rows were chosen {by}).",
-        "figure": {
-            "value": caught,
-            "label": f"of the {total.removeprefix('total ')} caught by checking {checked} of the rows",
-            "about": f"chosen {its}: {other}",
-        },
+    figure = {
+        "value": caught,
+        "label": f"of the {total.removeprefix('total ')} caught by checking {checked} of the rows",
+        "about": f"{ends}; chosen {its}: {other}",
     }
+    return figure, (
+        f"If a person checked {PER * CHECKED:.0f} of {PER:,} such cases, those with the highest estimated error, they "
+        f"would catch {caught} of its {total} ({ends}); {other} if the cases were chosen {by}."
+    )
 
 
 def _ranks_better(augrc: dict[str, Any]) -> bool | None:
-    """True if surefoot ranks rows better than own confidence, or chance; None if there is no clear difference."""
+    """True if surefoot ranks rows better than own confidence; None if there is no clear difference."""
     if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
         return None
     return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
 
 
 def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None) -> str:
-    """Sentence for the case that surefoot does not rank rows measurably better; else empty."""
+    """Sentence for the case that surefoot does not rank rows measurably better than own confidence; else empty."""
     if adds or held_out.losses.sum() == 0:
         return ""
-    if answer["caught"]["own"] is None:
-        if adds is None:
-            return (
-                "These rows do not show whether the estimated errors rank rows better than chance."
-            )
-        return "The estimated errors rank rows worse than chance: do not use them."
     ratio = answer["augrc"]["ratio"]
     if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
         return "The estimated errors and the model's own confidence rank the rows equally well: no difference."
@@ -176,19 +243,10 @@ def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None)
     return "Here the model's own confidence ranks the rows better than surefoot: use it instead."
 
 
-def _about_answering(
+def _about_no_promise(
     held_out: HeldOut, asked: Promise, answer: dict[str, Any], is_asked: bool
 ) -> str:
     confidence = f"with {percent(answer['confidence'])} confidence"
-    if answer["chosen"] is not None:
-        promise = answer["promises"][answer["chosen"]]
-        kept = f"{asked.in_words(held_out.unit)}."
-        if promise["coverage"] == 1:
-            return f"It can answer every row: {kept}"
-        return (
-            f"Let it answer the {percent(promise['coverage'])} of rows with the lowest estimated error, and give the "
-            f"others to a person: then {kept}"
-        )
     if answer["why_not"] is not None:
         limits = asked.describe(held_out.unit)["short"]
         return (
@@ -209,14 +267,20 @@ def give_numbers(
     held_out: HeldOut,
     n_rows: int,
     answer: dict[str, Any],
+    models: list[dict[str, Any]],
+    classes: dict[str, Any] | None,
     probabilities: dict[str, Any] | None,
     intervals: dict[str, Any] | None,
-) -> dict[str, float | int | None]:
+) -> dict[str, Any]:
     """Numbers of the verdict, under names that stay the same; None for one that is not available."""
     low, high = loss_interval(held_out, answer["confidence"])
     right = held_out.prediction == held_out.truth
     chosen = {} if answer["chosen"] is None else answer["promises"][answer["chosen"]]
     augrc, checked = answer["augrc"], probabilities or {}
+    model, constant = models[0], models[-1]
+    lowest, rarest = ((classes or {}).get(name) or {} for name in ("lowest", "rarest"))
+    accepted = held_out.accepted
+    parts = {"answered": accepted, "left": None if accepted is None else ~accepted}
     return {
         "n_rows": n_rows,
         "n_held_out": len(held_out.rows),
@@ -224,10 +288,30 @@ def give_numbers(
         "error": float(held_out.losses.mean()),
         "error_low": low,
         "error_high": high,
+        "constant_error": constant["error"],
+        "lowest_recall_class": lowest.get("label"),
+        "lowest_recall": lowest.get("value"),
+        "lowest_recall_low": lowest.get("low"),
+        "lowest_recall_high": lowest.get("high"),
+        "lowest_recall_n_rows": lowest.get("n_rows"),
+        "lowest_recall_n_missed": lowest.get("n_missed"),
+        "lowest_recall_n_missed_answered": lowest.get("n_missed_answered"),
+        "rare_class": rarest.get("label"),
+        "rare_class_share": rarest.get("share"),
+        "rare_class_recall": rarest.get("value"),
+        "roc_auc": model.get("roc_auc"),
+        "log_loss": model.get("log_loss"),
+        "r2": model.get("r2"),
         "confidence": answer["confidence"],
         "max_risk": chosen.get("max_risk"),
         "coverage": chosen.get("coverage"),
         "limit": chosen.get("limit"),
+        **{
+            f"{name}_error": None
+            if rows is None or not rows.any()
+            else float(held_out.losses[rows].mean())
+            for name, rows in parts.items()
+        },
         "augrc": augrc["surefoot"],
         "augrc_ratio": augrc["ratio"],
         "augrc_ratio_low": augrc["low"],
