@@ -1,5 +1,6 @@
-"""Figure 9.4 of Duda, Hart and Stork: four models of six points from a noisy cubic."""
+"""Figure 9.4 of Duda, Hart and Stork: four models of a few points from a noisy cubic, and of more and more points."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,9 @@ N_POINTS, NOISE = 6, 0.2
 GRID = np.linspace(-1, 1, 101)[:, None]
 N_SETS, QUICK_SETS = 2000, 50
 SHOWN = 3
+# Sizes of training sets as n grows, training sets of each, and those of them that are drawn.
+SIZES, N_GROWING, OVERLAID = (6, 20, 60, 200, 600, 2000), 500, 15
+PANELS = (6, 60, 600)
 
 
 class FixedLine(RegressorMixin, BaseEstimator):
@@ -38,7 +42,7 @@ class FixedLine(RegressorMixin, BaseEstimator):
 
 MODELS = {
     "a) fixed, poor": FixedLine(-0.6, -0.3),
-    "b) fixed, better": FixedLine(0.0, 0.4),
+    "b) fixed, better": FixedLine(0.0, 0.2),
     "c) fitted cubic": make_pipeline(PolynomialFeatures(3), LinearRegression()),
     "d) fitted line": LinearRegression(),
 }
@@ -58,10 +62,62 @@ def run(out: Path, *, quick: bool = False) -> str:
         table.append({"model": name, **means, "error": result.mean_error})
     write_table(out / "duda-figure-9-4.csv", table, ".5f")
     draw_figure(out / "duda-figure-9-4.png", errors)
+    growing = as_n_grows(min(n_sets, N_GROWING))
+    write_table(out / "duda-figure-9-4-growing.csv", growing, ".6f")
+    draw_panels(out / "duda-figure-9-4-growing.png", growing)
     title = f"Mean over the interval, against F without noise, {n_sets} training sets of 6 points"
     rows = [["", "bias²", "variance", "error"]]
     rows += [[name, *(f"{v:.4f}" for v in values)] for name, *values in map(dict.values, table)]
-    return f"{title}\n{text_table(rows)}"
+    low, high = winning_slopes(table[-1]["error"])
+    return "\n".join(
+        [
+            f"{title}\n{text_table(rows)}",
+            f"A fixed line through 0 beats the fitted line if its slope is between {low:.2f} and {high:.2f}.",
+            f"\nBias² and variance as n grows, {min(n_sets, N_GROWING)} training sets of each size",
+            text_table(growing_rows(growing)),
+            f"Against targets with noise, each bias² is larger by the variance of the noise, {NOISE**2:.2f}.",
+        ]
+    )
+
+
+def as_n_grows(n_sets: int) -> list[dict[str, Any]]:
+    """Bias² and variance of each model for each size of the training sets."""
+    jobs = [(n_points, name) for n_points in SIZES for name in MODELS]
+    rows = []
+    for n_points, name in progress(jobs, total=len(jobs), label="sizes and models"):
+        result = bias_variance(
+            MODELS[name],
+            None,
+            None,
+            GRID,
+            truth=truth,
+            sampler=partial(draw, n_points=n_points),
+            n_resamples=n_sets,
+            random_state=0,
+        )
+        means = {"bias2": float(result.mean_bias2), "variance": float(result.mean_variance)}
+        rows.append({"model": name, "n": n_points, **means})
+    return rows
+
+
+def growing_rows(growing: list[dict[str, Any]]) -> list[list[str]]:
+    """Bias² and variance of each model, by n across."""
+    rows = [["", *(f"n = {n_points}" for n_points in SIZES)]]
+    for name in MODELS:
+        own = [row for row in growing if row["model"] == name]
+        rows += [
+            [f"{name}: {what}", *(f"{r[what]:.5f}" for r in own)] for what in ("bias2", "variance")
+        ]
+    return rows
+
+
+def winning_slopes(error: float) -> tuple[float, float]:
+    """Slopes between which a fixed line through 0 has a smaller error than the given one; NaN if there are none."""
+    x, F = GRID[:, 0], truth(GRID)
+    best = float(x @ F / (x @ x))
+    reach = (error - float(np.mean((F - best * x) ** 2))) / float(np.mean(x**2))
+    half = float(np.sqrt(reach)) if reach >= 0 else float("nan")
+    return best - half, best + half
 
 
 def truth(X: Floats) -> Floats:
@@ -69,11 +125,11 @@ def truth(X: Floats) -> Floats:
     return np.asarray(1.5 * X[:, 0] ** 3 - 0.3 * X[:, 0])
 
 
-def draw(random: Any) -> tuple[Floats, Floats]:
-    """Six points of the noisy cubic, one in each sixth of the way."""
-    x = -1 + 2 * (np.arange(N_POINTS) + random.uniform(size=N_POINTS)) / N_POINTS
+def draw(random: Any, n_points: int = N_POINTS) -> tuple[Floats, Floats]:
+    """Points of the noisy cubic, one in each of n equal parts of the way."""
+    x = -1 + 2 * (np.arange(n_points) + random.uniform(size=n_points)) / n_points
     X = x[:, None]
-    return X, truth(X) + random.normal(0, NOISE, size=N_POINTS)
+    return X, truth(X) + random.normal(0, NOISE, size=n_points)
 
 
 def errors_by_set(model: Any, n_sets: int) -> Floats:
@@ -112,3 +168,29 @@ def draw_errors(
     for r in range(SHOWN):
         axes[r, 0].set_ylabel(f"training set {r + 1}")
     axes[SHOWN, 0].set_ylabel(f"{len(next(iter(errors.values())))} training sets")
+
+
+def draw_panels(path: Path, growing: list[dict[str, Any]]) -> None:
+    """Draw the models of many training sets for growing n, and bias² and variance by n under each column."""
+    figure = Figure(figsize=(11, 9.5), layout="constrained")
+    axes = figure.subplots(len(PANELS) + 1, len(MODELS))
+    for r, n_points in enumerate(PANELS):
+        random = np.random.RandomState(3)
+        sets = [draw(random, n_points) for _ in range(OVERLAID)]
+        for ax, model in zip(axes[r], MODELS.values(), strict=True):
+            for X, y in sets:
+                fit = clone(model).fit(X, y).predict(GRID)
+                ax.plot(GRID, fit, color="#D55E00", linewidth=0.8, alpha=0.5)
+            ax.plot(GRID, truth(GRID), color="#1a1a1a", linewidth=1)
+            ax.set(ylim=(-1.8, 1.8), xticks=[], yticks=[])
+        axes[r, 0].set_ylabel(f"n = {n_points}")
+    for column, name in zip(axes.T, MODELS, strict=True):
+        own = [row for row in growing if row["model"] == name]
+        column[0].set_title(name)
+        for what, color in (("bias2", "#0072B2"), ("variance", "#E69F00")):
+            values = np.maximum([row[what] for row in own], 1e-7)
+            column[-1].loglog(SIZES, values, "o-", color=color, markersize=4, label=what)
+        column[-1].set(ylim=(1e-7, 2), xlabel="n")
+    axes[-1, 0].set_ylabel("mean over the interval")
+    axes[-1, 0].legend(["bias²", "variance"], frameon=False, fontsize="small")
+    figure.savefig(path, dpi=110)

@@ -19,7 +19,29 @@ def test_figure_9_4_in_small(tmp_path):
     assert poor > better > line > 10 * cubic
     assert variance[0] == variance[1] == 0
     assert variance[2] > variance[3] > 0
-    assert (tmp_path / "duda-figure-9-4.png").stat().st_size > 10_000
+    # The slide's order: the cubic is the best match of the four, and the fitted line is better than a and b.
+    errors = table.error
+    assert errors[2] < errors[3] < errors[1] < errors[0]
+    growing = pd.read_csv(tmp_path / "duda-figure-9-4-growing.csv").pivot_table(
+        ["bias2", "variance"], "n", "model"
+    )
+    last = growing.loc[2000]
+    assert (last["variance"] < 0.001).all()
+    assert last["bias2", "c) fitted cubic"] < 0.0001
+    # Least squares of 1.5x³ - 0.3x by a line: 1.5² (1/7 - 3/25) remain.
+    assert last["bias2", "d) fitted line"] == pytest.approx(2.25 * (1 / 7 - 3 / 25), rel=0.1)
+    for name in ("duda-figure-9-4.png", "duda-figure-9-4-growing.png"):
+        assert (tmp_path / name).stat().st_size > 10_000
+
+
+def test_fixed_lines_that_beat_a_fitted_one():
+    low, high = duda_figure_9_4.winning_slopes(0.08)
+    x = duda_figure_9_4.GRID[:, 0]
+    for slope in (low, high):
+        error = np.mean((1.5 * x**3 - 0.3 * x - slope * x) ** 2)
+        assert error == pytest.approx(0.08)
+    assert low < 0.6 < high
+    assert np.isnan(duda_figure_9_4.winning_slopes(0.01)).all()
 
 
 @pytest.mark.slow

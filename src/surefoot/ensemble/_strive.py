@@ -332,7 +332,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         Parameters
         ----------
         columns : array-like of str
-            Names among `feature_names_out_`; with the base models' scores alone it is the paper's Stack-S.
+            Names among `feature_names_out_`; with the base models' scores alone it is stacking.
 
         Returns
         -------

@@ -175,10 +175,10 @@ class RecalibratedClassifier(CrossFittedClassifier):
     """Classifier with recalibrated probabilities, learned from the model's out-of-fold scores.
 
     The model's log-odds of held-out rows, and the columns of indicators if given, are the input of a
-    calibrator that learns how probable each class is: Platt recalibration (Bennett 2007, equation 3),
-    and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. The default calibrator starts from the model's
-    own probabilities and leaves them only as far as that pays on held-out rows. With more than two classes each
-    class is calibrated against the rest, on its own columns, and the probabilities are normalised.
+    calibrator that learns how probable each class is. The default calibrator starts from the model's own probabilities
+    and leaves them only as far as that pays on held-out rows. `calibrator="platt"` is Platt recalibration (Bennett
+    2007, equation 3), and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. With more than two classes
+    each class is calibrated against the rest, on its own columns, and the probabilities are normalised.
 
     Parameters
     ----------
