@@ -28,9 +28,7 @@ def records(chart):
 def test_there_is_a_chart_for_every_section(charts):
     shared = {"risk", "caught", "estimates", "errors", "map"}
     assert set(charts["classification"]) == shared | {"before", "after", "roc", "precision_recall"}
-    assert set(charts["regression"]) == shared | {
-        *("held", "width", "truth", "residuals", "tenths")
-    }
+    assert set(charts["regression"]) == shared | {*("held", "truth", "residuals")}
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -91,8 +89,8 @@ def test_the_map_table_counts_points_and_mistakes_by_shade(charts, classificatio
 def test_intervals_without_an_end_are_drawn_without_a_width(regression_summary):
     summary = {**regression_summary, "intervals": dict(regression_summary["intervals"])}
     summary["intervals"]["width"] = [None] * len(summary["intervals"]["width"])
-    rows = make_charts(summary)["width"]["table"]["rows"]
-    assert {row[1] for row in rows} == {"–"}
+    rows = make_charts(summary)["held"]["table"]["rows"]
+    assert {row[3] for row in rows} == {"–"}
 
 
 def test_points_of_a_regression_are_drawn_where_they_are(charts, regression_summary):

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
+from surefoot.abstention import Promise
 from surefoot.metrics import winkler_loss
 from surefoot.report import ReliabilityReport
-from surefoot.report._estimates import describe_estimates
 from surefoot.report.page import render
 
 
@@ -57,21 +57,31 @@ def test_the_histogram_counts_rows(request, task):
         assert n == ((errors >= low) & (errors < high)).sum()
 
 
+def with_estimates(report, change):
+    """Section of the same rows with other estimated errors."""
+    other = ReliabilityReport(report.estimator, report.X, report.y, quick=True)
+    error_estimator, held_out, _, intervals = report._fitted
+    held_out = replace(held_out, error=change(held_out.error))
+    promise = Promise.from_held_out(held_out, None, 0.95)
+    other.__dict__["_fitted"] = (error_estimator, held_out, promise, intervals)
+    return other.summarize()["estimates"]
+
+
 def test_estimates_that_are_wrong_are_called_so(classification_report):
-    held_out = classification_report._fitted[1]
-    assert describe_estimates(held_out, 0.95)["sentence"].startswith("Yes: in ")
-    low = describe_estimates(replace(held_out, error=held_out.error / 3), 0.95)
+    right = classification_report.summarize()["estimates"]
+    assert right["sentence"].startswith("Yes: in ")
+    low = with_estimates(classification_report, lambda error: error / 3)
     assert low["sentence"].startswith("Only roughly: in ")
     assert low["total"]["observed"] > low["total"]["high"]
-    extreme = describe_estimates(
-        replace(held_out, error=np.where(held_out.error > 0.5, 0.99, 0.2)), 0.95
-    )
+    extreme = with_estimates(classification_report, lambda error: np.where(error > 0.5, 0.99, 0.2))
     assert extreme["about"][1].endswith("these estimates are too high.")
 
 
-def test_few_rows_are_not_compared(classification_report):
-    few = classification_report._fitted[1].take(np.arange(400) < 30)
-    assert "too few rows" in describe_estimates(few, 0.95)["sentence"]
+def test_few_rows_are_not_compared():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    report = ReliabilityReport(LinearRegression(), X, rng.normal(size=30), quick=True)
+    assert "too few rows" in report.summarize()["estimates"]["sentence"]
 
 
 @pytest.fixture(scope="module")

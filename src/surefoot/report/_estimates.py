@@ -10,7 +10,6 @@ from surefoot._words import LossUnit, number, percent
 from surefoot.error_estimation import HeldOut
 from surefoot.metrics import interval_width
 from surefoot.report._statistics import (
-    contains_truth,
     difference_interval,
     finite,
     mean_interval,
@@ -27,6 +26,7 @@ N_TOP = 15
 # Confidences of intervals; the sentences are about one of them.
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 SHOWN = 0.9
+AT = CONFIDENCES.index(SHOWN)
 
 # Intervals whose score is better than that of constant ones by a smaller share are called equal.
 LEAST_GAIN = 0.02
@@ -135,60 +135,36 @@ def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any
     for all rows (Winkler's score at 90 %); both with confidence.
     """
     held_out: HeldOut = error_estimator.held_out_
-    losses, units, n_rows = held_out.losses, unit_codes(held_out), len(held_out.rows)
-    intervals = {c: error_estimator.held_out_intervals(c) for c in CONFIDENCES}
-    inside = {c: contains_truth(held_out.truth, ends) for c, ends in intervals.items()}
-    counts = np.array([mask.sum() for mask in inside.values()])
+    truth, losses, n_rows = held_out.truth, held_out.losses, len(held_out.rows)
+    intervals = [error_estimator.held_out_intervals(share) for share in CONFIDENCES]
+    counts = np.array(
+        [((low <= truth) & (truth <= high)).sum() for low, high in map(np.transpose, intervals)]
+    )
     low, high = wilson_interval(counts, n_rows, confidence)
-    width = [finite(interval_width(ends)) for ends in intervals.values()]
-    # Width of conformal intervals that are equally wide for all rows: twice a quantile of the losses.
-    ranks = [int(np.ceil(c * (n_rows + 1) - 1e-9)) for c in CONFIDENCES]
+    # Half the width of conformal intervals that are equally wide for all rows: a quantile of the losses.
     sizes = np.sort(np.append(losses, np.inf))
-    constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
-    shown = CONFIDENCES.index(SHOWN)
-    at = {"width": width[shown], "constant": constant[shown]}
+    ranks = np.ceil(np.asarray(CONFIDENCES) * (n_rows + 1) - 1e-9).astype(int)
+    halves = sizes[np.minimum(ranks, n_rows + 1) - 1]
+    flat = held_out.prediction[:, None] + halves[AT] * np.array([-1, 1])
+    own, constant = (_interval_scores(truth, ends) for ends in (intervals[AT], flat))
+    units, upper = unit_codes(held_out), held_out.error > np.median(held_out.error)
+    rises = difference_interval(losses, upper, units, confidence, is_share=False)[0]
     gain = dict.fromkeys(("value", "low", "high"))
-    predictable = False
-    if None not in at.values():
-        half = np.full(n_rows, (at["constant"] or 0.0) / 2)
-        flat = np.column_stack([held_out.prediction - half, held_out.prediction + half])
-        scores = [_interval_scores(held_out.truth, ends) for ends in (flat, intervals[SHOWN])]
-        mean = float(scores[0].mean()) or 1.0
-        gain = with_interval((scores[0] - scores[1]) / mean, units, confidence)
-        rises = difference_interval(
-            losses, held_out.error > np.median(held_out.error), units, confidence, is_share=False
-        )[0]
-        predictable = bool(
-            (rises or 0) > 0 and (gain["low"] or 0) > 0 and (gain["value"] or 0) >= LEAST_GAIN
-        )
-    return {
+    if np.isfinite([own, constant]).all() and constant.any():
+        gain = with_interval((constant - own) / constant.mean(), units, confidence)
+    is_better = (gain["low"] or 0) > 0 and (gain["value"] or 0) >= LEAST_GAIN
+    found = {
         "confidence": list(CONFIDENCES),
         "interval_confidence": confidence,
         "coverage": (counts / n_rows).tolist(),
         "low": low.tolist(),
         "high": high.tolist(),
-        "width": width,
-        "constant_width": constant,
+        "width": [finite(interval_width(ends)) for ends in intervals],
+        "constant_width": [finite(2 * half) for half in halves],
         "gain": gain,
-        "predictable": predictable,
-        "sentence": _about_width(float(inside[SHOWN].mean()), gain, confidence, **at),
-        "figure": {
-            "value": number(at["width"]),
-            "label": f"mean width of the {percent(SHOWN)} intervals",
-            "about": f"with one width for all rows: {number(at['constant'])}",
-        },
-        "for_verdict": "" if predictable else _about_unpredictable(at["width"]),
+        "predictable": bool(is_better and (rises or 0) > 0),
     }
-
-
-def _about_unpredictable(width: float | None) -> str:
-    start = "The size of this model's errors cannot be predicted from these rows"
-    if width is None:
-        return f"{start}."
-    return (
-        f"{start}: all answers are equally uncertain, with {percent(SHOWN)} intervals that are {number(width)} wide on "
-        "average."
-    )
+    return found | _about_intervals(found)
 
 
 def _interval_scores(truth: Any, ends: Floats) -> Floats:
@@ -197,22 +173,27 @@ def _interval_scores(truth: Any, ends: Floats) -> Floats:
     return np.asarray(ends[:, 1] - ends[:, 0] + 2 / (1 - SHOWN) * outside)
 
 
-def _about_width(
-    coverage: float,
-    gain: dict[str, float | None],
-    confidence: float,
-    width: float | None,
-    constant: float | None,
-) -> str:
-    if width is None or constant is None:
-        return f"There are too few rows for {percent(SHOWN)} intervals."
-    words = (
-        f"{percent(coverage)} of the {percent(SHOWN)} conformal intervals contain the true value; their mean width is "
-        f"{number(width)}, with one width for all rows it is {number(constant)}."
+def _about_intervals(found: dict[str, Any]) -> dict[str, Any]:
+    """Sentence on the intervals, and for the verdict a sentence and a figure if sizes cannot be predicted."""
+    coverage, width, constant = (
+        found[name][AT] for name in ("coverage", "width", "constant_width")
     )
+    gain, level, wide = found["gain"], percent(SHOWN), number(width)
+    sentence = f"There are too few rows for {level} intervals."
     if gain["low"] is not None:
-        words += (
-            f" Their score (Winkler, which counts width and misses) is {percent(gain['value'])} better "
-            f"({percent(confidence)} interval: {percent(gain['low'])} to {percent(gain['high'])})."
+        sentence = (
+            f"{percent(coverage)} of the {level} conformal intervals contain the true value; their mean width is "
+            f"{wide}, with one width for all rows it is {number(constant)}. Their score (Winkler, which counts width "
+            f"and misses) is {percent(gain['value'])} better ({percent(gain['low'])} to {percent(gain['high'])})."
         )
-    return words
+    unpredictable = (
+        f"The size of this model's errors cannot be predicted from these rows: all answers are equally uncertain, with "
+        f"{level} intervals that are {wide} wide on average."
+    )
+    label = f"mean width of the {level} intervals"
+    about = f"with one width for all rows: {number(constant)}"
+    return {
+        "sentence": sentence,
+        "for_verdict": "" if found["predictable"] else unpredictable,
+        "figure": {"value": wide, "label": label, "about": about},
+    }

@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.utils import check_random_state
 
-from surefoot._typing import Floats, Ints, Mask
+from surefoot._typing import Floats, Ints
 from surefoot._words import number, percent
 from surefoot.error_estimation import HeldOut
 from surefoot.metrics import smooth_calibration_error
 from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report._statistics import (
-    contains_truth,
     jackknife_interval,
     mean_of_tenths,
     tenths_by,
@@ -168,7 +167,7 @@ def describe_predictions(
             "prediction": predicted[sample].tolist(),
         },
         "n_total": n_rows,
-        "parts": _by_prediction(truth, predicted, held_out.interval, units, confidence),
+        "parts": _by_prediction(truth, predicted, units, confidence),
         "sentence": _about_explained(explained["value"], n_rows),
         "about": about,
     }
@@ -207,32 +206,21 @@ def _about_explained(value: float | None, n_rows: int) -> str:
 
 
 def _by_prediction(
-    truth: Floats, predicted: Floats, intervals: Floats | None, units: Ints, confidence: float
+    truth: Floats, predicted: Floats, units: Ints, confidence: float
 ) -> list[dict[str, float | int | None]]:
-    """Mean prediction, truth and residual, and coverage of the 90 % intervals, from the lowest predictions up.
-
-    The rows are in up to ten parts of about equal size; equal predictions stay together.
-    """
-    inside: Mask | None = None
-    if intervals is not None and np.isfinite(intervals).all():
-        inside = contains_truth(truth, intervals)
-    parts = []
-    for rows in tenths_by(predicted):
-        residual = with_interval(truth[rows] - predicted[rows], units[rows], confidence)
-        covered = with_interval(
-            () if inside is None else inside[rows], units[rows], confidence, is_share=True
-        )
-        parts.append(
-            {
-                "prediction": float(predicted[rows].mean()),
-                "truth": float(truth[rows].mean()),
-                "residual": residual["value"],
-                "residual_low": residual["low"],
-                "residual_high": residual["high"],
-                "coverage": covered["value"],
-                "coverage_low": covered["low"],
-                "coverage_high": covered["high"],
-                "n_rows": len(rows),
-            }
-        )
-    return parts
+    """Mean prediction, truth and residual of up to ten parts of the rows, from the lowest predictions up."""
+    residuals = [
+        (rows, with_interval(truth[rows] - predicted[rows], units[rows], confidence))
+        for rows in tenths_by(predicted)
+    ]
+    return [
+        {
+            "prediction": float(predicted[rows].mean()),
+            "truth": float(truth[rows].mean()),
+            "residual": residual["value"],
+            "residual_low": residual["low"],
+            "residual_high": residual["high"],
+            "n_rows": len(rows),
+        }
+        for rows, residual in residuals
+    ]

@@ -127,11 +127,6 @@ def with_interval(
     return {"value": float(np.mean(values)), "low": ends[0], "high": ends[1]}
 
 
-def contains_truth(truth: NDArray[Any], intervals: Floats) -> Mask:
-    """Mask of the intervals that contain the true value."""
-    return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
-
-
 def tenths_by(values: Floats) -> list[Ints]:
     """Rows in up to ten parts of about equal size, from the lowest values up; equal values stay together."""
     n_parts = int(np.clip(len(values) // LEAST_IN_A_PART, 1, N_PARTS))

@@ -95,11 +95,9 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
                 probabilities["confidence"],
             )
     if intervals := summary["intervals"]:
-        charts |= {"held": held_chart(intervals), "width": width_chart(intervals)}
+        charts["held"] = held_chart(intervals)
     if predictions := summary["predictions"]:
         charts |= {"truth": truth_chart(predictions), "residuals": residual_chart(predictions)}
-        if predictions["parts"][0]["coverage"] is not None:
-            charts["tenths"] = coverage_chart(predictions)
     if summary["regions"]["map"]["row"]:
         charts["map"] = map_chart(summary["regions"]["map"], show)
     return charts
@@ -308,11 +306,12 @@ def held_chart(intervals: dict[str, Any]) -> Chart:
     """Draw the observed coverage of the intervals against the promised coverage."""
     names = ("confidence", "coverage", "low", "high")
     ends = [max(0.0, min(*intervals["low"], *intervals["confidence"]) - 0.05), 1.0]
+    fields = (intervals[name] for name in (*names, "width", "constant_width"))
     rows = [
-        [percent(promised), percent(observed), write_range(low, high)]
-        for promised, observed, low, high in zip(*(intervals[name] for name in names), strict=True)
+        [percent(promised), percent(observed), write_range(low, high), number(width), number(one)]
+        for promised, observed, low, high, width, one in zip(*fields, strict=True)
     ]
-    about = [f"{promised} promised, {observed} observed" for promised, observed, _ in rows]
+    about = [f"{promised} promised, {observed} observed" for promised, observed, *_ in rows]
     confidence = percent(intervals["interval_confidence"])
     points = dots(
         data(**{name: intervals[name] for name in names}, about=about),
@@ -325,35 +324,17 @@ def held_chart(intervals: dict[str, Any]) -> Chart:
         "The share of rows whose true value lies in their interval (coverage), against the promised share. "
         "On the diagonal, the promise is kept.",
         diagonal(ends[0]) + points,
-        {"head": ["Promised", "Observed", f"{confidence} interval"], "rows": rows},
-        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
-    )
-
-
-def width_chart(intervals: dict[str, Any]) -> Chart:
-    """Draw the mean width of the intervals, and the width that all rows would need if it were the same."""
-    promised, own, constant = (
-        intervals[name] for name in ("confidence", "width", "constant_width")
-    )
-    labels = {"surefoot": "an interval for each row", "own": "one width for all rows"}
-    lines = alt.Chart(data(x=promised, surefoot=own, own=constant))
-    lines = lines.transform_fold(list(labels), as_=["by", "y"])
-    spec = lines.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=45)).encode(
-        x=alt.X(**axis("x", "promised coverage", zero=False)),
-        y=alt.Y(**axis("y", "mean width", number)),
-        **by_series(list(labels)),
-    )
-    rows = zip(promised, own, constant, strict=True)
-    return figure(
-        "Mean width of the intervals",
-        "The mean width of the intervals against the promised coverage, "
-        "and the width that would be needed if it were the same for all rows.",
-        spec,
         {
-            "head": ["Promised", *(label.capitalize() for label in labels.values())],
-            "rows": [[percent(share), number(a), number(b)] for share, a, b in rows],
+            "head": [
+                "Promised",
+                "Observed",
+                f"{confidence} interval",
+                "Mean width",
+                "One width for all rows",
+            ],
+            "rows": rows,
         },
-        [{"class": f"line {name}", "label": label} for name, label in labels.items()],
+        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
     )
 
 
@@ -409,23 +390,6 @@ def _name_parts(parts: Sequence[Any]) -> str:
     return "tenths of the rows" if len(parts) == 10 else f"{len(parts)} parts of the rows"
 
 
-def _part_means(
-    parts: Sequence[dict[str, Any]], name: str, show: Show
-) -> tuple[list[list[str]], dict[str, Any]]:
-    """Table rows of a figure of each part of the rows, and its points to draw."""
-    rows = [
-        [
-            number(part["prediction"]),
-            show(part[name]),
-            write_range(part[f"{name}_low"], part[f"{name}_high"], show),
-            number(part["n_rows"]),
-        ]
-        for part in parts
-    ]
-    fields = {"x": "prediction", "y": name, "low": f"{name}_low", "high": f"{name}_high"}
-    return rows, {key: [part[field] for part in parts] for key, field in fields.items()}
-
-
 def residual_chart(predictions: dict[str, Any]) -> Chart:
     """Draw the residual of each point, and the mean residual of parts of the rows, against the prediction."""
     points, parts = predictions["points"], predictions["parts"]
@@ -433,7 +397,20 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
     residuals = (np.asarray(points["truth"]) - points["prediction"]).tolist()
     x = axis("x", "prediction", number, zero=False)
     y = axis("y", "residual: truth minus prediction", number)
-    rows, means = _part_means(parts, "residual", number)
+    names = ("prediction", "residual", "residual_low", "residual_high")
+    means = {
+        key: [part[name] for part in parts]
+        for key, name in zip(("x", "y", "low", "high"), names, strict=True)
+    }
+    rows = [
+        [
+            number(part["prediction"]),
+            number(part["residual"]),
+            write_range(part["residual_low"], part["residual_high"], number),
+            number(part["n_rows"]),
+        ]
+        for part in parts
+    ]
     about = [f"{n} rows: mean residual {mean}" for _, mean, _, n in rows]
     drawn = _row_points(points, residuals, "residual", x, y)
     drawn_means = dots(data(**means, about=about), x, y, "own")
@@ -451,33 +428,6 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
             {"class": "dot own", "label": f"mean of rows, with its {confidence} interval"},
         ],
         height=300,
-    )
-
-
-def coverage_chart(predictions: dict[str, Any]) -> Chart:
-    """Draw the coverage of 90 % intervals, from the lowest predictions to the highest."""
-    parts, confidence = predictions["parts"], percent(predictions["confidence"])
-    rows, means = _part_means(parts, "coverage", percent)
-    domain = [max(0.0, min(0.5, min(means["low"]) - 0.05)), 1.0]
-    points = dots(
-        data(**means, about=[f"{n} rows: {coverage} coverage" for _, coverage, _, n in rows]),
-        axis("x", "mean prediction", number, zero=False),
-        axis("y", "observed coverage, 90\u00a0% promised", domain=domain),
-        "surefoot",
-    )
-    return figure(
-        "Coverage by prediction",
-        f"The share of rows whose true value lies in their 90 % interval, in {_name_parts(parts)}, from the lowest "
-        "predictions to the highest.",
-        level_at(0.9, alt.Scale(domain=domain)) + points,
-        {
-            "head": ["Mean prediction", "Observed coverage", f"{confidence} interval", "Rows"],
-            "rows": rows,
-        },
-        [
-            {"class": "dot surefoot", "label": f"observed, with its {confidence} interval"},
-            {"class": "line best", "label": "promised"},
-        ],
     )
 
 

@@ -9,7 +9,6 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +33,6 @@ SCRIPTS = (
     "page.js",
 )
 WATCH_SCRIPTS = ("elements.js", "charts.js", "menu.js", "watch.js")
-
-# Most steps of the axis of regions.
-MOST_STEPS = 5
 
 BUDGET = 1_600_000  # bytes of the listed rows; with Vega, the charts and the texts the page stays below 3 MB
 
@@ -70,7 +66,7 @@ def render(summary: dict[str, Any]) -> str:
         "answer": answer,
         "listed": rows,
         "gauge": _gauge,
-        "bars": _region_bars(summary["regions"], unit.show),
+        "bars": _region_bars(summary["regions"]),
     }
     return _assemble("page.html", SCRIPTS, make_charts(summary), data, context)
 
@@ -118,36 +114,14 @@ def _gauge(gain: float, low: float, high: float) -> dict[str, float]:
     }
 
 
-def _region_bars(regions: dict[str, Any], show: Show) -> dict[str, Any]:
-    """Bars of the regions, the mark of the overall error and the ticks of their axis, in percent of its width."""
+def _region_bars(regions: dict[str, Any]) -> dict[str, Any]:
+    """Bars of the regions and the mark of the overall error, in percent of the longest."""
     errors, overall = [region["error"] for region in regions["items"]], regions["overall_error"]
-    ticks = tick_values(max([*errors, overall]))
-    width = ticks[-1] / 100
+    longest = max([*errors, overall]) or 1.0
     return {
-        "bars": [round(error / width, 2) for error in errors],
-        "overall": round(overall / width, 2),
-        "ticks": [{"at": round(tick / width, 2), "text": show(tick)} for tick in ticks],
+        "bars": [round(100 * error / longest, 2) for error in errors],
+        "overall": round(100 * overall / longest, 2),
     }
-
-
-def tick_values(high: float) -> list[float]:
-    """Round values from 0 up to the first one that is not below `high`.
-
-    Examples
-    --------
-    >>> tick_values(0.31)
-    [0.0, 0.1, 0.2, 0.3, 0.4]
-    >>> tick_values(47)
-    [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
-    """
-    if high <= 0:
-        return [0.0, 1.0]
-    power = 10.0 ** floor(log10(high / MOST_STEPS))
-    step = next(
-        factor for factor in (1, 2, 5, 10) if factor * power * MOST_STEPS >= high * (1 - 1e-9)
-    )
-    n_steps = ceil(high / (step * power) - 1e-9)
-    return [float(f"{i * step * power:.12g}") for i in range(n_steps + 1)]
 
 
 def listed_rows(
