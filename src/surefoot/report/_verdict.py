@@ -74,11 +74,11 @@ def give_verdict(
         classes["sentence"] if classes else "",
         _about_knowing(held_out, answer, adds),
         *(each["sentence"] for each in helping[:1]),
-        f"Ranges in brackets are {percent(confidence)} intervals.",
+        f"All ranges are {percent(confidence)} intervals.",
     ]
     label = "right" if is_right else "wrong" if unit.is_share else unit.of_answers
     return {
-        "headline": _headline(held_out, classes, baseline, name),
+        "headline": _headline(held_out, classes, float(constant.mean()), name),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
             {
@@ -94,14 +94,14 @@ def give_verdict(
 
 
 def _headline(
-    held_out: HeldOut, classes: dict[str, Any] | None, baseline: str, constant: str
+    held_out: HeldOut, classes: dict[str, Any] | None, baseline: float, constant: str
 ) -> str:
     """How good the model is: for its rarest class if one is rare, above 95 % accuracy by its error."""
     unit, mean = held_out.unit, float(held_out.losses.mean())
     if mean == 0:
         return f"{unit.nothing.format(number(len(held_out.rows)))}."
     rarest = classes["rarest"] if classes else None
-    always = f"{baseline} if it always said {constant}"
+    always = f"{unit.show(baseline)} if it always said {constant}"
     error = "{} of all rows are wrong" if unit.is_share else "an answer costs {} on average"
     if rarest is not None:
         found = percent(rarest["value"]) if rarest["value"] else "none"
