@@ -93,12 +93,15 @@ def find_entities(
     if not is_regression:
         labels = targets.astype(str) if y.dtype.kind == "O" else targets
         targets = np.unique(labels, return_inverse=True)[1]
-    entities = []
     candidates = _candidates(columns, target_spread(targets, is_regression), random_state)
-    for place, is_known in candidates.items():
-        effect = _try_entity(place, columns, targets, is_regression, is_known, random_state)
-        if effect is not None:
-            entities.append((columns[place], effect))
+    tried = [
+        (
+            columns[place],
+            _try_entity(place, columns, targets, is_regression, is_known, random_state),
+        )
+        for place, is_known in candidates.items()
+    ]
+    entities = [(column, effect) for column, effect in tried if effect is not None]
     if not entities:
         return None
     first, effect = entities[0]
@@ -219,10 +222,10 @@ def _try_entity(
     by_value = _held_out_losses(y, together, is_regression, predict)
     shuffled, grouped, p_of_rows = _compare(by_row, by_value, np.arange(len(rows)))
     p_value = _compare(by_row, by_value, column.codes)[2]
-    if is_regression:
-        least = LEAST_EFFECT * float(np.abs(y - np.median(y)).mean())
-    else:
-        least = LEAST_EFFECT * min(1.0, 2 * (1 - np.bincount(y).max() / len(y)))
+    constant = float(
+        np.abs(y - np.median(y)).mean() if is_regression else 2 - 2 * np.bincount(y).max() / len(y)
+    )
+    least = LEAST_EFFECT * (constant if is_regression else min(constant, 1.0))
     if grouped - shuffled < least or p_of_rows >= LEVEL or p_value >= LEVEL_OF_VALUES:
         return None
     quantiles = student.isf([LEVEL_OF_VALUES, p_value], column.n_values - 1)
