@@ -65,6 +65,15 @@ def test_rows_without_copies_and_rows_that_are_equal_by_coincidence_stay_apart()
     assert_array_equal(group_copies(coins, given).groups, given)
 
 
+def test_a_frequent_row_is_no_copy_and_hides_no_copies():
+    bought_nothing = np.zeros((100, 4))
+    assert group_copies(np.vstack([NUMBERS, bought_nothing])).groups is None
+    copied = group_copies(np.vstack([NUMBERS, NUMBERS[:30], bought_nothing]))
+    assert_array_equal(copied.groups[:30], copied.groups[200:230])
+    assert len(set(copied.groups.tolist())) == 300  # one for each row but the copies
+    assert copied.distinct.sum() == 300
+
+
 def test_copies_join_the_groups_of_the_user():
     # Rows 0 to 3 twice. Copies link 1 with 5, and through group 6 the rows 2, 3, 6 and 7.
     rows = np.vstack([NUMBERS[:4], NUMBERS[:4]])

@@ -17,8 +17,9 @@ Hashes = NDArray[np.uint64]
 # Probability below which a coincidence is excluded.
 LEVEL = 0.002
 
-# Share of all rows from which on equal texts or sparse rows are frequent, and no copies.
-FREQUENT = 0.05
+# Equal rows are frequent, and no copies, above this share of all rows and above a number: that of texts or sparse rows,
+# or that of rows of a table with columns.
+FREQUENT, FREQUENT_TEXTS, FREQUENT_ROWS = 0.05, 2, 10
 
 # Columns that are left out in turn, to see how many rows agree in all others.
 MOST_LEFT_OUT = 50
@@ -110,8 +111,8 @@ class Copies(NamedTuple):
 def group_copies(X: Any, groups: Any = None) -> Copies:
     """Groups in which copies of a row are together, as are the rows of each of `groups`.
 
-    Equal rows are copies unless that is a coincidence, as in a table of few different values. Equal texts and equal
-    sparse rows are copies unless they are frequent: more than two, and more than 5 % of all rows.
+    Equal rows are copies unless that is a coincidence, as in a table of few different values, or unless they are
+    frequent: more than ten, of texts and sparse rows more than two, and more than 5 % of all rows.
     """
     sets = copy_sets(X)
     given = None if groups is None else np.asarray(groups)
@@ -128,15 +129,32 @@ def group_copies(X: Any, groups: Any = None) -> Copies:
 
 def copy_sets(X: Any) -> Ints:
     """Number of the set of copies that each row belongs to; a row without a copy is a set of its own."""
-    distinct, sets = np.unique(hash_rows(X), return_inverse=True)
-    if len(distinct) == len(sets):
-        return sets
     if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
-        return sets if are_no_coincidence(hash_cells(X)) else np.arange(len(sets))
-    is_frequent = np.bincount(sets)[sets] > max(2, FREQUENT * len(sets))
-    return np.unique(
-        np.where(is_frequent, len(sets) + np.arange(len(sets)), sets), return_inverse=True
-    )[1]
+        return sets_of_copies(hash_cells(X))
+    sets, is_frequent = _equal_rows(hash_rows(X), FREQUENT_TEXTS)
+    return _apart(sets, is_frequent)
+
+
+def sets_of_copies(cells: list[Hashes]) -> Ints:
+    """Number of the set of copies of each row, from hashes of its values; frequent rows do not decide which exist."""
+    if not cells:
+        return np.arange(0)
+    sets, is_frequent = _equal_rows(np.add.reduce(cells, dtype=np.uint64), FREQUENT_ROWS)
+    return _apart(
+        sets, is_frequent | (not are_no_coincidence([each[~is_frequent] for each in cells]))
+    )
+
+
+def _equal_rows(hashes: Hashes, most: int) -> tuple[Ints, Mask]:
+    """Number of the set of equal rows that each row belongs to, and whether that is larger than copies are."""
+    sets = np.unique(hashes, return_inverse=True)[1]
+    return sets, np.bincount(sets)[sets] > max(most, FREQUENT * len(sets))
+
+
+def _apart(sets: Ints, are_apart: Mask) -> Ints:
+    """Sets of rows, numbered anew, where the given rows are each a set of their own."""
+    own = len(sets) + np.arange(len(sets))
+    return np.unique(np.where(are_apart, own, sets), return_inverse=True)[1]
 
 
 def known_rows(X: Any, rows: Ints, errors: Floats) -> tuple[Hashes, Floats]:

@@ -11,8 +11,10 @@ from scipy.special import expit
 from scipy.stats import ttest_1samp
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.checks import check_table
@@ -162,6 +164,92 @@ def test_entities_are_told_from_categories_and_sizes():
     assert entity.evidence["p_value"] < 0.002
     assert "entity" not in found(X, y, held_out=held_out(np.zeros(600), groups=person))
     assert check_table(X, X["age"] / 20 + draw.normal(size=600)) == []
+
+
+def speakers(n_speakers=15, n_rows=30):
+    """Sounds of eight kinds: each speaker has a voice of their own, and says every sound equally often."""
+    draw = np.random.default_rng(3)
+    speaker = np.repeat(np.arange(n_speakers), n_rows)
+    sound = draw.integers(0, 8, len(speaker))
+    voice = draw.normal(size=(n_speakers, 5)) + 0.7 * draw.normal(size=(8, n_speakers, 5))
+    X = (
+        draw.normal(size=(8, 5))[sound]
+        + voice[sound, speaker]
+        + 0.3 * draw.normal(size=(len(speaker), 5))
+    )
+    return X, sound, speaker
+
+
+@pytest.mark.parametrize("names", [None, "abcdefghijklmno"], ids=["numbers", "letters"])
+def test_speakers_who_say_the_same_are_entities(names):
+    X, sound, speaker = speakers()
+    splits = KFold(5, shuffle=True, random_state=0).split(X), GroupKFold(5).split(X, groups=speaker)
+    accuracy = [
+        cross_val_score(KNeighborsClassifier(1), X, sound, cv=[*each]).mean() for each in splits
+    ]
+    assert accuracy[0] > accuracy[1] + 0.3
+    who = speaker if names is None else np.array(list(names))[speaker]
+    entity = found(pd.DataFrame(X).add_prefix("f").assign(who=who), sound)["entity"]
+    assert entity.columns == ("who",)
+    rise = entity.evidence["grouped"] - entity.evidence["shuffled"]
+    assert 0.2 < entity.evidence["low"] < rise
+    assert entity.sentence.endswith(" points, with 95 % confidence.")
+
+
+@pytest.mark.parametrize("kind", ["category", "height", "count", "place", "date", "day"])
+def test_columns_whose_rows_do_not_depend_on_each_other_are_no_entities(kind):
+    draw = np.random.default_rng(1)
+    X, sound, speaker = speakers()
+    value = draw.integers(0, 9, 600)
+    table = pd.DataFrame(draw.normal(size=(600, 3))).add_prefix("x")
+    signal = table["x0"]
+    if kind == "category":  # holding it out would hurt, had the model nothing but the column
+        table["color"], signal = np.array(list("abcdefghi"))[value], draw.normal(size=9)[value] * 3
+    elif kind == "height":  # many values that other columns almost give
+        table["pixels"] = (20 * np.exp(0.5 * draw.normal(size=600))).round()
+        table["area"] = table["pixels"] * draw.integers(5, 9, 600)
+        signal = np.sin(table["pixels"] / 5) + (table["pixels"] < 10)
+    elif kind == "count":
+        table["children"], signal = value, value / 2 + table["x1"]
+        table["cost"] = value + draw.normal(size=600)
+    elif kind == "place":
+        table["postcode"] = 10_000 + draw.integers(0, 100, 600)
+    else:  # those of a day are alike, as of a speaker: a matter of time
+        days = pd.date_range("2026-01-01", periods=15)[speaker]
+        table = pd.DataFrame(X).add_prefix("f")
+        name, table_of_days = ("when", days.astype(str)) if kind == "date" else ("day", days.day)
+        assert "entity" not in found(table.assign(**{name: table_of_days}), sound)
+        return
+    assert "entity" not in found(table, np.asarray(signal + 0.3 * draw.normal(size=600) > 0.5))
+
+
+@pytest.mark.parametrize(("n_speakers", "n_rows"), [(6, 1000), (300, 20)])
+def test_entities_of_a_long_table_are_found_on_some_of_its_rows(n_speakers, n_rows):
+    X, sound, speaker = speakers(n_speakers, n_rows)
+    entity = found(pd.DataFrame(X).add_prefix("f").assign(who=speaker), sound)["entity"]
+    assert entity.columns == ("who",)
+    assert f"({n_speakers} values)" in entity.sentence
+
+
+@pytest.mark.parametrize(
+    ("columns", "option"),
+    [
+        ({"when": pd.date_range("2026-01-01", periods=40)}, "--time when"),
+        ({"when": [f"2026-01-{1 + i % 28:02}" for i in range(40)]}, "--time when"),
+        ({"step": np.arange(40) // 3}, "--time step"),
+        ({"sale_year": np.arange(40) % 4 + 2020}, "--time sale_year"),
+        (
+            {name: np.arange(40) % 7 for name in ("year", "month", "day")},
+            "--time with a column of dates, made of “year”, “month” and “day”",
+        ),
+        ({"month": np.arange(40) % 12, "size": np.arange(40) % 5}, None),
+    ],
+)
+def test_time_is_proposed_where_there_is_one(columns, option):
+    level = np.repeat(np.random.default_rng(0).normal(size=8), 5)
+    model = make_pipeline(FunctionTransformer(lambda X: X[["x"]]), KNeighborsRegressor(1))
+    order = found(pd.DataFrame({"x": level, **columns}), level, estimator=model)["order"]
+    assert order.evidence["time_option"] == option
 
 
 def test_rows_of_persons_that_stand_together_are_noticed():

@@ -66,7 +66,8 @@ def test_the_task_is_what_the_values_speak_for(target, task):
     assert rows(target).task == task
 
 
-def test_counts_in_an_order_are_numbers_and_counts_in_none_are_classes():
+def test_counts_in_an_order_are_numbers_and_counts_in_none_are_classes(monkeypatch):
+    monkeypatch.setattr("surefoot.cli._rows.compare_tasks", lambda _X, _y: None)
     draw = np.random.default_rng(0)
     flat = [draw.integers(0, 8, size=400) for _ in range(40)]
     assert {rows(values).task for values in flat} == {"classification"}
@@ -95,6 +96,42 @@ def test_how_the_target_was_taken_is_said(capsys):
         "Predicting 'y' as a class. If it is a number, pass --task regression.",
         "Predicting 'y' as a number. If its values are classes, pass --task classification.",
     ]
+
+
+def features(signal, seed=0):
+    """Columns that tell a signal with some noise."""
+    noise = np.random.default_rng(seed).normal(size=np.shape(signal))
+    return {f"f{i}": column for i, column in enumerate(np.transpose(signal + 0.3 * noise))}
+
+
+def test_whole_numbers_are_what_predicts_them_better(capsys):
+    draw = np.random.default_rng(0)
+    letters = draw.integers(1, 27, 800)
+    shapes = draw.normal(size=(27, 6))  # those of neighbours in the alphabet have nothing in common
+    assert rows(letters, **features(shapes[letters])).task == "classification"
+    rings = draw.poisson(np.exp(draw.normal(2, 0.4, 800)))
+    assert 20 < len(np.unique(rings)) < 80
+    assert rows(rings, **features(np.c_[rings, rings] ** 0.5)).task == "regression"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("Predicting 'y' as a class: a small classifier is right on")
+    assert lines[0].endswith("If it is a number, pass --task regression.")
+    assert lines[1].startswith("Predicting 'y' as a number: a small regressor is off by")
+    assert rows(letters).task == "regression"  # no column tells anything, and there are many values
+
+
+def test_the_task_is_the_first_thing_said(run, tmp_path):
+    table = tmp_path / "t.csv"
+    cells = [
+        f"{i % 5},{'?' if i == 7 else i * 37 % 101},{'yes' if i % 2 else 'no'}" for i in range(60)
+    ]
+    table.write_text("\n".join(["a,b,y", *cells]))
+    result = run(
+        "fit", table, "--target", "y", "--estimator", "logistic", "--out", tmp_path / "m.skops"
+    )
+    first, second = result.err.splitlines()[:2]
+    assert first == "Predicting 'y' as a class. If it is a number, pass --task regression."
+    assert "'b'" in second  # one value is no number
+    assert "'b'" in run("report", table, "--target", "z").err
 
 
 def test_rows_without_a_target_are_kept_apart():

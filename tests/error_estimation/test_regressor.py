@@ -297,21 +297,23 @@ def mean_of_nearest(rows, targets, new):
 def test_version_3_of_the_paper_in_plain_numpy(n_copies):
     """Buza et al. (2010), section 2: M learns D_A, M* the residuals of D_B; the final label is M + M*.
 
-    Two details are ours: M* sees columns divided by their standard deviations in D_A, and M learns no copy of a row of
-    D_B.
+    Two details are ours: M* sees columns divided by their standard deviations in D_A, one with two values by √2 times
+    their difference; and M learns no copy of a row of D_B.
     """
     random = np.random.default_rng(0)
-    X = random.normal(size=(200, 3)) * [1, 10, 0.1]
+    X = random.normal(size=(200, 4)) * [1, 10, 0.1, 1]
+    X[:, 3] = 3 * (X[:, 3] > 0)
     X[:n_copies] = X[100 : 100 + n_copies]
     y = np.sin(X[:, 0]) + 0.2 * X[:, 1] + random.normal(size=200)
-    new = random.normal(size=(50, 3)) * [1, 10, 0.1]
+    new = random.normal(size=(50, 4)) * [1, 10, 0.1, 1]
+    new[:, 3] = 3 * (new[:, 3] > 0)
     halves = [(np.arange(100), np.arange(100, 200))]
     settings = {"indicators": [], "passthrough": True, "cv": halves, "corrected": "unshrunk"}
     model = IndividualErrorRegressor(LinearRegression(), KNeighborsRegressor(5), **settings)
     model.fit(X, y)
 
     predict = solved(X[n_copies:100], y[n_copies:100])
-    width = X[n_copies:100].std(axis=0)
+    width = np.append(X[n_copies:100, :3].std(axis=0), 3 * np.sqrt(2))
     residuals = y[100:] - predict(X[100:])
     residual = mean_of_nearest(X[100:] / width, residuals, new / width)
 

@@ -33,9 +33,12 @@ def classification_report():
 
 @pytest.fixture(scope="session")
 def regression_report():
+    """Errors that are larger for high values of the first column."""
     X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X, y = X[:250], y[:250]
+    noise = np.random.default_rng(0).normal(size=250) * np.where(X["age"] > 50, 200, 0)
     model = make_pipeline(StandardScaler(), Ridge())
-    return ReliabilityReport(model, X[:250], y[:250], random_state=0)
+    return ReliabilityReport(model, X, y + noise, random_state=0)
 
 
 @pytest.fixture(scope="session")

@@ -26,11 +26,9 @@ def records(chart):
 
 
 def test_there_is_a_chart_for_every_section(charts):
-    shared = {"risk", "caught", "errors", "map"}
+    shared = {"risk", "caught", "estimates", "errors", "map"}
     assert set(charts["classification"]) == shared | {"before", "after", "roc", "precision_recall"}
-    assert set(charts["regression"]) == shared | {
-        *("held", "width", "truth", "residuals", "tenths")
-    }
+    assert set(charts["regression"]) == shared | {*("held", "truth", "residuals")}
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -66,9 +64,10 @@ def test_the_curve_of_what_is_met_starts_with_nothing_checked(charts, classifica
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_the_bars_of_estimated_errors_hold_all_rows(charts, task):
-    bars = [record for record in records(charts[task]["errors"]) if "share" in record]
-    assert sum(bar["share"] for bar in bars) == pytest.approx(1)
+def test_the_bars_of_estimated_errors_hold_all_rows(charts, request, task):
+    bars = [record for record in records(charts[task]["errors"]) if "n_rows" in record]
+    n_rows = request.getfixturevalue(f"{task}_summary")["answer"]["n_rows"]
+    assert sum(bar["n_rows"] for bar in bars) == n_rows
     assert all(one["high"] == other["low"] for one, other in pairwise(bars))
 
 
@@ -90,8 +89,8 @@ def test_the_map_table_counts_points_and_mistakes_by_shade(charts, classificatio
 def test_intervals_without_an_end_are_drawn_without_a_width(regression_summary):
     summary = {**regression_summary, "intervals": dict(regression_summary["intervals"])}
     summary["intervals"]["width"] = [None] * len(summary["intervals"]["width"])
-    rows = make_charts(summary)["width"]["table"]["rows"]
-    assert {row[1] for row in rows} == {"–"}
+    rows = make_charts(summary)["held"]["table"]["rows"]
+    assert {row[3] for row in rows} == {"–"}
 
 
 def test_points_of_a_regression_are_drawn_where_they_are(charts, regression_summary):

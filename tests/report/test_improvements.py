@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 from surefoot._splits import learner_folds
 from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report import ReliabilityReport
-from surefoot.report._quality import recalibrate
 
 SELECTION, SWAP = "Another model where it is better", "Another model for every row"
 PROBABILITIES, CORRECTION = "Recalibrated probabilities", "Correction by the expected error"
@@ -108,12 +107,14 @@ def test_recalibration_is_that_of_the_classifier_that_is_recommended(n_classes):
     y = np.digitize(X[:, 0] + draw.normal(size=900), [0, 1][: n_classes - 1])
     model = FrozenEstimator(GaussianNB().fit(np.hstack([X[:300]] * 2), y[:300]))
     X, y = np.hstack([X[300:]] * 2), y[300:]
-    held_out = ReliabilityReport(model, X, y)._fitted[1]
-    found = recalibrate(held_out, 0)
+    found = ReliabilityReport(model, X, y, quick=True).summarize()["probabilities"]["brier"]
+    scores = np.empty(600)
     for train, test in learner_folds(600, None, 0):
         better = RecalibratedClassifier(model, random_state=0).fit(X[train], y[train])
-        np.testing.assert_allclose(found[test], better.predict_proba(X[test]), atol=5e-3)
-    assert np.abs(found - held_out.probabilities).max() > 0.05
+        truth = y[test][:, None] == better.classes_
+        scores[test] = ((better.predict_proba(X[test]) - truth) ** 2).sum(axis=1)
+    assert found["after"] == pytest.approx(scores.mean() / (2 if n_classes == 2 else 1), rel=1e-3)
+    assert found["before"] > 1.01 * found["after"]
 
 
 def test_true_probabilities_gain_nothing_by_recalibration():

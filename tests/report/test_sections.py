@@ -141,7 +141,7 @@ def test_areas_count_rows_as_often_as_they_were_drawn():
     ],
 )
 def test_the_verdict_says_so_where_surefoot_adds_nothing(classified, low, high, adds, told):
-    _, held_out, promise = classified._fitted
+    _, held_out, promise, _ = classified._fitted
     answer = dict(classified.summarize()["answer"])
     assert answer["augrc"]["low"] < answer["augrc"]["ratio"] < answer["augrc"]["high"]
     answer["augrc"] = {**answer["augrc"], "low": low, "high": high}
@@ -158,13 +158,13 @@ def test_a_regressor_is_told_whether_estimates_beat_chance(regressed):
     aimless = report_on(LinearRegression(), draw.normal(size=(100, 2)), draw.normal(size=100))
     verdict = aimless.summarize()["verdict"]
     assert not verdict["adds"]
-    assert any("than chance" in told for told in verdict["sentences"])
+    assert any("cannot be predicted" in told for told in verdict["sentences"])
 
 
 def test_reliability_agrees_with_scikit_learn(fair):
     frame, found = fair.to_frame(), fair.summarize()["probabilities"]
     observed, predicted = calibration_curve(
-        frame["truth"], frame["probability_True"], n_bins=12, strategy="quantile"
+        frame["truth"], frame["probability_True"], n_bins=10, strategy="quantile"
     )
     assert_allclose(found["before"]["observed"], observed)
     assert_allclose(found["before"]["predicted"], predicted)
@@ -363,24 +363,16 @@ def test_rows_of_a_group_count_as_one_in_the_intervals():
     often = predictions(truth[groups], prediction[groups], groups)
     for name in ("r2", "rmse", "mae"):
         assert_allclose(list(often[name].values()), list(once[name].values()), rtol=1e-9)
-    ends = [
-        [part["coverage_low"], part["coverage_high"]]
-        for part in (once["parts"][3], often["parts"][3])
-    ]
-    assert_allclose(ends[1], ends[0], atol=0.02)
 
 
-def test_coverage_by_prediction_is_counted_with_wilsons_interval():
+def test_residuals_by_prediction_are_those_of_tenths_of_the_rows():
     draw = np.random.default_rng(0)
     prediction = draw.normal(size=500)
     truth = prediction + draw.normal(size=500)
     parts = predictions(truth, prediction)["parts"]
     order = np.argsort(prediction).reshape(10, 50)
     for part, rows in zip(parts, order, strict=True):
-        inside = int((np.abs(truth - prediction)[rows] <= 1).sum())
-        assert (part["coverage"], part["n_rows"]) == (inside / 50, 50)
-        ends = binomtest(inside, 50).proportion_ci(0.95, method="wilson")
-        assert_allclose([part["coverage_low"], part["coverage_high"]], ends)
+        assert part["n_rows"] == 50
         assert part["residual"] == pytest.approx((truth - prediction)[rows].mean())
         assert part["residual_low"] < part["residual"] < part["residual_high"]
 

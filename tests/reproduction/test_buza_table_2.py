@@ -11,6 +11,7 @@ from reproduction.buza_table_2 import (
     RULES,
     Cell,
     StoredNeighbors,
+    bad_hub_counts,
     count,
     difference_in_errors,
     evaluate,
@@ -153,3 +154,10 @@ def test_shares_are_compared_in_standard_errors_by_hand():
     # 0.9 of 100 against 0.8 of 100: 0.1 / sqrt(0.85 · 0.15 · 2 / 100)
     assert difference_in_errors(90, 100, 80, 100) == pytest.approx(0.1 / np.sqrt(0.00255))
     assert difference_in_errors(35, 35, 31, 31) == 0
+
+
+def test_errors_that_copy_a_bad_hub_are_counted_by_hand():
+    # Row 0, of class 1, is the neighbour of rows 1 to 10 of class 0: a bad hub with ten errors. Row 11 is wrong too.
+    nearest = np.array([[11], *[[0]] * 10, [1], [11], [12]])
+    y = np.array([1, *[0] * 10, 1, 1, 1])
+    assert bad_hub_counts(nearest, y) == (1, 14, 10, 11)

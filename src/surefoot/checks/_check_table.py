@@ -43,8 +43,8 @@ def check_table(
       column may be that good honestly: whether its value is known when a prediction is needed, a person has to say.
     - `duplicate`: rows have an exact or near copy in the table, more than by coincidence; and with `held_out`, how
       many were predicted by a model that had learned from the copy, and the mean loss with and without these.
-    - `entity`: the values of a column look like persons, places or things with several rows each. A small model is
-      worse if all rows of a value are held out together, so they should be passed as `groups`.
+    - `entity`: the values of a column are persons, places or things with several rows each. A small model is worse by 3
+      points of error or more if all rows of a value are held out together, so they should be passed as `groups`.
     - `order`: the model is worse if rows that stand together in the table are held out together, as where rows of one
       person or time stand together, or the data drift. Needs `estimator`.
     - `identifier`: a column has another value in every row, where that is no coincidence.

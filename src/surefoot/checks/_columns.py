@@ -36,6 +36,14 @@ LEAST_ROWS = 20
 # Ends of names that people give to identifiers.
 ID_NAME = re.compile(r"(^|[\W_])(id|ids|uid|uuid|guid|key)$|[a-z]I[dD]$", re.IGNORECASE)
 
+# Strings that are dates, and ends of names of columns that hold a date or a part of one.
+DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}([-/.]\d{1,4})?([T ].*)?$")
+PART_OF_DATE = re.compile(
+    r"(^|[\W_\d])(date|datetime|timestamp|time|year|yr|quarter|month|mnth|week|weekday|day|hour|season)s?$",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"(^|[\W_\d])(date|datetime|timestamp|year|yr)s?$", re.IGNORECASE)
+
 # Columns of more values are equal only as numbers in one order, or as equal strings: two facts about a person, such
 # as name and height, are no copies.
 MOST_CATEGORIES = 20
@@ -70,7 +78,8 @@ class CodedColumn(NamedTuple):
     """Column of a table: its name, a code for each value from 0 on, and its values as numbers or strings.
 
     Codes follow the order of the values; a missing value has the last code and is NaN among the numbers. `numbers`
-    is None for strings and booleans; `labels` are then the different strings in the order of their codes.
+    is None for strings and booleans; `labels` are then the different strings in the order of their codes. `is_date`
+    is True for times, and for strings that are dates.
     """
 
     name: str
@@ -78,6 +87,7 @@ class CodedColumn(NamedTuple):
     n_values: int
     numbers: Floats | None
     labels: list[str]
+    is_date: bool = False
 
     @property
     def counts(self) -> Ints:
@@ -126,7 +136,29 @@ def code_column(name: str, values: NDArray[Any]) -> CodedColumn:
     codes = np.full(len(values), len(unique), dtype=np.int64)
     codes[~missing] = places
     labels = unique.tolist() if numbers is None else []
-    return CodedColumn(name, codes, len(unique) + int(missing.any()), numbers, labels)
+    is_date = values.dtype.kind == "M" or (bool(labels) and all(map(DATE.match, labels)))
+    return CodedColumn(name, codes, len(unique) + int(missing.any()), numbers, labels, is_date)
+
+
+def time_option(columns: list[CodedColumn]) -> str | None:
+    """Option of the commands that holds out later rows, by a column of dates or by the parts of one; None without any.
+
+    Numbers that never fall from row to row may be times as well.
+    """
+    dates = [column.name for column in columns if column.is_date]
+    steps = [(column, np.diff(column.codes)) for column in columns if column.numbers is not None]
+    dates += [column.name for column, step in steps if step.any() and (step >= 0).all()]
+    parts = [column.name for column in columns if is_part_of_date(column.name)]
+    if dates or (len(parts) == 1 and YEAR.search(parts[0])):
+        return f"--time {(dates or parts)[0]}"
+    if any(YEAR.search(part) for part in parts):
+        return f"--time with a column of dates, made of {quoted(parts)}"
+    return None
+
+
+def is_part_of_date(name: str) -> bool:
+    """Whether a column is called like a date, or like a part of one."""
+    return PART_OF_DATE.search(name) is not None
 
 
 def bin_codes(column: CodedColumn, most: int) -> tuple[Ints, int]:

@@ -10,7 +10,7 @@ from scipy.stats import f as fisher
 from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 from sklearn.base import is_classifier
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.model_selection import GroupKFold
 
 from surefoot._models import fit_model, predict_labels
@@ -23,29 +23,43 @@ from surefoot.checks._columns import (
     N_FOLDS,
     CodedColumn,
     Finding,
-    bin_codes,
-    explained,
+    code_columns,
     held_out_means,
+    is_part_of_date,
     mean_loss_words,
     sample_rows,
     target_spread,
+    time_option,
 )
 
 # Share of the loss by which it must differ to be worth a sentence.
 LEAST_GAP = 0.05
 
-# An entity has so many rows, and there are so many entities, or half the square root of the number of rows.
-LEAST_ROWS_EACH, LEAST_ENTITIES, LEAST_NAMED = 2.0, 20, 8
+# An entity's column has so many values at least, and two rows of each on average. Most of its rows have a value that
+# occurs again, and no value has more than half of them.
+LEAST_VALUES, LEAST_REPEATED, MOST_OF_ONE = 5, 0.8, 0.5
 
-# Most columns that are tried, and the share of the target's spread that an entity explains beyond its size as a number.
-MOST_TRIED, LEAST_EXPLAINED, SMOOTH_BINS = 2, 0.02, 10
+# Values tell rows apart if they explain so much of another column, or of the target, on held-out rows. Numbers of which
+# the values next to them explain half of that have a size: they are measurements or counts.
+LEAST_EXPLAINED, MOST_BY_SIZE = 0.02, 0.5
 
-# Trial with a small model: most rows, folds, trees, and most classes whose shares in a group the model knows.
-MOST_TRIAL_ROWS, TRIAL_FOLDS, N_TREES, MOST_MEANS = 3000, 3, 30, 10
+# The model of a trial knows the value itself if the column looks like a list of names: so many values (fewer if the
+# column is called like one), with digits, in no order, or so many of them in one row only that new ones will come.
+LEAST_NAMES, LEAST_IF_CALLED, LEAST_SINGLE = 20, 8, 0.01
+
+# Trials with a small model: most columns tried, columns that are compared with these, rows in all, rows of a value if
+# there are more in all, folds of many and of few values, trees, columns to choose a split from, and classes whose
+# shares among a value's rows the model knows.
+MOST_TRIED, MOST_COMPARED, MOST_TRIAL_ROWS, ROWS_OF_A_VALUE = 2, 30, 2000, 30
+TRIAL_FOLDS, FOLDS_OF_FEW, N_TREES, MOST_FEATURES, MOST_MEANS = 3, 5, 10, 20, 10
+
+# Points of the error, or of a rare class's share or a constant's error if that is less, by which it must rise; and the
+# level at which values, and not only rows, must agree that it does.
+LEAST_EFFECT, LEVEL_OF_VALUES = 0.03, 0.05
 
 # Ends of names that people give to columns of entities.
 ENTITY_NAME = re.compile(
-    r"(^|[\W_])(id|ids|uid|key|group|subject|patient|person|user|customer|client|speaker|device|household|site)s?$",
+    r"(^|[\W_])(id|ids|uid|key|group|subject|patient|person|user|customer|client|speaker|device|household|site)s?\W*$",
     re.IGNORECASE,
 )
 
@@ -66,110 +80,179 @@ N_SHORT_BLOCKS, LONGEST_BLOCK, MOST_COLUMNS = 40, 75, 200
 def find_entities(
     columns: list[CodedColumn], y: NDArray[Any], is_regression: bool, random_state: int
 ) -> Finding | None:
-    """Find columns whose values look like entities that should be held out together, the largest difference first.
+    """Find columns whose values are entities that should be held out together, the clearest first.
 
-    Such a column has many values of several rows each, which explain more of the target than their order as numbers
-    does. A small model is then fitted twice, with rows held out at random and with all rows of a value held out
-    together; the column is returned if the second is worse by more than chance and by at least 5 %.
+    A small model is cross-validated twice, with rows held out at random and with all rows of a value held out together.
+    The column itself is no input, so that a useful category is no entity: only rows that are alike beyond the value
+    make a difference. Where the values look like names, of which new rows may have others, the model also knows the
+    mean target of each value that it has seen. The column is returned if the error rises by 3 points or more, by more
+    than chance, and for the values in general.
     """
     rows = sample_rows(len(y), MOST_ROWS, random_state)
     columns, targets = [column.take(rows) for column in columns], y[rows]
     if not is_regression:
         labels = targets.astype(str) if y.dtype.kind == "O" else targets
         targets = np.unique(labels, return_inverse=True)[1]
-    entities = []
     candidates = _candidates(columns, target_spread(targets, is_regression), random_state)
-    for place in candidates:
-        shuffled, grouped, p_value = _try_entity(
-            place, columns, targets, is_regression, random_state
+    tried = [
+        (
+            columns[place],
+            _try_entity(place, columns, targets, is_regression, is_known, random_state),
         )
-        if p_value * len(candidates) < LEVEL and grouped > (1 + LEAST_GAP) * shuffled:
-            entities.append((shuffled - grouped, columns[place], shuffled, grouped, p_value))
+        for place, is_known in candidates.items()
+    ]
+    entities = [(column, effect) for column, effect in tried if effect is not None]
     if not entities:
         return None
-    entities.sort(key=lambda each: each[0])
-    _, first, shuffled, grouped, p_value = entities[0]
+    first, effect = entities[0]
+    low = number(effect["low"]) if is_regression else f"{number(100 * effect['low'])} points"
     sentence = (
         f"Rows with the same value of “{first.name}” ({number(first.n_values)} values) depend on each other. A small "
-        f"model is {mean_loss_words(shuffled, is_regression)} if rows are held out at random, and "
-        f"{mean_loss_words(grouped, is_regression)} if all rows of a value are held out together, "
-        f"{p_value_words(p_value)}."
+        f"model is {mean_loss_words(effect['shuffled'], is_regression)} if rows are held out at random, and "
+        f"{mean_loss_words(effect['grouped'], is_regression)} if all rows of a value are held out together: a "
+        f"difference of at least {low}, with 95 % confidence."
     )
-    evidence = {"shuffled": shuffled, "grouped": grouped, "p_value": p_value}
-    names = tuple(column.name for _, column, *_ in entities)
-    return Finding("entity", sentence, names, evidence=evidence)
+    names = tuple(column.name for column, _ in entities)
+    return Finding("entity", sentence, names, evidence=effect)
 
 
-def _candidates(columns: list[CodedColumn], spread: Floats, random_state: int) -> list[int]:
-    """Positions of the columns that look most like entities."""
-    if not spread.any():
-        return []
-    folds = np.random.default_rng(random_state).permutation(len(spread)) % N_FOLDS
-    gains = {}
+def _candidates(columns: list[CodedColumn], spread: Floats, random_state: int) -> dict[int, bool]:
+    """Positions of the columns whose values tell rows apart best; True where the value itself is to be an input."""
+    draw = np.random.default_rng(random_state)
+    folds = draw.permutation(len(spread)) % N_FOLDS
+    compared = draw.permutation(len(columns))[:MOST_COMPARED]
+    ranks = [rankdata(columns[i].codes) / len(spread) for i in compared]
+    table = np.column_stack([*ranks, spread[:, :MOST_MEANS]])
+    table = table - table.mean(axis=0)
+    gains, are_names = {}, {}
     for i, column in enumerate(columns):
-        if _looks_like_entities(column):
-            values = column.codes, column.n_values
-            gains[i] = explained(spread, held_out_means(*values, spread, folds))
-            if column.numbers is not None:  # beyond what they explain as numbers of a size
-                sizes = held_out_means(*bin_codes(column, SMOOTH_BINS), spread, folds)
-                gains[i] -= max(explained(spread, sizes), 0.0)
-    kept = [i for i, gain in gains.items() if gain > LEAST_EXPLAINED]
-    return sorted(kept, key=lambda i: -gains[i])[:MOST_TRIED]
+        if _may_hold_entities(column):
+            own = _explained(table, held_out_means(column.codes, column.n_values, table, folds))
+            sizes = np.zeros_like(own)
+            if column.numbers is not None:
+                sizes = _explained(table, _means_of_neighbors(column, table))
+            own[: len(ranks)][compared == i] = sizes[: len(ranks)][compared == i] = 0.0
+            others, target = np.split((own - sizes).clip(0), [len(ranks)])
+            are_names[i] = _are_names(column)
+            # Without the column, only others can tell the value.
+            most = max(others.max(), target.max() * are_names[i])
+            if sizes.sum() < MOST_BY_SIZE * own.sum() and most > LEAST_EXPLAINED:
+                gains[i] = others.sum() + target.mean()
+    best = sorted(gains, key=lambda i: -gains[i])[:MOST_TRIED]
+    return {i: are_names[i] for i in best}
 
 
-def _looks_like_entities(column: CodedColumn) -> bool:
-    """Whether a column of whole numbers or strings has many values, and nearly all of them several times."""
-    if column.numbers is not None and not column.is_whole:
-        return False
+def _may_hold_entities(column: CodedColumn) -> bool:
+    """Whether a column of strings or whole numbers, none missing and no part of a date, has repeated values."""
     n_rows, counts = len(column.codes), column.counts
-    named = ENTITY_NAME.search(column.name) is not None
-    least = LEAST_NAMED if named else max(LEAST_ENTITIES, np.sqrt(n_rows) / 2)
-    repeated = counts[counts > 1].sum() >= 0.8 * n_rows
-    enough = column.n_values >= least and n_rows >= LEAST_ROWS_EACH * column.n_values
-    return bool(enough and repeated and counts.max() <= 0.3 * n_rows)
+    is_complete = column.is_whole or len(column.labels) == column.n_values
+    if not is_complete or column.is_date or is_part_of_date(column.name):
+        return False
+    is_few = LEAST_VALUES <= column.n_values <= n_rows / 2
+    repeated = counts[counts > 1].sum() >= LEAST_REPEATED * n_rows
+    return bool(is_few and repeated and counts.max() <= MOST_OF_ONE * n_rows)
+
+
+def _explained(table: Floats, predicted: Floats) -> Floats:
+    """Share of the sum of squares of each column that predictions explain, 0 at least."""
+    left = ((table - predicted) ** 2).sum(axis=0)
+    return np.asarray((1 - left / np.maximum((table**2).sum(axis=0), 1e-12)).clip(0))
+
+
+def _means_of_neighbors(column: CodedColumn, table: Floats) -> Floats:
+    """Means of the rows that have the next lower or the next higher value of a column."""
+    counts = np.column_stack([np.ones(len(table)), table])
+    sums = np.zeros((column.n_values + 2, counts.shape[1]))
+    np.add.at(sums, column.codes + 1, counts)
+    near = (sums[:-2] + sums[2:])[column.codes]
+    return near[:, 1:] / (near[:, :1] + 1)
+
+
+def _are_names(column: CodedColumn) -> bool:
+    """Whether values look like names, so that new rows may have others; numbers of no order do."""
+    n_rows, is_called = len(column.codes), ENTITY_NAME.search(column.name) is not None
+    if column.n_values < (LEAST_IF_CALLED if is_called else max(LEAST_NAMES, np.sqrt(n_rows) / 2)):
+        return False
+    have_digits = all(any(map(str.isdigit, label)) for label in column.labels)
+    return is_called or have_digits or bool((column.counts == 1).sum() >= LEAST_SINGLE * n_rows)
 
 
 def _try_entity(
-    place: int, columns: list[CodedColumn], y: NDArray[Any], is_regression: bool, random_state: int
-) -> tuple[float, float, float]:
-    """Mean losses of a small model with rows, and with the values of a column, held out; p-value of the difference.
+    place: int,
+    columns: list[CodedColumn],
+    y: NDArray[Any],
+    is_regression: bool,
+    is_known: bool,
+    random_state: int,
+) -> dict[str, float] | None:
+    """Mean losses of a small model with rows, and with the values of a column, held out; None if there is no effect.
 
-    The model has the other columns, and the mean target of a known group.
+    The model has the other columns, except for those that only rename the values; and if `is_known`, the mean target of
+    a value. It also knows the target's mean, or the shares of classes, which rows that are held out together change.
     """
-    rows = _rows_of_some_values(columns[place].codes, random_state)
-    others = [
-        column.codes[rows] if column.numbers is None else column.numbers[rows]
-        for i, column in enumerate(columns)
-        if i != place
-    ]
+    rows = _rows_of_values(columns[place].codes, random_state)
+    column, y = columns[place].take(rows), y[rows]
+    others = [each.take(rows) for i, each in enumerate(columns) if i != place]
+    inputs = [each.codes for each in others if not _renames(each, column)]
+    inputs += [column.codes] if is_known else []
     # A constant, as the model needs a column.
-    table = np.column_stack([np.zeros(len(rows)), *others]).astype(np.float64)
-    groups, y = np.unique(columns[place].codes[rows], return_inverse=True)[1], y[rows]
-    kind = HistGradientBoostingRegressor if is_regression else HistGradientBoostingClassifier
+    table = np.column_stack([np.zeros(len(rows)), *inputs])
+    kind = ExtraTreesRegressor if is_regression else ExtraTreesClassifier
+    settings = {"n_estimators": N_TREES, "max_features": min(table.shape[1], MOST_FEATURES)}
 
     def predict(train: Ints, test: Ints) -> NDArray[Any]:
-        spread = target_spread(y[train], is_regression)[:, :MOST_MEANS]
-        of_train, of_test = _group_means(groups[train], groups[test], spread, random_state)
-        model = kind(
-            max_iter=N_TREES, max_leaf_nodes=15, early_stopping=False, random_state=random_state
-        ).fit(np.column_stack([table[train], of_train]), y[train])
-        return model.predict(np.column_stack([table[test], of_test]))
+        of_train, of_test = table[train], table[test]
+        if is_known:
+            spread = target_spread(y[train], is_regression)[:, :MOST_MEANS]
+            means = _group_means(column.codes[train], column.codes[test], spread, random_state)
+            of_train, of_test = np.hstack([of_train, means[0]]), np.hstack([of_test, means[1]])
+        model = kind(**settings, random_state=random_state).fit(of_train, y[train])
+        if is_regression:
+            return model.predict(of_test) + (y.mean() - y[train].mean())
+        known = np.bincount(y[train])[model.classes_] / len(train)
+        shares = np.bincount(y)[model.classes_] / len(y)
+        return model.classes_[(model.predict_proba(of_test) * shares / known).argmax(axis=1)]
 
     together = np.empty(len(rows), dtype=np.int64)
-    splitter = GroupKFold(TRIAL_FOLDS, shuffle=True, random_state=random_state)
-    for fold, (_, test) in enumerate(splitter.split(table, groups=groups)):
+    n_folds = TRIAL_FOLDS if column.n_values >= LEAST_NAMES else FOLDS_OF_FEW
+    splitter = GroupKFold(n_folds, shuffle=True, random_state=random_state)
+    for fold, (_, test) in enumerate(splitter.split(table, groups=column.codes)):
         together[test] = fold
-    shuffled = _shuffled_losses(y, TRIAL_FOLDS, is_regression, random_state, predict)
-    return _compare(shuffled, _held_out_losses(y, together, is_regression, predict), groups)
+    by_row = _shuffled_losses(y, n_folds, is_regression, random_state, predict)
+    by_value = _held_out_losses(y, together, is_regression, predict)
+    shuffled, grouped, p_of_rows = _compare(by_row, by_value, np.arange(len(rows)))
+    p_value = _compare(by_row, by_value, column.codes)[2]
+    constant = float(
+        np.abs(y - np.median(y)).mean() if is_regression else 2 - 2 * np.bincount(y).max() / len(y)
+    )
+    least = LEAST_EFFECT * (constant if is_regression else min(constant, 1.0))
+    if grouped - shuffled < least or p_of_rows >= LEVEL or p_value >= LEVEL_OF_VALUES:
+        return None
+    quantiles = student.isf([LEVEL_OF_VALUES, p_value], column.n_values - 1)
+    low = (grouped - shuffled) * float(1 - quantiles[0] / quantiles[1])
+    return {"shuffled": shuffled, "grouped": grouped, "low": low, "p_value": p_value}
 
 
-def _rows_of_some_values(codes: Ints, random_state: int) -> Ints:
-    """Positions of all rows, or of those of as many values, drawn at random, as are tried."""
-    if len(codes) <= MOST_TRIAL_ROWS:
-        return np.arange(len(codes))
-    counts = np.bincount(codes)
-    order = np.random.default_rng(random_state).permutation(len(counts))
-    return np.flatnonzero(np.isin(codes, order[np.cumsum(counts[order]) <= MOST_TRIAL_ROWS]))
+def _rows_of_values(codes: Ints, random_state: int) -> Ints:
+    """Positions of all rows of a table, or of some rows of as many values, drawn at random, as are tried."""
+    n_rows = len(codes)
+    if n_rows <= MOST_TRIAL_ROWS:
+        return np.arange(n_rows)
+    draw, n_values = np.random.default_rng(random_state), int(codes.max()) + 1
+    order = draw.permutation(n_rows)
+    order = order[np.argsort(codes[order], kind="stable")]
+    place = np.arange(n_rows) - np.searchsorted(codes[order], codes[order])
+    kept = order[place < max(ROWS_OF_A_VALUE, MOST_TRIAL_ROWS // n_values)]
+    values, counts = draw.permutation(n_values), np.bincount(codes[kept], minlength=n_values)
+    tried = values[np.cumsum(counts[values]) <= MOST_TRIAL_ROWS]
+    return np.sort(kept[np.isin(codes[kept], tried)])
+
+
+def _renames(other: CodedColumn, column: CodedColumn) -> bool:
+    """Whether a column of strings or whole numbers has another value where, and only where, the given one has."""
+    if other.n_values != column.n_values or not (other.numbers is None or other.is_whole):
+        return False
+    return len(np.unique(other.codes * column.n_values + column.codes)) == column.n_values
 
 
 def _group_means(
@@ -295,6 +378,7 @@ def find_order(
         "ordered": ordered,
         "p_value": p_value,
         "sorted_by_target": sorted_by_target,
+        "time_option": time_option(code_columns(part)),
     }
     return Finding("order", sentence, evidence=evidence)
 

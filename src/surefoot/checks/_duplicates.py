@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.neighbors import NearestNeighbors
 
-from surefoot._copies import are_no_coincidence
+from surefoot._copies import sets_of_copies
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import number, percent
 from surefoot.checks._columns import (
@@ -54,9 +54,7 @@ def find_duplicates(
         return None
     n_rows = len(columns[0].codes)
     hashes = hash_codes(columns)
-    groups = np.arange(n_rows)
-    if are_no_coincidence(list(hashes)):
-        groups = np.unique(hashes.sum(axis=0), return_inverse=True)[1]
+    groups = sets_of_copies(list(hashes))
     searched, near, near_copies = _find_near(columns, hashes, groups, random_state)
     copies = np.full(n_rows, -1)
     copies[near_copies], copies[near] = near, near_copies

@@ -300,8 +300,9 @@ Task = Annotated[
         "--task",
         metavar="TASK",
         help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
-        "to 5 different numbers. 6 to 20 different whole numbers are for regression if neighbouring values are "
-        "about equally frequent, as with school marks, and not all values are; else they are classes. All other "
+        "to 5 different numbers. Up to 100 different whole numbers are predicted both ways, and the task at which a "
+        "small model is better is chosen. If neither is, up to 20 of them are for regression if neighbouring values "
+        "are about equally frequent, as with school marks, and not all values are; else they are classes. All other "
         "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
     ),
 ]

@@ -24,7 +24,7 @@ from surefoot._tables import (
     without_infinities,
 )
 from surefoot._typing import Floats, Ints, Split
-from surefoot._words import listed, plural
+from surefoot._words import listed, number, percent, plural
 from surefoot.cli._console import Mistake, remark, unknown_column
 
 # skrub processes each column alone: 10,000 columns take more than a minute, in each of dozens of fits.
@@ -46,8 +46,13 @@ LARGEST_CODE = 2**53
 # Models take numbers of 32 bits.
 LARGEST = 1e38
 
-# Up to 5 different numbers are always classes; more than 20 are never class codes.
+# Up to 5 different numbers are always classes; more than 20 are class codes only if a classifier is better.
 FEW_VALUES, MANY_VALUES = 5, 20
+
+# Trial of a classifier and a regressor: most different values, least rows of each on average, most rows in all, folds,
+# trees, most columns to choose a split from, and standard errors by which one must be better.
+MOST_CODES, LEAST_EACH, MOST_TRIED, TRIAL_FOLDS = 100, 10, 3000, 3
+N_TREES, MOST_FEATURES, CLEAR = 20, 20, 3
 
 # Random orders that the order of the values is compared with.
 N_ORDERS = 5000
@@ -72,10 +77,16 @@ class Rows(NamedTuple):
 def read_whole(
     path: Path, sample: int | None, random_state: int, form: dict[str, Any] | None
 ) -> Any:
-    """Table that fits the memory, or a sample of it; `form` is that of the table that a given model was fitted on."""
+    """Table that fits the memory, or a sample of it; `form` is that of the table that a given model was fitted on.
+
+    Remarks on it are kept for `take_apart`, whose remark on the task comes first.
+    """
     if sample is None:
         check_fits(path, f"pass --sample {sample_that_fits(path)} for that many rows at random")
-    return read_table(path, remark, form, n_rows=sample, random_state=random_state)
+    remarks: list[str] = []
+    table = read_table(path, remarks.append, form, n_rows=sample, random_state=random_state)
+    table.attrs["remarks"] = remarks
+    return table
 
 
 def take_apart(
@@ -91,22 +102,27 @@ def take_apart(
     drop: Sequence[str] = (),
 ) -> Rows:
     """Split a table by the roles of its columns, and print what was decided; a fitted model gets `every` column."""
-    check_roles(table, target, groups, by, time, drop, name)
-    check_target_kind(table[target], target)
-    known = table[target].notna()
-    values = table.loc[known, target].infer_objects()
-    if len(values) == 0:
-        raise Mistake(f"Column {target!r} is empty: there is nothing to learn from.")
-    if len(values) < LEAST_ROWS:
-        raise Mistake(
-            f"Column {target!r} has a value in {plural(len(values), 'row')}, and {LEAST_ROWS} are needed to evaluate "
-            "a model."
+    remarks = table.attrs.pop("remarks", ())
+    try:
+        check_roles(table, target, groups, by, time, drop, name)
+        check_target_kind(table[target], target)
+        known = table[target].notna()
+        values = table.loc[known, target].infer_objects()
+        if len(values) == 0:
+            raise Mistake(f"Column {target!r} is empty: there is nothing to learn from.")
+        if len(values) < LEAST_ROWS:
+            raise Mistake(
+                f"Column {target!r} has a value in {plural(len(values), 'row')}, and {LEAST_ROWS} are needed to "
+                "evaluate a model."
+            )
+        group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
+        X = table.drop(
+            columns=[column for column in {target, groups, time, *drop} if column is not None]
         )
-    group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
-    chosen, y = choose_targets(values, target, task, group_codes)
-    X = table.drop(
-        columns=[column for column in {target, groups, time, *drop} if column is not None]
-    )
+        chosen, y = choose_targets(values, target, task, group_codes, X[known])
+    finally:
+        for sentence in remarks:
+            remark(sentence)
     X = with_missing(X) if every else usable_columns(X, name)
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
@@ -235,10 +251,10 @@ def check_target_kind(column: Any, name: str) -> None:
 
 
 def choose_targets(
-    values: Any, target: str, task: str, groups: NDArray[Any] | None
+    values: Any, target: str, task: str, groups: NDArray[Any] | None, X: Any
 ) -> tuple[str, NDArray[Any]]:
     """Task and targets for it; with "auto" the other task if the first one refuses the values. Prints the choice."""
-    chosen = choose_task(values, task)
+    chosen, why = choose_task(values, task, X)
     if task != "auto":
         return chosen, learnable_targets(values, target, chosen, groups)
     other = "classification" if chosen == "regression" else "regression"
@@ -258,29 +274,79 @@ def choose_targets(
         return other, y
     if chosen == "regression":
         remark(
-            f"Predicting {target!r} as a number. If its values are classes, pass --task classification."
+            f"Predicting {target!r} as a number{why}. If its values are classes, pass --task classification."
         )
     else:
-        remark(f"Predicting {target!r} as a class. If it is a number, pass --task regression.")
+        remark(f"Predicting {target!r} as a class{why}. If it is a number, pass --task regression.")
     return chosen, y
 
 
-def choose_task(target: Any, task: str) -> str:
-    """Task that the user chose, or with "auto" the one that the values of the target suggest.
+def choose_task(target: Any, task: str, X: Any) -> tuple[str, str]:
+    """Task that the user chose, or with "auto" the one that the target suggests; and the reason, if it was tried.
 
-    Strings and booleans are classes, and so are up to five different numbers. Whole numbers with up to 20 different
-    values are for regression if neighbouring values are about equally frequent, as with school marks, and not all
-    values are; otherwise they are class codes. All other numbers are for regression.
+    Strings and booleans are classes, and so are up to five different numbers. Up to 100 whole numbers are predicted by
+    a small classifier and by a small regressor, and the better one decides. If none is clearly better, up to 20 of them
+    are for regression if neighbouring values are about equally frequent, as with school marks, and not all values are;
+    otherwise they are class codes. All other numbers are for regression.
     """
     if task != "auto":
-        return task
-    if target.dtype.kind not in "iuf":
-        return "classification"
+        return task, ""
+    if target.dtype.kind not in "iuf" or target.nunique() <= FEW_VALUES:
+        return "classification", ""
     values, counts = np.unique(target.to_numpy(), return_counts=True)
-    if len(values) <= FEW_VALUES:
-        return "classification"
+    if are_whole(values) and len(values) <= min(MOST_CODES, len(target) / LEAST_EACH):
+        better = compare_tasks(X, target.to_numpy(dtype=np.float64))
+        if better is not None:
+            return better
     are_codes = are_whole(values) and len(values) <= MANY_VALUES and not are_in_order(counts)
-    return "classification" if are_codes else "regression"
+    return "classification" if are_codes else "regression", ""
+
+
+def compare_tasks(X: Any, y: Floats) -> tuple[str, str] | None:
+    """Task at which a small model predicts held-out whole numbers better, and the numbers; None if neither is clear.
+
+    A classifier must be right more often than a regressor that is rounded to the nearest value, and be off by no more
+    on average. A regressor must be off by less than a classifier, and less than the median is.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    places = np.random.default_rng(0).permutation(len(y))[:MOST_TRIED]
+    y, values = y[places], np.unique(y[places])
+    ranks = [
+        column.rank(method="dense", na_option="top")
+        if column.dtype.kind in "biufM"
+        else column.astype(str).factorize()[0]
+        for column in (X[name].iloc[places] for name in X.columns)
+    ]
+    table = np.column_stack([np.zeros(len(y)), *ranks])
+    n_features = min(table.shape[1], MOST_FEATURES)
+    raw = [
+        cross_val_predict(
+            kind(N_TREES, max_features=n_features, random_state=0), table, y, cv=KFold(TRIAL_FOLDS)
+        )
+        for kind in (ExtraTreesClassifier, ExtraTreesRegressor)
+    ]
+    predicted = values[np.abs(np.subtract.outer(raw, values)).argmin(axis=2)]
+    hits, errors = (predicted == y).astype(np.float64), np.abs(predicted - y)
+    if is_clearly_positive(hits[0] - hits[1]) and errors[0].mean() <= errors[1].mean():
+        right = [percent(float(each.mean())) for each in hits]
+        return "classification", (
+            f": a small classifier is right on {right[0]} of held-out rows, and a small regressor, rounded, on "
+            f"{right[1]}"
+        )
+    if all(is_clearly_positive(each - errors[1]) for each in (errors[0], abs(y - np.median(y)))):
+        off = [number(float(each.mean())) for each in errors]
+        return (
+            "regression",
+            f": a small regressor is off by {off[1]} on average, a small classifier by {off[0]}",
+        )
+    return None
+
+
+def is_clearly_positive(gaps: Floats) -> bool:
+    """Whether the mean of differences is above 0 by three standard errors."""
+    return bool(gaps.mean() > CLEAR * gaps.std() / np.sqrt(len(gaps)))
 
 
 def are_whole(values: NDArray[Any]) -> bool:

@@ -100,8 +100,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     The paper's method is ``IndividualErrorRegressor(model, meta_model, indicators=[], passthrough=True,
     cv=HoldoutSplit(4 / 9), corrected="unshrunk")``, with two differences. The columns of the row are divided by their
-    standard deviations among the training rows of the model: this matters to a meta-model that depends on scales and
-    does not scale its columns itself. And the model is not trained on rows whose inputs equal those of a held-out row.
+    standard deviations among the training rows of the model (one with two values by √2 times their difference): this
+    matters to a meta-model that depends on scales and does not scale its columns itself. And the model is not trained
+    on rows whose inputs equal those of a held-out row.
 
     Model, correction, shrinkage and scale of an interval are all fitted without the fold whose errors they are
     compared with. With a single split this is split conformal prediction: for rows from the distribution of

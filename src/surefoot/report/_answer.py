@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Ints
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._statistics import finite, unit_codes
+from surefoot.report._statistics import finite, share_interval, unit_codes
 
 GRID = np.arange(1, 201) / 200
 
@@ -21,11 +21,12 @@ ABOUT = (
 
 
 def describe_answering(
-    held_out: HeldOut, promise: Promise, *, is_asked: bool, random_state: int
+    held_out: HeldOut, promise: Promise, *, is_asked: bool, is_useful: bool, random_state: int
 ) -> dict[str, Any]:
     """Risk at each coverage, by estimated error, by the model's own confidence and at best, and the promises.
 
     `is_asked` says that the user asked for the risk of `promise`, which is then offered even if it cannot be kept.
+    Unless `is_useful`, no row is better left to a person than another, and nothing is offered.
     """
     losses, doubt = held_out.losses, own_doubt(held_out)
     surefoot, best = Selection(losses, held_out.doubt), Selection(losses, losses)
@@ -34,6 +35,7 @@ def describe_answering(
     is_offered = is_plain and (promise.kept or is_asked)
     also = [promise.max_risk] if is_offered and promise.max_risk is not None else []
     promises = Promise.offer(held_out, confidence, also) + ([] if is_plain else [promise])
+    promises = promises if is_useful else []
     # Coverages of promises are points of the curves; else rounding would show two numbers for one promise.
     grid = np.union1d(GRID, [each.coverage for each in promises if each.kept])
     bounds = np.full(len(grid), np.inf)
@@ -45,6 +47,8 @@ def describe_answering(
         if each.kept and each.max_risk is not None:
             at = np.abs(grid - each.coverage) < 1e-9
             bounds[at] = np.minimum(bounds[at], each.max_risk)
+    # A part of a row is a row: 0.3 · 10 is a little more than 3.
+    n_answered = np.ceil(grid * len(losses) - 1e-9).astype(int)
     return {
         "risk_name": held_out.unit.of_answers,
         "total": held_out.unit.total,
@@ -58,11 +62,14 @@ def describe_answering(
             "surefoot": surefoot.caught(grid).tolist(),
             "own": None if own is None else own.caught(grid).tolist(),
         },
+        "caught_interval": _caught_interval(
+            held_out, surefoot.caught(grid), n_answered, confidence
+        ),
+        "is_useful": is_useful,
         "limit": np.minimum(surefoot.limit(grid), held_out.error.max()).tolist(),
         "overall_risk": float(losses.mean()),
         "n_rows": len(losses),
-        # A part of a row is a row: 0.3 · 10 is a little more than 3.
-        "n_answered": np.ceil(grid * len(losses) - 1e-9).astype(int).tolist(),
+        "n_answered": n_answered.tolist(),
         "bound": [finite(bound) for bound in bounds],
         "promises": [
             {
@@ -80,8 +87,25 @@ def describe_answering(
         "why_not": promise.reason,
         "about": ABOUT if promise.is_about else None,
         "confidence": confidence,
-        "chosen": promises.index(promise) if promise.kept else None,
+        "chosen": promises.index(promise) if promise.kept and is_useful else None,
         "augrc": _compare_areas(held_out, own, confidence, random_state),
+    }
+
+
+def _caught_interval(
+    held_out: HeldOut, caught: Floats, n_answered: Ints, confidence: float
+) -> dict[str, list[float | None]]:
+    """Interval of the share of the total error that is caught, with each number of rows answered."""
+    counted = held_out.losses > 0
+    if not counted.any():
+        return dict.fromkeys(("low", "high"), [None] * len(caught))
+    rank = np.argsort(np.argsort(held_out.doubt, kind="stable"))[counted]
+    units, losses = unit_codes(held_out)[counted], held_out.losses[counted]
+    weights = None if held_out.unit.is_share else losses
+    ends = [share_interval(rank >= n, units, confidence, weights) for n in n_answered]
+    return {
+        "low": [min(low, share) for (low, _), share in zip(ends, caught.tolist(), strict=True)],
+        "high": [max(high, share) for (_, high), share in zip(ends, caught.tolist(), strict=True)],
     }
 
 

@@ -21,19 +21,20 @@ MOST_LISTED = 20
 # Probability of a coincidence below which labels are doubted.
 LEVEL = 0.002
 
-GROUPS = "--groups COLUMN, in Python groups="
-TIME = "--time COLUMN"
+NAMED = "add a column that says which, and pass it to --groups, in Python groups="
 ADVICE = {
     "leak": "Ask whether this value is known before the target is. If not, leave the column out: the model will not "
     "have it for new rows, and every figure on this page is too good.",
-    "duplicate": "If new rows will be no copies of known ones, remove the copies, or hold each row out together with "
-    f"its copies: {GROUPS}.",
+    "duplicate": "Equal rows are held out together on this page, and count once in a promise. If a row was entered "
+    "twice, remove the copy.",
+    "near": "Near copies are held out one by one. If new rows will be no copies of known ones, remove them; or if they "
+    f"belong together, {NAMED}.",
     "entity": "If new rows will have new values of this column (other persons, other places), use --groups {column}, "
     "in Python groups=: until then the figures on this page are too good.",
-    "order": f"If new rows come from other persons or places, or from a later time, use {GROUPS}, or {TIME}: until "
-    "then the figures on this page are too good.",
-    "sorted": "If nothing but the target sorted the rows, there is nothing to do. If rows of one person, place or time "
-    f"stand together as well, use {GROUPS}, or {TIME}.",
+    "order": f"If rows of one person or place stand together, {NAMED}: until then the figures on this page are too "
+    "good.",
+    "sorted": "If nothing but the target sorted the rows, there is nothing to do. If rows of one person or place stand "
+    f"together as well, {NAMED}.",
     "identifier": "Leave {it} out: a model can learn nothing from {it} that holds for new rows.",
     "equal": "Leave one of them out: nothing is lost, and rules and reasons become easier to read.",
     "labels": "Look at these rows, and correct the labels that are wrong; error_estimation.find_label_errors ranks all "
@@ -43,7 +44,7 @@ ADVICE = {
 
 def check_ignored(ignore: Iterable[str]) -> set[str]:
     """Codes of the checks to leave out; a ValueError for one that does not exist."""
-    ignored, codes = set(ignore), [code for code in ADVICE if code != "sorted"]
+    ignored, codes = set(ignore), [code for code in ADVICE if code not in {"near", "sorted"}]
     if not ignored <= set(codes):
         raise ValueError(
             f"ignore names {listed(sorted(ignored - set(codes)))}: the checks are {listed(codes)}."
@@ -104,16 +105,19 @@ def _as_item(finding: Finding, labels: Ints) -> dict[str, Any]:
             for row, copy, exact in pairs
             if row < copy or copy not in known  # each pair once
         ]
+        advice = ADVICE["near"] if facts["n_near"] == len(finding.rows) else advice
         if len(rows) > MOST_LISTED:
             sentence += f" The first {MOST_LISTED} pairs are listed."
     elif code == "entity":
         facts["column"], advice = columns[0], advice.format(column=columns[0])
-    elif code == "order" and facts["sorted_by_target"]:
-        advice = ADVICE["sorted"]
+    elif code == "order":
+        advice = ADVICE["sorted"] if facts["sorted_by_target"] else advice
+        if facts["time_option"]:
+            advice = f"If new rows come from a later time, use {facts['time_option']}. {advice}"
     elif code == "identifier":
         advice = advice.format(it="it" if len(columns) == 1 else "them")
         if any(evidence["follows_rows"]):
-            advice += f" If the order is that of time, give the column to {TIME} instead."
+            advice += " If the order is that of time, give the column to --time instead."
     elif code == "equal":
         same = zip(columns, evidence["same_as"], evidence["identical"], strict=True)
         rows = [

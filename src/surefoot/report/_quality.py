@@ -1,4 +1,4 @@
-"""Sections on the outputs of a model: probabilities of a classifier, predictions and intervals of a regressor."""
+"""Details on the outputs of a model: probabilities of a classifier, predictions of a regressor."""
 
 from typing import Any
 
@@ -7,32 +7,24 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.utils import check_random_state
 
-from surefoot._typing import Floats, Ints, Mask
+from surefoot._typing import Floats, Ints
 from surefoot._words import number, percent
 from surefoot.error_estimation import HeldOut
-from surefoot.metrics import interval_width, smooth_calibration_error
+from surefoot.metrics import smooth_calibration_error
 from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report._statistics import (
-    finite,
     jackknife_interval,
+    mean_of_tenths,
+    tenths_by,
     unit_codes,
-    wilson_interval,
     with_interval,
 )
 
-# Bins of a reliability curve, and draws of outcomes that show how large a calibration error is by chance.
-LEAST_IN_A_BIN, MOST_BINS = 40, 12
+# Draws of outcomes that show how large a calibration error is by chance.
 N_DRAWS = 40
 
 # Most points of a scatter plot; of a larger table they are drawn at random.
 MOST_POINTS = 1000
-
-# Parts of the rows by their prediction, and the fewest rows of a part.
-N_PARTS, LEAST_IN_A_PART = 10, 20
-
-# Confidences of intervals; the sentence is about one of them.
-CONFIDENCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-SHOWN = 0.9
 
 
 def recalibrate(held_out: HeldOut, random_state: int) -> Floats | None:
@@ -78,6 +70,7 @@ def describe_probabilities(
     held_out: HeldOut,
     recalibrated: Floats | None,
     brier: dict[str, Floats] | None,
+    confidence: float,
     random_state: int,
 ) -> dict[str, Any]:
     """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
@@ -112,7 +105,11 @@ def describe_probabilities(
     else:
         sentence += f"; after recalibration, by {percent(errors['after'])}."
     return {
-        **{name: _reliability(*forecast) for name, forecast in forecasts.items()},
+        **{
+            name: mean_of_tenths(*forecast, unit_codes(held_out), confidence, is_share=True)
+            for name, forecast in forecasts.items()
+        },
+        "confidence": confidence,
         "smooth_calibration_error": errors,
         "brier": {name: float(scores.mean()) for name, scores in brier.items()},
         "sentence": sentence,
@@ -125,22 +122,6 @@ def _as_forecast(probabilities: Floats, truth: NDArray[Any], classes: Any) -> tu
         return probabilities[:, 1], (truth == classes[1]).astype(np.float64)
     top = probabilities.argmax(axis=1)
     return probabilities.max(axis=1), (classes[top] == truth).astype(np.float64)
-
-
-def _reliability(forecast: Floats, outcomes: Floats) -> dict[str, list[float]]:
-    """Mean forecast and observed share in bins of about equal numbers of rows, with 95 % intervals."""
-    n_bins = int(np.clip(len(forecast) // LEAST_IN_A_BIN, 1, MOST_BINS))
-    parts = np.array_split(np.argsort(forecast, kind="stable"), n_bins)
-    counts = np.array([len(part) for part in parts])
-    hits = np.array([outcomes[part].sum() for part in parts])
-    low, high = wilson_interval(hits, counts)
-    return {
-        "predicted": [float(forecast[part].mean()) for part in parts],
-        "observed": (hits / counts).tolist(),
-        "low": low.tolist(),
-        "high": high.tolist(),
-        "n_rows": counts.tolist(),
-    }
 
 
 def describe_predictions(
@@ -186,7 +167,7 @@ def describe_predictions(
             "prediction": predicted[sample].tolist(),
         },
         "n_total": n_rows,
-        "parts": _by_prediction(truth, predicted, held_out.interval, units, confidence),
+        "parts": _by_prediction(truth, predicted, units, confidence),
         "sentence": _about_explained(explained["value"], n_rows),
         "about": about,
     }
@@ -225,79 +206,21 @@ def _about_explained(value: float | None, n_rows: int) -> str:
 
 
 def _by_prediction(
-    truth: Floats, predicted: Floats, intervals: Floats | None, units: Ints, confidence: float
+    truth: Floats, predicted: Floats, units: Ints, confidence: float
 ) -> list[dict[str, float | int | None]]:
-    """Mean prediction, truth and residual, and coverage of the 90 % intervals, from the lowest predictions up.
-
-    The rows are in up to ten parts of about equal size; equal predictions stay together.
-    """
-    inside: Mask | None = None
-    if intervals is not None and np.isfinite(intervals).all():
-        inside = _contains_truth(truth, intervals)
-    n_parts = int(np.clip(len(predicted) // LEAST_IN_A_PART, 1, N_PARTS))
-    limits = np.quantile(predicted, np.arange(1, n_parts) / n_parts)
-    places = np.searchsorted(limits, predicted, side="left")
-    parts = []
-    for place in np.unique(places):
-        rows = np.flatnonzero(places == place)
-        residual = with_interval(truth[rows] - predicted[rows], units[rows], confidence)
-        covered = with_interval(
-            () if inside is None else inside[rows], units[rows], confidence, is_share=True
-        )
-        parts.append(
-            {
-                "prediction": float(predicted[rows].mean()),
-                "truth": float(truth[rows].mean()),
-                "residual": residual["value"],
-                "residual_low": residual["low"],
-                "residual_high": residual["high"],
-                "coverage": covered["value"],
-                "coverage_low": covered["low"],
-                "coverage_high": covered["high"],
-                "n_rows": len(rows),
-            }
-        )
-    return parts
-
-
-def _contains_truth(truth: NDArray[Any], intervals: Floats) -> Mask:
-    """Mask of the intervals that contain the true value."""
-    return (intervals[:, 0] <= truth) & (truth <= intervals[:, 1])
-
-
-def describe_intervals(error_estimator: Any, confidence: float) -> dict[str, Any]:
-    """Coverage and width of a regressor's held-out intervals at several confidences."""
-    held_out: HeldOut = error_estimator.held_out_
-    n_rows = len(held_out.rows)
-    intervals = {c: error_estimator.held_out_intervals(c) for c in CONFIDENCES}
-    inside = {c: _contains_truth(held_out.truth, ends) for c, ends in intervals.items()}
-    counts = np.array([mask.sum() for mask in inside.values()])
-    low, high = wilson_interval(counts, n_rows, confidence)
-    width = [finite(interval_width(ends)) for ends in intervals.values()]
-    # Width of conformal intervals that are equally wide for all rows: twice a quantile of the losses.
-    ranks = [int(np.ceil(c * (n_rows + 1) - 1e-9)) for c in CONFIDENCES]
-    sizes = np.sort(np.append(held_out.losses, np.inf))
-    constant = [finite(2 * sizes[min(rank, len(sizes)) - 1]) for rank in ranks]
-    shown = CONFIDENCES.index(SHOWN)
-    return {
-        "confidence": list(CONFIDENCES),
-        "interval_confidence": confidence,
-        "coverage": (counts / n_rows).tolist(),
-        "low": low.tolist(),
-        "high": high.tolist(),
-        "width": width,
-        "constant_width": constant,
-        "sentence": _about_width(inside[SHOWN].mean(), width[shown], constant[shown]),
-    }
-
-
-def _about_width(coverage: float, width: float | None, constant: float | None) -> str:
-    if width is None or constant is None:
-        return f"There are too few rows for {percent(SHOWN)} intervals."
-    start = (
-        f"{percent(float(coverage))} of the {percent(SHOWN)} conformal intervals contain the true value; their mean "
-        f"width is {number(width)}"
-    )
-    if width < constant:
-        return f"{start}, against {number(constant)} with one width for all rows."
-    return f"{start}, not less than with one width for all rows ({number(constant)})."
+    """Mean prediction, truth and residual of up to ten parts of the rows, from the lowest predictions up."""
+    residuals = [
+        (rows, with_interval(truth[rows] - predicted[rows], units[rows], confidence))
+        for rows in tenths_by(predicted)
+    ]
+    return [
+        {
+            "prediction": float(predicted[rows].mean()),
+            "truth": float(truth[rows].mean()),
+            "residual": residual["value"],
+            "residual_low": residual["low"],
+            "residual_high": residual["high"],
+            "n_rows": len(rows),
+        }
+        for rows, residual in residuals
+    ]

@@ -31,11 +31,11 @@ from surefoot.error_estimation import (
 from surefoot.report._answer import describe_answering
 from surefoot.report._checks import check_ignored, describe_checks
 from surefoot.report._classes import describe_classes
+from surefoot.report._estimates import describe_estimates, describe_intervals
 from surefoot.report._how import describe_data, describe_how
 from surefoot.report._improvements import Alternatives, find_improvements, n_refits
 from surefoot.report._quality import (
     brier_scores,
-    describe_intervals,
     describe_predictions,
     describe_probabilities,
     recalibrate,
@@ -221,7 +221,7 @@ class ReliabilityReport(WrittenPage):
         Returns
         -------
         summary : dict
-            The verdict in numbers, then sections data, verdict, checks, answer, classes, slices, probabilities (or
+            The verdict in numbers, then data, verdict, checks, answer, estimates, classes, slices, probabilities (or
             predictions and intervals), regions, rows, improvements and how.
         """
         return self._summary
@@ -243,8 +243,11 @@ class ReliabilityReport(WrittenPage):
         return pd.DataFrame(row_table(self._fitted[1], row_labels(as_table(self.X))))
 
     @cached_property
-    def _fitted(self) -> tuple[Any, HeldOut, Promise]:
-        """Error estimator, its held-out rows (with those that the promise answers), and the promise."""
+    def _fitted(self) -> tuple[Any, HeldOut, Promise, dict[str, Any] | None]:
+        """Error estimator, its held-out rows, the promise, and a regressor's intervals.
+
+        Rows are answered by the promise, unless the size of errors cannot be predicted and none was asked for.
+        """
         X, y, classifies = as_table(self.X), column_or_1d(self.y), is_classifier(self.estimator)
         check_share(self.confidence, "confidence")
         classes = known_classes(self.estimator, y) if classifies else None
@@ -264,9 +267,14 @@ class ReliabilityReport(WrittenPage):
                 "cv holds a row out more than once, and a report counts each row once."
             )
         promise = Promise.from_held_out(held_out, self.max_risk, self.confidence)
-        if promise.kept:
+        intervals = None if classifies else describe_intervals(error_estimator, self.confidence)
+        if promise.kept and self._can_choose(intervals):
             held_out = promise.apply(held_out)
-        return error_estimator, held_out, promise
+        return error_estimator, held_out, promise, intervals
+
+    def _can_choose(self, intervals: dict[str, Any] | None) -> bool:
+        """Whether some rows are better left to a person than others, or a limit was asked for."""
+        return self.max_risk is not None or intervals is None or bool(intervals["predictable"])
 
     def _plan(self) -> Plan | None:
         """Plan of the steps that the progress bar shows; None if nothing is to be shown.
@@ -297,22 +305,27 @@ class ReliabilityReport(WrittenPage):
         started, X, y = time.perf_counter(), as_table(self.X), column_or_1d(self.y)
         by = check_by(self.by, X)  # a wrong column is noticed before rows are judged
         ignore = check_ignored(self.ignore)
-        error_estimator, held_out, promise = self._fitted
+        error_estimator, held_out, promise, intervals = self._fitted
         seed, confidence, is_asked = self.random_state, self.confidence, self.max_risk is not None
         labels, is_classification = row_labels(X), held_out.classes is not None
         checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
-        answer = describe_answering(held_out, promise, is_asked=is_asked, random_state=seed)
+        answer = describe_answering(
+            held_out,
+            promise,
+            is_asked=is_asked,
+            is_useful=self._can_choose(intervals),
+            random_state=seed,
+        )
         alternatives = Alternatives(error_estimator, len(y), confidence)
         models = alternatives.compare()
-        classes = probabilities = recalibrated = predictions = intervals = None
+        classes = probabilities = recalibrated = predictions = None
         if is_classification:
             classes = describe_classes(held_out, confidence)
             recalibrated = recalibrate(held_out, seed)
             brier = brier_scores(held_out, recalibrated)
-            probabilities = describe_probabilities(held_out, recalibrated, brier, seed)
+            probabilities = describe_probabilities(held_out, recalibrated, brier, confidence, seed)
         else:
             predictions = describe_predictions(held_out, labels, confidence, seed)
-            intervals = describe_intervals(error_estimator, confidence)
         step_done("section")
         shown, n_sampled = choose_rows(held_out, seed)
         rows = describe_rows(
@@ -371,10 +384,16 @@ class ReliabilityReport(WrittenPage):
                 improvements=improvements,
                 classes=classes,
                 checks=checks,
+                intervals=intervals,
             ),
             "models": models,
             "checks": checks,
             "answer": answer,
+            "estimates": describe_estimates(
+                held_out,
+                confidence,
+                is_predictable=intervals is None or intervals["predictable"],
+            ),
             "classes": classes,
             "slices": describe_slices(held_out, by, confidence),
             "probabilities": probabilities,

@@ -14,6 +14,9 @@ from surefoot.error_estimation import HeldOut
 # Fewest units, such as groups of rows, on either side of a difference: fewer do not show how much units differ.
 LEAST_UNITS = 5
 
+# Parts of the rows by an estimate, and the fewest rows of a part.
+N_PARTS, LEAST_IN_A_PART = 10, 20
+
 # A smaller gain is no difference; one that is smaller even at best is not worth a change.
 LEAST_GAIN = 0.02
 WORTH_A_CHANGE = 0.1
@@ -60,19 +63,24 @@ def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple
     z = norm.ppf((1 + confidence) / 2)
     middle = (hits + z**2 / 2) / (rows + z**2)
     reach = z / (rows + z**2) * np.sqrt(hits * (rows - hits) / rows + z**2 / 4)
-    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+    # Exactly 0 and 1 where none or all are hits, whatever rounding makes of it.
+    low, high = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+    return np.where(hits == 0, 0.0, low), np.where(hits == rows, 1.0, high)
 
 
-def share_interval(hits: Any, units: Any, confidence: float) -> tuple[float, float]:
+def share_interval(
+    hits: Any, units: Any, confidence: float, weights: Floats | None = None
+) -> tuple[float, float]:
     """Ends of Wilson's interval of the share of hits; rows of one unit, such as a group, count as far as they differ.
 
-    The number of rows is divided by the design effect: the variance of the share by units over that of as many
-    independent rows. Where all rows or none are hits, each unit counts once.
+    The number of rows is divided by the design effect: the variance of the share by units, and of weights, over that
+    of as many independent rows. Where all rows or none are hits, each unit counts once.
     """
     values = np.asarray(hits, dtype=np.float64)
-    share, n_counted = float(values.mean()), float(len(values))
-    variance, n_units = _variance_of_sum(values - share, units)
-    if n_units < len(values):
+    scale = np.ones(len(values)) if weights is None else weights / weights.mean()
+    share, n_counted = float((scale * values).mean()), float(len(values))
+    variance, n_units = _variance_of_sum(scale * (values - share), units)
+    if n_units < len(values) or weights is not None:
         n_counted = share * (1 - share) * len(values) ** 2 / variance if variance else n_units
         n_counted = min(max(n_counted, 1.0), float(len(values)))
     low, high = wilson_interval(share * n_counted, n_counted, confidence)
@@ -119,6 +127,32 @@ def with_interval(
         low, high = mean_interval(values, units, confidence)
         ends = max(least, low), high
     return {"value": float(np.mean(values)), "low": ends[0], "high": ends[1]}
+
+
+def tenths_by(values: Floats) -> list[Ints]:
+    """Rows in up to ten parts of about equal size, from the lowest values up; equal values stay together."""
+    n_parts = int(np.clip(len(values) // LEAST_IN_A_PART, 1, N_PARTS))
+    limits = np.quantile(values, np.arange(1, n_parts) / n_parts)
+    places = np.searchsorted(limits, values, side="left")
+    return [np.flatnonzero(places == place) for place in np.unique(places)]
+
+
+def mean_of_tenths(
+    estimated: Floats, observed: Floats, units: Ints, confidence: float, *, is_share: bool
+) -> dict[str, list[Any]]:
+    """Mean estimate, and mean observed value with its interval, of parts of the rows by their estimate."""
+    parts = tenths_by(estimated)
+    means = [
+        with_interval(observed[part], units[part], confidence, is_share=is_share, least=0.0)
+        for part in parts
+    ]
+    return {
+        "predicted": [float(estimated[part].mean()) for part in parts],
+        "observed": [mean["value"] for mean in means],
+        "low": [mean["low"] for mean in means],
+        "high": [mean["high"] for mean in means],
+        "n_rows": [len(part) for part in parts],
+    }
 
 
 def difference_interval(

@@ -7,7 +7,7 @@ import numpy as np
 from surefoot._words import number, percent, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
-from surefoot.report._quality import SHOWN
+from surefoot.report._estimates import SHOWN
 from surefoot.report._statistics import (
     best_constant,
     loss_interval,
@@ -38,6 +38,7 @@ def give_verdict(
     improvements: list[Any],
     classes: dict[str, Any] | None,
     checks: dict[str, Any],
+    intervals: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Headline, sentences and three figures of the verdict, from the other sections.
 
@@ -53,7 +54,7 @@ def give_verdict(
         about_constant = f"These rows do not show that it is better than always predicting {name}."
         if most < 0:
             about_constant = f"It is worse than always predicting {name}: do not use it as it is."
-    adds = _ranks_better(answer["augrc"])
+    adds = _ranks_better(answer["augrc"]) if intervals is None else intervals["predictable"]
     caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
     helping.sort(key=lambda each: -each["gain"])
@@ -67,18 +68,26 @@ def give_verdict(
         chosen = answer["promises"][answer["chosen"]]
         answered = percent(chosen["coverage"])
         about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
+    decision, third = (
+        [],
+        {"value": answered, "label": "of the rows can be answered", "about": about},
+    )
+    if answer["is_useful"] or intervals is None:
+        decision = _decide(held_out, promise, answer, checking, is_asked=is_asked, adds=adds)
+    else:
+        third = intervals["figure"]
     sentences = [
         *_about_checks(checks),
         about_constant,
-        *_decide(held_out, promise, answer, checking, is_asked=is_asked, adds=adds),
+        *decision,
         classes["sentence"] if classes else "",
-        _about_knowing(held_out, answer, adds),
+        _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"],
         *(each["sentence"] for each in helping[:1]),
-        f"Ranges in brackets are {percent(confidence)} intervals.",
+        f"All ranges are {percent(confidence)} intervals.",
     ]
     label = "right" if is_right else "wrong" if unit.is_share else unit.of_answers
     return {
-        "headline": _headline(held_out, classes, baseline, name),
+        "headline": _headline(held_out, classes, float(constant.mean()), name),
         "sentences": [sentence for sentence in sentences if sentence],
         "figures": [
             {
@@ -87,21 +96,21 @@ def give_verdict(
                 "about": f"{low_end} to {high_end}; always predicting {name}: {baseline}",
             },
             caught,
-            {"value": answered, "label": "of the rows can be answered", "about": about},
+            third,
         ],
         "adds": adds,
     }
 
 
 def _headline(
-    held_out: HeldOut, classes: dict[str, Any] | None, baseline: str, constant: str
+    held_out: HeldOut, classes: dict[str, Any] | None, baseline: float, constant: str
 ) -> str:
     """How good the model is: for its rarest class if one is rare, above 95 % accuracy by its error."""
     unit, mean = held_out.unit, float(held_out.losses.mean())
     if mean == 0:
         return f"{unit.nothing.format(number(len(held_out.rows)))}."
     rarest = classes["rarest"] if classes else None
-    always = f"{baseline} if it always said {constant}"
+    always = f"{unit.show(baseline)} if it always said {constant}"
     error = "{} of all rows are wrong" if unit.is_share else "an answer costs {} on average"
     if rarest is not None:
         found = percent(rarest["value"]) if rarest["value"] else "none"
@@ -195,6 +204,7 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> tuple[dict[
         return figure, "There is nothing to flag."
     at, shares = answer["coverage"].index(1 - CHECKED), answer["caught"]
     caught, checked = percent(shares["surefoot"][at]), percent(CHECKED)
+    ends = " to ".join(percent(answer["caught_interval"][end][at]) for end in ("low", "high"))
     other, by, its = checked, "at random", "at random"
     if shares["own"] is not None:
         by, its = "by the model's own confidence", "by its own confidence"
@@ -202,31 +212,25 @@ def _describe_checking(held_out: HeldOut, answer: dict[str, Any]) -> tuple[dict[
     figure = {
         "value": caught,
         "label": f"of the {total.removeprefix('total ')} caught by checking {checked} of the rows",
-        "about": f"chosen {its}: {other}",
+        "about": f"{ends}; chosen {its}: {other}",
     }
     return figure, (
         f"If a person checked {PER * CHECKED:.0f} of {PER:,} such cases, those with the highest estimated error, they "
-        f"would catch {caught} of its {total} ({other} if the cases were chosen {by})."
+        f"would catch {caught} of its {total} ({ends}); {other} if the cases were chosen {by}."
     )
 
 
 def _ranks_better(augrc: dict[str, Any]) -> bool | None:
-    """True if surefoot ranks rows better than own confidence, or chance; None if there is no clear difference."""
+    """True if surefoot ranks rows better than own confidence; None if there is no clear difference."""
     if augrc["ratio"] is None or augrc["low"] <= 1 <= augrc["high"]:
         return None
     return None if abs(augrc["ratio"] - 1) < LEAST_DIFFERENCE else bool(augrc["high"] < 1)
 
 
 def _about_knowing(held_out: HeldOut, answer: dict[str, Any], adds: bool | None) -> str:
-    """Sentence for the case that surefoot does not rank rows measurably better; else empty."""
+    """Sentence for the case that surefoot does not rank rows measurably better than own confidence; else empty."""
     if adds or held_out.losses.sum() == 0:
         return ""
-    if answer["caught"]["own"] is None:
-        if adds is None:
-            return (
-                "These rows do not show whether the estimated errors rank rows better than chance."
-            )
-        return "The estimated errors rank rows worse than chance: do not use them."
     ratio = answer["augrc"]["ratio"]
     if ratio is not None and abs(ratio - 1) < LEAST_DIFFERENCE:
         return "The estimated errors and the model's own confidence rank the rows equally well: no difference."

@@ -84,7 +84,8 @@ class LocalKNeighborsDTWClassifier(SeriesVoteClassifier):
     Notes
     -----
     The paper's method is ``LocalKNeighborsDTWClassifier(cv=HoldoutSplit(4 / 9), shrinkage=0,
-    label_trust=np.inf, weights="uniform", tie_break="smallest")``.
+    label_trust=np.inf, weights="uniform", tie_break="smallest")``. The paper states no rule for ties: `tie_break` may
+    be "largest" too, and a shrinkage of 1e-6 takes the number with the lowest overall error.
 
     Examples
     --------

@@ -5,6 +5,8 @@ from math import ceil
 
 import pytest
 
+from surefoot.report.page import render
+
 REGRESSION = pytest.param("regression", marks=pytest.mark.slow)
 
 
@@ -146,3 +148,17 @@ def test_a_promise_sets_the_slider_and_the_slider_leaves_the_promise(
     assert 0 <= answer["promises"][other]["coverage"] - shown < 0.005 + 1e-9
     page.get_by_test_id("coverage").fill("0")
     assert page.locator("input[name=promise]:checked").count() == 0
+
+
+def test_a_page_without_a_choice_lists_its_rows(open_html, regression_summary):
+    nothing = {"is_useful": False, "promises": [], "chosen": None}
+    page = open_html(
+        render({**regression_summary, "answer": {**regression_summary["answer"], **nothing}})
+    )
+    assert page.get_by_test_id("no-choice").is_visible()
+    assert not page.get_by_test_id("coverage").is_visible()
+    assert page.locator("tr[data-row]").count() == 15
+    assert page.locator("td.advice").count() == 0
+    with page.expect_download() as download:
+        page.get_by_test_id("download").click()
+    assert "accepted" not in download.value.path().read_text("utf-8-sig").splitlines()[0]

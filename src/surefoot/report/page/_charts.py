@@ -47,10 +47,21 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
     """Make every chart that the summary has figures for, by name."""
     show: Show = UNITS[summary["unit"]].show
     answer, probabilities = summary["answer"], summary["probabilities"] or {}
+    estimates, mean = summary["estimates"], UNITS[summary["unit"]].mean
     charts = {
         "risk": _risk(answer, show),
         "caught": _caught(answer),
-        "errors": _error_histogram(answer, show),
+        "estimates": reliability_chart(
+            estimates["tenths"],
+            f"Observed {mean}, by estimated error",
+            f"The observed {mean} of {_name_parts(estimates['tenths']['n_rows'])}, by their mean estimated error. The "
+            "points of exact estimates are on the diagonal.",
+            ("mean estimated error", f"observed {mean}"),
+            "surefoot",
+            estimates["confidence"],
+            show,
+        ),
+        "errors": _error_histogram(estimates["histogram"], show, is_split=answer["is_useful"]),
     }
     if summary["classes"] and (curves := summary["classes"]["curves"]):
         charts["roc"] = _class_chart(
@@ -74,13 +85,19 @@ def make_charts(summary: dict[str, Any]) -> dict[str, Chart]:
         )
     for when in ("before", "after"):
         if probabilities.get(when):
-            charts[when] = reliability_chart(probabilities[when], when)
+            charts[when] = reliability_chart(
+                probabilities[when],
+                f"{when.capitalize()} recalibration",
+                f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability, "
+                "which are equal on the diagonal.",
+                ("predicted probability", "observed share"),
+                "own" if when == "before" else "surefoot",
+                probabilities["confidence"],
+            )
     if intervals := summary["intervals"]:
-        charts |= {"held": held_chart(intervals), "width": width_chart(intervals)}
+        charts["held"] = held_chart(intervals)
     if predictions := summary["predictions"]:
         charts |= {"truth": truth_chart(predictions), "residuals": residual_chart(predictions)}
-        if predictions["parts"][0]["coverage"] is not None:
-            charts["tenths"] = coverage_chart(predictions)
     if summary["regions"]["map"]["row"]:
         charts["map"] = map_chart(summary["regions"]["map"], show)
     return charts
@@ -157,38 +174,46 @@ def _slider_chart(
     )
 
 
-def _error_histogram(answer: dict[str, Any], show: Show) -> Chart:
-    """Histogram of the estimated errors, from their quantiles: the limits at equal steps of coverage."""
-    limits = np.asarray(answer["limit"], dtype="float64")
-    ends = (min(0.0, float(limits.min())), float(limits.max()) or 1.0)
-    counts, edges = np.histogram(limits, bins=24, range=ends)
-    low, high, share = edges[:-1].tolist(), edges[1:].tolist(), (counts / len(limits)).tolist()
-    bars = alt.Chart(data(low=low, high=high, share=share)).mark_bar(binSpacing=1)
+def _error_histogram(histogram: dict[str, Any], show: Show, *, is_split: bool) -> Chart:
+    """Histogram of the estimated errors of the rows; if `is_split`, the slider divides it."""
+    edges, counts = histogram["edges"], histogram["n_rows"]
+    low, high = edges[:-1], edges[1:]
+    bars = alt.Chart(data(low=low, high=high, n_rows=counts)).mark_bar(binSpacing=1)
     answered = alt.condition(
         "datum.low < limit", alt.value("var(--surefoot)"), alt.value("var(--own)")
     )
+    domain = [edges[0], edges[-1]]
     bars = bars.encode(
-        x=alt.X(**axis("low", "estimated error of the row", show, domain=ends), bin="binned"),
+        x=alt.X(**axis("low", "estimated error of the row", show, domain=domain), bin="binned"),
         x2="high",
-        y=alt.Y(**axis("share", "share of rows")),
+        y=alt.Y(**axis("n_rows", "rows", number)),
         color=answered,
     )
-    limit = alt.param(name="limit", value=ends[1])
-    rows = zip(low, high, share, strict=True)
+    lines = zip(low, high, counts, strict=True)
     return figure(
         "Distribution of the estimated errors",
-        "The share of rows by their estimated error. Rows left of the line are answered; "
-        "rows right of it are left to a person.",
-        (bars + rule_at("limit")).add_params(limit),
+        "The number of rows by their estimated error."
+        + (
+            " Rows left of the line are answered; rows right of it are left to a person."
+            if is_split
+            else ""
+        ),
+        (bars + rule_at("limit")).add_params(alt.param(name="limit", value=edges[-1])),
         {
-            "head": ["Estimated error", "Share of rows"],
-            "rows": [[write_range(a, b, show), percent(part)] for a, b, part in rows if part],
+            "head": ["Estimated error", "Rows", "Share of rows"],
+            "rows": [
+                [write_range(a, b, show), number(n), percent(n / sum(counts))]
+                for a, b, n in lines
+                if n
+            ],
         },
         [
             {"class": "box surefoot", "label": "answered"},
             {"class": "box own", "label": "for a person"},
-        ],
-        height=130,
+        ]
+        if is_split
+        else (),
+        height=300,
     )
 
 
@@ -239,34 +264,40 @@ def _class_chart(
     )
 
 
-def reliability_chart(bins: dict[str, Any], when: str) -> Chart:
-    """Draw the observed share against the predicted probability, before or after recalibration."""
+def reliability_chart(
+    bins: dict[str, Any],
+    title: str,
+    description: str,
+    axes: tuple[str, str],
+    color: str,
+    confidence: float,
+    show: Show = percent,
+) -> Chart:
+    """Draw what was observed against what was predicted, in parts of the rows."""
     names = ("predicted", "observed", "low", "high", "n_rows")
     rows = [
-        [percent(predicted), percent(observed), write_range(low, high), number(n)]
+        [show(predicted), show(observed), write_range(low, high, show), number(n)]
         for predicted, observed, low, high, n in zip(*(bins[name] for name in names), strict=True)
     ]
     about = [
         f"{n} rows: {predicted} predicted, {observed} observed"
         for predicted, observed, _, n in rows
     ]
-    color = "own" if when == "before" else "surefoot"
+    ends = [end for name in names[:-1] for end in bins[name] if end is not None]
+    largest = 1.0 if show is percent and max(ends) > 0.5 else 1.05 * max(ends) or 1.0
     points = dots(
         data(**{name: bins[name] for name in names}, about=about),
-        axis("predicted", "predicted probability", domain=[0, 1]),
-        axis("observed", "observed share", domain=[0, 1]),
+        axis("predicted", axes[0], show, domain=[0, largest]),
+        axis("observed", axes[1], show, domain=[0, largest]),
         color,
     )
+    interval = f"{percent(confidence)} interval"
     return figure(
-        f"{when.capitalize()} recalibration",
-        f"{when.capitalize()} recalibration: the observed share of rows against the predicted probability, which are "
-        "equal on the diagonal.",
-        diagonal() + points,
-        {
-            "head": ["Predicted probability", "Observed share", "95 % interval", "Rows"],
-            "rows": rows,
-        },
-        [{"class": f"dot {color}", "label": "observed, with its 95 % interval"}],
+        title,
+        description,
+        diagonal(0, largest) + points,
+        {"head": [*(words.capitalize() for words in axes), interval, "Rows"], "rows": rows},
+        [{"class": f"dot {color}", "label": f"observed, with its {interval}"}],
         height=300,
     )
 
@@ -275,11 +306,12 @@ def held_chart(intervals: dict[str, Any]) -> Chart:
     """Draw the observed coverage of the intervals against the promised coverage."""
     names = ("confidence", "coverage", "low", "high")
     ends = [max(0.0, min(*intervals["low"], *intervals["confidence"]) - 0.05), 1.0]
+    fields = (intervals[name] for name in (*names, "width", "constant_width"))
     rows = [
-        [percent(promised), percent(observed), write_range(low, high)]
-        for promised, observed, low, high in zip(*(intervals[name] for name in names), strict=True)
+        [percent(promised), percent(observed), write_range(low, high), number(width), number(one)]
+        for promised, observed, low, high, width, one in zip(*fields, strict=True)
     ]
-    about = [f"{promised} promised, {observed} observed" for promised, observed, _ in rows]
+    about = [f"{promised} promised, {observed} observed" for promised, observed, *_ in rows]
     confidence = percent(intervals["interval_confidence"])
     points = dots(
         data(**{name: intervals[name] for name in names}, about=about),
@@ -292,35 +324,17 @@ def held_chart(intervals: dict[str, Any]) -> Chart:
         "The share of rows whose true value lies in their interval (coverage), against the promised share. "
         "On the diagonal, the promise is kept.",
         diagonal(ends[0]) + points,
-        {"head": ["Promised", "Observed", f"{confidence} interval"], "rows": rows},
-        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
-    )
-
-
-def width_chart(intervals: dict[str, Any]) -> Chart:
-    """Draw the mean width of the intervals, and the width that all rows would need if it were the same."""
-    promised, own, constant = (
-        intervals[name] for name in ("confidence", "width", "constant_width")
-    )
-    labels = {"surefoot": "an interval for each row", "own": "one width for all rows"}
-    lines = alt.Chart(data(x=promised, surefoot=own, own=constant))
-    lines = lines.transform_fold(list(labels), as_=["by", "y"])
-    spec = lines.mark_line(strokeWidth=2.5, point=alt.OverlayMarkDef(size=45)).encode(
-        x=alt.X(**axis("x", "promised coverage", zero=False)),
-        y=alt.Y(**axis("y", "mean width", number)),
-        **by_series(list(labels)),
-    )
-    rows = zip(promised, own, constant, strict=True)
-    return figure(
-        "Mean width of the intervals",
-        "The mean width of the intervals against the promised coverage, "
-        "and the width that would be needed if it were the same for all rows.",
-        spec,
         {
-            "head": ["Promised", *(label.capitalize() for label in labels.values())],
-            "rows": [[percent(share), number(a), number(b)] for share, a, b in rows],
+            "head": [
+                "Promised",
+                "Observed",
+                f"{confidence} interval",
+                "Mean width",
+                "One width for all rows",
+            ],
+            "rows": rows,
         },
-        [{"class": f"line {name}", "label": label} for name, label in labels.items()],
+        [{"class": "dot surefoot", "label": f"observed, with its {confidence} interval"}],
     )
 
 
@@ -376,23 +390,6 @@ def _name_parts(parts: Sequence[Any]) -> str:
     return "tenths of the rows" if len(parts) == 10 else f"{len(parts)} parts of the rows"
 
 
-def _part_means(
-    parts: Sequence[dict[str, Any]], name: str, show: Show
-) -> tuple[list[list[str]], dict[str, Any]]:
-    """Table rows of a figure of each part of the rows, and its points to draw."""
-    rows = [
-        [
-            number(part["prediction"]),
-            show(part[name]),
-            write_range(part[f"{name}_low"], part[f"{name}_high"], show),
-            number(part["n_rows"]),
-        ]
-        for part in parts
-    ]
-    fields = {"x": "prediction", "y": name, "low": f"{name}_low", "high": f"{name}_high"}
-    return rows, {key: [part[field] for part in parts] for key, field in fields.items()}
-
-
 def residual_chart(predictions: dict[str, Any]) -> Chart:
     """Draw the residual of each point, and the mean residual of parts of the rows, against the prediction."""
     points, parts = predictions["points"], predictions["parts"]
@@ -400,7 +397,20 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
     residuals = (np.asarray(points["truth"]) - points["prediction"]).tolist()
     x = axis("x", "prediction", number, zero=False)
     y = axis("y", "residual: truth minus prediction", number)
-    rows, means = _part_means(parts, "residual", number)
+    names = ("prediction", "residual", "residual_low", "residual_high")
+    means = {
+        key: [part[name] for part in parts]
+        for key, name in zip(("x", "y", "low", "high"), names, strict=True)
+    }
+    rows = [
+        [
+            number(part["prediction"]),
+            number(part["residual"]),
+            write_range(part["residual_low"], part["residual_high"], number),
+            number(part["n_rows"]),
+        ]
+        for part in parts
+    ]
     about = [f"{n} rows: mean residual {mean}" for _, mean, _, n in rows]
     drawn = _row_points(points, residuals, "residual", x, y)
     drawn_means = dots(data(**means, about=about), x, y, "own")
@@ -418,33 +428,6 @@ def residual_chart(predictions: dict[str, Any]) -> Chart:
             {"class": "dot own", "label": f"mean of rows, with its {confidence} interval"},
         ],
         height=300,
-    )
-
-
-def coverage_chart(predictions: dict[str, Any]) -> Chart:
-    """Draw the coverage of 90 % intervals, from the lowest predictions to the highest."""
-    parts, confidence = predictions["parts"], percent(predictions["confidence"])
-    rows, means = _part_means(parts, "coverage", percent)
-    domain = [max(0.0, min(0.5, min(means["low"]) - 0.05)), 1.0]
-    points = dots(
-        data(**means, about=[f"{n} rows: {coverage} coverage" for _, coverage, _, n in rows]),
-        axis("x", "mean prediction", number, zero=False),
-        axis("y", "observed coverage, 90\u00a0% promised", domain=domain),
-        "surefoot",
-    )
-    return figure(
-        "Coverage by prediction",
-        f"The share of rows whose true value lies in their 90 % interval, in {_name_parts(parts)}, from the lowest "
-        "predictions to the highest.",
-        level_at(0.9, alt.Scale(domain=domain)) + points,
-        {
-            "head": ["Mean prediction", "Observed coverage", f"{confidence} interval", "Rows"],
-            "rows": rows,
-        },
-        [
-            {"class": "dot surefoot", "label": f"observed, with its {confidence} interval"},
-            {"class": "line best", "label": "promised"},
-        ],
     )
 
 

@@ -9,7 +9,6 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +34,6 @@ SCRIPTS = (
 )
 WATCH_SCRIPTS = ("elements.js", "charts.js", "menu.js", "watch.js")
 
-# Most steps of the axis of regions.
-MOST_STEPS = 5
-
 BUDGET = 1_600_000  # bytes of the listed rows; with Vega, the charts and the texts the page stays below 3 MB
 
 # Most digits of a number and most characters of a text in a cell; the next pair is tried if the rows take too much.
@@ -61,7 +57,7 @@ def render(summary: dict[str, Any]) -> str:
         context["most_columns"] = MOST_COLUMNS
         return _assemble("watch.html", WATCH_SCRIPTS, watch_charts(summary), {}, context)
     answer = _answer(summary["answer"], unit.show)
-    rows = listed_rows(summary["rows"], summary["task"], unit.show)
+    rows = listed_rows(summary["rows"], summary["task"], unit.show, advise=answer["is_useful"])
     data = {
         "answer": {key: answer[key] for key in ("coverage", "limit", "n_answered", "texts")},
         "rows": packed(rows),
@@ -70,7 +66,7 @@ def render(summary: dict[str, Any]) -> str:
         "answer": answer,
         "listed": rows,
         "gauge": _gauge,
-        "bars": _region_bars(summary["regions"], unit.show),
+        "bars": _region_bars(summary["regions"]),
     }
     return _assemble("page.html", SCRIPTS, make_charts(summary), data, context)
 
@@ -104,7 +100,8 @@ def _slider_texts(answer: dict[str, Any], i: int, show: Show) -> dict[str, str]:
         "limit": show(answer["limit"][i]),
     }
     texts |= {f"{name}_risk": show(values and values[i]) for name, values in answer["risk"].items()}
-    caught = answer["caught"].items()
+    caught, ends = answer["caught"].items(), answer["caught_interval"]
+    texts["caught_interval"] = f"{percent(ends['low'][i])} to {percent(ends['high'][i])}"
     return texts | {f"{name}_caught": percent(values and values[i]) for name, values in caught}
 
 
@@ -117,42 +114,25 @@ def _gauge(gain: float, low: float, high: float) -> dict[str, float]:
     }
 
 
-def _region_bars(regions: dict[str, Any], show: Show) -> dict[str, Any]:
-    """Bars of the regions, the mark of the overall error and the ticks of their axis, in percent of its width."""
+def _region_bars(regions: dict[str, Any]) -> dict[str, Any]:
+    """Bars of the regions and the mark of the overall error, in percent of the longest."""
     errors, overall = [region["error"] for region in regions["items"]], regions["overall_error"]
-    ticks = tick_values(max([*errors, overall]))
-    width = ticks[-1] / 100
+    longest = max([*errors, overall]) or 1.0
     return {
-        "bars": [round(error / width, 2) for error in errors],
-        "overall": round(overall / width, 2),
-        "ticks": [{"at": round(tick / width, 2), "text": show(tick)} for tick in ticks],
+        "bars": [round(100 * error / longest, 2) for error in errors],
+        "overall": round(100 * overall / longest, 2),
     }
 
 
-def tick_values(high: float) -> list[float]:
-    """Round values from 0 up to the first one that is not below `high`.
-
-    Examples
-    --------
-    >>> tick_values(0.31)
-    [0.0, 0.1, 0.2, 0.3, 0.4]
-    >>> tick_values(47)
-    [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]
-    """
-    if high <= 0:
-        return [0.0, 1.0]
-    power = 10.0 ** floor(log10(high / MOST_STEPS))
-    step = next(
-        factor for factor in (1, 2, 5, 10) if factor * power * MOST_STEPS >= high * (1 - 1e-9)
-    )
-    n_steps = ceil(high / (step * power) - 1e-9)
-    return [float(f"{i * step * power:.12g}") for i in range(n_steps + 1)]
-
-
 def listed_rows(
-    rows: dict[str, Any], task: str, show: Show, budget: int = BUDGET
+    rows: dict[str, Any], task: str, show: Show, budget: int = BUDGET, *, advise: bool = True
 ) -> dict[str, Any]:
-    """Rows for the page: cells are shortened, then the last rows left out, until the bytes they take fit the budget."""
+    """Rows for the page: cells are shortened, then the last rows left out, until the bytes they take fit the budget.
+
+    Unless `advise`, no column says whether to answer a row.
+    """
+    if not advise:
+        rows = {**rows, "fields": [name for name in rows["fields"] if name != "accepted"]}
     n_items, cells = len(rows["items"]), iter(CELLS)
     digits, longest = next(cells)
     while True:
@@ -208,7 +188,7 @@ def _listed(
         ("truth", "Truth", is_number, True),
         ("own_error", "Own confidence says", True, has_own),
         ("interval", "90 % interval", True, has_interval),
-        ("accepted", "Advice", False, True),
+        ("accepted", "Advice", False, "accepted" in fields),
     ]
     for i, name in enumerate(rows["columns"]):
         values = [item["values"][i] for item in items if item["values"][i] is not None]

@@ -7,7 +7,7 @@ function showAnswer() {
   const at = Number(slider.value);
   const texts = report.answer.texts[at];
   for (const node of document.querySelectorAll("[data-figure]")) node.textContent = texts[node.dataset.figure].replaceAll(" %", "\u00a0%");
-  slider.setAttribute("aria-valuetext", find("answer-sentence").textContent.replace(/\s+/g, " ").trim());
+  slider.setAttribute("aria-valuetext", (find("answer-sentence")?.textContent ?? "").replace(/\s+/g, " ").trim());
   moveAdvice();
   moveRules(report.answer.coverage[at], report.answer.limit[at]);
 }
