@@ -300,7 +300,7 @@ class Alternatives:
             confidence=self.confidence,
             counts=counts,
         )
-        sentence = f"{option} {change_words(gain, *words)} than {than}."
+        sentence = f"{option} {change_words(gain, than, *words)}."
         if gain.verdict == "would not help" and gain.high > 0:
             sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} %."
         return {
@@ -323,7 +323,7 @@ class Alternatives:
         scores = {name: brier_of(held_out, each) for name, each in self.probabilities.items()}
         losses = {f"that of {name}": scores[name] for name in (MODEL, self.constant)}
         option = "Recalibration (RecalibratedClassifier) would make the Brier score"
-        words, after = ("lower", "higher", "times as high"), brier_of(held_out, probabilities)
+        words, after = ("lower", "higher", "times as high {} as"), brier_of(held_out, probabilities)
         card = self._judge(
             option, words, losses, after, held_out, fits=held_out.splits, counts=False
         )
