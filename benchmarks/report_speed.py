@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import cross_val_predict
+from skrub import tabular_pipeline
 from threadpoolctl import threadpool_limits
 
-from surefoot.cli._model import build_model
 from surefoot.report import ReliabilityReport
 from timing import report as say
 
@@ -51,8 +52,10 @@ def spent(function):
 
 def measure(X, y, task, folder):
     """Processor seconds of a cross-validation, of the error estimator's fit, and of all that the page adds."""
-    model = build_model("boosting", task, 0)
-    method = "predict_proba" if task == "classification" else "predict"
+    is_class = task == "classification"
+    kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
+    model = tabular_pipeline(kind(random_state=0))
+    method = "predict_proba" if is_class else "predict"
     validated = spent(lambda: cross_val_predict(model, X, y, cv=5, method=method))
     computed = ReliabilityReport(model, X, y)
     fitted = spent(lambda: computed._fitted)  # noqa: SLF001 - the two parts of one report
