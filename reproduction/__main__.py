@@ -5,7 +5,6 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from joblib import parallel_config
 
@@ -41,33 +40,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--jobs", type=int, default=-1, help="processes; default: one on each core")
     options = parser.parse_args(arguments)
-    how = {"quick": options.quick, "n_jobs": options.jobs}
-    if options.all:
-        run_all(options.out, **how)
-    elif options.name:
-        print(run(options.name, options.out, **how))
+    names = list(EXPERIMENTS) if options.all else [options.name] if options.name else []
+    missing = []
+    for name in names:
+        print(f"{name}\n{'=' * len(name)}", flush=True)
+        try:
+            print(run(name, options.out, quick=options.quick, n_jobs=options.jobs), flush=True)
+        except OSError as error:
+            if not options.all:
+                raise
+            print(f"Not run: {error}")
+            missing.append(name)
+    if missing:
+        raise OSError(
+            f"{len(missing)} of {len(names)} experiments were not run, for want of data: {', '.join(missing)}. "
+            f"Each says above which file to put where. Tables and figures of the others are in {options.out}."
+        )
+    if names:
         print(f"\nTables and figures are in {options.out}.")
     else:
         width = max(map(len, EXPERIMENTS)) + 2
         print("\n".join(f"{name:<{width}}{about}" for name, about in EXPERIMENTS.items()))
-
-
-def run_all(out: Path, **how: Any) -> None:
-    """Run every experiment, also if another lacks its data; then raise an error that says which were not run."""
-    missing = []
-    for name in EXPERIMENTS:
-        print(f"\n{name}\n{'=' * len(name)}", flush=True)
-        try:
-            print(run(name, out, **how), flush=True)
-        except OSError as error:
-            print(f"Not run: {error}", flush=True)
-            missing.append(name)
-    print(f"\nTables and figures are in {out}.")
-    if missing:
-        raise OSError(
-            f"{len(missing)} of {len(EXPERIMENTS)} experiments were not run, for want of data: {', '.join(missing)}. "
-            "Above, each says which file to put where."
-        )
 
 
 def run(name: str, out: Path, *, quick: bool = False, n_jobs: int | None = None) -> str:

@@ -27,7 +27,7 @@ PROBLEMS = {1: 200, 2: 200, 3: 200, 4: 500, 5: 200}
 TEST_ROWS, QUICK_TEST_ROWS = 2000, 400
 PAPER_RUNS, ALL_RUNS, QUICK_RUNS = 10, 100, 2
 # Further runs, with which nothing was chosen.
-FRESH_RUNS = range(100, 150)
+FRESH_RUNS = range(100, 120)
 SIGNIFICANT = 0.01
 NO_PENALTY, TINY = 1e6, 1e-12
 

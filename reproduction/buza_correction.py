@@ -55,7 +55,7 @@ def one_round(task: Task, number: int) -> list[dict[str, Any]]:
     known = np.concatenate([first, second])
     split = [(np.arange(len(first)), len(first) + np.arange(len(second)))]
     models = task.make_models(task.X.shape[1])
-    rows = []
+    rows: list[dict[str, Any]] = []
     with warnings.catch_warnings():
         # A perceptron that has not settled after its last pass is a model like any other.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -72,17 +72,11 @@ def one_round(task: Task, number: int) -> list[dict[str, Any]]:
                 ).fit(task.X[known], task.y[known])
                 plain = fitted.estimator_.predict(task.X[test])
                 residual = fitted.predict_residual(task.X[test])
-                predictions = {
-                    "model": plain,
-                    "unshrunk": plain + residual,
-                    "shrunk": plain + fitted.shrinkage_ * residual,
-                }
-                errors = {
-                    form: root_mean_square(task.y[test] - predicted)
-                    for form, predicted in predictions.items()
-                }
-                what = {"task": task.name, "round": number, "model_name": name, "meta_model": meta}
-                rows.append({**what, "shrinkage": fitted.shrinkage_, **errors})
+                row = {"task": task.name, "round": number, "model_name": name, "meta_model": meta}
+                row["shrinkage"] = fitted.shrinkage_
+                for form, factor in (("model", 0), ("unshrunk", 1), ("shrunk", fitted.shrinkage_)):
+                    row[form] = root_mean_square(task.y[test] - plain - factor * residual)
+                rows.append(row)
     return rows
 
 

@@ -69,7 +69,8 @@ def locate(file: str, data_home: Home = None) -> Path:
         if path.exists():
             return path
     name = Path(file).name
-    remedy = f"{file} cannot be downloaded: put {name}, or {name}.gz, in {(home / file).parent}"
+    forms = name if name.endswith((".gz", ".zip")) else f"{name}, or {name}.gz,"
+    remedy = f"{file} cannot be downloaded: put {forms} in {(home / file).parent}"
     if file not in REGISTRY.index:
         raise FileNotFoundError(f"{remedy}.")
     known = REGISTRY.loc[file]

@@ -51,23 +51,18 @@ MODELS = {
 def run(out: Path, *, quick: bool = False) -> str:
     """Split the errors, write `duda-figure-9-4.csv` and the figure, and return the table as text."""
     n_sets = QUICK_SETS if quick else N_SETS
-    table: list[dict[str, Any]] = []
-    errors = {}
-    for name, model in progress(MODELS.items(), total=len(MODELS), label="models"):
-        result = bias_variance(
-            model, None, None, GRID, truth=truth, sampler=draw, n_resamples=n_sets, random_state=0
-        )
-        errors[name] = errors_by_set(model, n_sets)
-        means = {"bias2": result.mean_bias2, "variance": result.mean_variance}
-        table.append({"model": name, **means, "error": result.mean_error})
+    table = [split_error(name, N_POINTS, n_sets) for name in MODELS]
+    errors = {name: errors_by_set(model, n_sets) for name, model in MODELS.items()}
     write_table(out / "duda-figure-9-4.csv", table, ".5f")
     draw_figure(out / "duda-figure-9-4.png", errors)
-    growing = as_n_grows(min(n_sets, N_GROWING))
+    jobs = [(name, n_points, min(n_sets, N_GROWING)) for n_points in SIZES for name in MODELS]
+    label = "models and sizes"
+    growing = [split_error(*job) for job in progress(jobs, total=len(jobs), label=label)]
     write_table(out / "duda-figure-9-4-growing.csv", growing, ".6f")
     draw_panels(out / "duda-figure-9-4-growing.png", growing)
     title = f"Mean over the interval, against F without noise, {n_sets} training sets of 6 points"
     rows = [["", "bias²", "variance", "error"]]
-    rows += [[name, *(f"{v:.4f}" for v in values)] for name, *values in map(dict.values, table)]
+    rows += [[name, *(f"{v:.4f}" for v in values)] for name, _, *values in map(dict.values, table)]
     low, high = winning_slopes(table[-1]["error"])
     return "\n".join(
         [
@@ -80,24 +75,20 @@ def run(out: Path, *, quick: bool = False) -> str:
     )
 
 
-def as_n_grows(n_sets: int) -> list[dict[str, Any]]:
-    """Bias² and variance of each model for each size of the training sets."""
-    jobs = [(n_points, name) for n_points in SIZES for name in MODELS]
-    rows = []
-    for n_points, name in progress(jobs, total=len(jobs), label="sizes and models"):
-        result = bias_variance(
-            MODELS[name],
-            None,
-            None,
-            GRID,
-            truth=truth,
-            sampler=partial(draw, n_points=n_points),
-            n_resamples=n_sets,
-            random_state=0,
-        )
-        means = {"bias2": float(result.mean_bias2), "variance": float(result.mean_variance)}
-        rows.append({"model": name, "n": n_points, **means})
-    return rows
+def split_error(name: str, n_points: int, n_sets: int) -> dict[str, Any]:
+    """Bias², variance and error of a model over training sets of n points, means over the interval."""
+    result = bias_variance(
+        MODELS[name],
+        None,
+        None,
+        GRID,
+        truth=truth,
+        sampler=partial(draw, n_points=n_points),
+        n_resamples=n_sets,
+        random_state=0,
+    )
+    means = {"bias2": float(result.mean_bias2), "variance": float(result.mean_variance)}
+    return {"model": name, "n": n_points, **means, "error": float(result.mean_error)}
 
 
 def growing_rows(growing: list[dict[str, Any]]) -> list[list[str]]:

@@ -83,24 +83,26 @@ def number(value: float | None) -> str:
     return _rounded(value, size, 0 if size == round(size) else _decimals(size, 3))
 
 
-def change_words(change: tuple[float, float, float], less: str, more: str, times: str) -> str:
+def change_words(
+    change: tuple[float, float, float], than: str, less: str, more: str, times: str
+) -> str:
     """Size of a change and its interval; a positive change takes something away, from three times on it is a factor.
 
     Examples
     --------
-    >>> change_words((0.12, 0.03, 0.2), "fewer mistakes", "more mistakes", "times as many mistakes")
-    '12 % fewer mistakes (3 % to 20 %)'
-    >>> change_words((-4, -5.5, -2.5), "fewer mistakes", "more mistakes", "times as many mistakes")
-    '5 times as many mistakes (3.5 to 6.5 times)'
+    >>> words = "fewer mistakes", "more mistakes", "times as many mistakes {} as"
+    >>> change_words((0.12, 0.03, 0.2), "a forest", *words)
+    '12 % fewer mistakes (3 % to 20 %) than a forest'
+    >>> change_words((-4, -5.5, -2.5), "a forest", *words)
+    '5 times as many mistakes (3.5 to 6.5 times) as a forest'
     """
     sign, word = (1, less) if change[0] >= 0 else (-1, more)
-    value, low, high = (sign * each for each in change)
-    low, high = min(low, high), max(low, high)
+    value, *ends = (sign * each for each in change)
+    low, high = sorted(ends)
     if 1 - change[0] >= LARGE_FACTOR:
-        return (
-            f"{number(1 + value)} {times} ({number(max(1 + low, 0.0))} to {number(1 + high)} times)"
-        )
-    return f"{percent(value)} {word} ({percent(low)} to {percent(high)})"
+        interval = f"({number(max(1 + low, 0.0))} to {number(1 + high)} times)"
+        return f"{number(1 + value)} {times.format(interval)} {than}"
+    return f"{percent(value)} {word} ({percent(low)} to {percent(high)}) than {than}"
 
 
 def p_value_words(p_value: float) -> str:
@@ -220,7 +222,7 @@ UNITS = {
         nothing="It made no mistake on {} held-out rows",
         less="fewer mistakes",
         more="more mistakes",
-        times="times as many mistakes",
+        times="times as many mistakes {} as",
         limit="at most {} of its answers are wrong",
         class_limit="at most {} of the answered rows that are “{}” are wrong",
         short_limit="at most {} wrong",
@@ -239,7 +241,7 @@ UNITS = {
         nothing="Its answers cost nothing on {} held-out rows",
         less="less cost",
         more="more cost",
-        times="times the cost",
+        times="times the cost {} of",
         limit="its answers cost at most {} on average",
         class_limit="the answered rows that are “{1}” cost at most {0} on average",
         short_limit="mean cost at most {}",
@@ -257,7 +259,7 @@ UNITS = {
         nothing="It made no mistake on {} held-out rows",
         less="less error",
         more="more error",
-        times="times the error",
+        times="times the error {} of",
         limit="its answers are off by at most {} on average",
         class_limit="",
         short_limit="mean error at most {}",

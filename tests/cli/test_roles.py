@@ -67,7 +67,7 @@ def test_the_task_is_what_the_values_speak_for(target, task):
 
 
 def test_counts_in_an_order_are_numbers_and_counts_in_none_are_classes(monkeypatch):
-    monkeypatch.setattr("surefoot.cli._rows.compare_tasks", lambda _X, _y: (None, ""))
+    monkeypatch.setattr("surefoot.cli._rows.compare_tasks", lambda _X, _y: None)
     draw = np.random.default_rng(0)
     flat = [draw.integers(0, 8, size=400) for _ in range(40)]
     assert {rows(values).task for values in flat} == {"classification"}

@@ -101,6 +101,9 @@ def test_rows_that_stand_together_are_named_with_both_figures():
     when = pd.DataFrame(X, columns=list("abc")).assign(day=1 + np.arange(320) % 9, year=2024)
     item = items_of(KNeighborsRegressor(3), when, y)["order"]
     assert "use --time with a column of dates, made of “day” and “year”." in item["advice"]
+    items = items_of(KNeighborsRegressor(3), when.assign(who=person * 7 % 40), y)
+    assert items["entity"]["columns"] == ["who"]
+    assert "stand together, use --groups who, in Python groups=:" in items["order"]["advice"]
 
 
 def test_a_table_sorted_by_its_target_is_said_to_be():

@@ -146,7 +146,8 @@ def test_the_class_found_least_with_its_interval_and_the_rows_missed_under_the_a
         answered = rows[rows["accepted"]]
         missed = int((answered["prediction"] != label).sum())
         assert numbers["lowest_recall_n_missed_answered"] == missed
-        of = f" Of the {len(answered)} of them that are answered, {missed or 'none'} are missed."
+        are = "1 is" if missed == 1 else f"{missed or 'none'} are"
+        of = f" Of the {len(answered)} of them that are answered, {are} missed."
         sentence += of if len(answered) else " None of them is answered."
     else:
         assert numbers["lowest_recall_n_missed_answered"] is None

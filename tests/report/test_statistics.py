@@ -90,20 +90,20 @@ def test_verdicts(ends, verdict):
 
 
 def test_a_loss_is_more_of_it_with_its_interval_flipped():
-    words = change_words((-0.12, -0.3, 0.04), "fewer mistakes", "more mistakes", "times as many")
-    assert words == "12 % more mistakes (−4 % to 30 %)"
+    words = change_words((-0.12, -0.3, 0.04), "it", "fewer mistakes", "more mistakes", "times {}")
+    assert words == "12 % more mistakes (−4 % to 30 %) than it"
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ((-1.9, -2.5, -1.0), "190 % more (100 % to 250 %)"),
-        ((-2.0, -2.5, -1.0), "3 times as much (2 to 3.5 times)"),
-        ((-485.988, -900, 0.5), "487 times as much (0.5 to 901 times)"),
+        ((-1.9, -2.5, -1.0), "190 % more (100 % to 250 %) than it"),
+        ((-2.0, -2.5, -1.0), "3 times as much (2 to 3.5 times) as it"),
+        ((-485.988, -900, 0.5), "487 times as much (0.5 to 901 times) as it"),
     ],
 )
 def test_from_three_times_on_it_is_a_factor(change, words):
-    assert change_words(change, "less", "more", "times as much") == words
+    assert change_words(change, "it", "less", "more", "times as much {} as") == words
 
 
 @pytest.mark.parametrize("in_group", [1, 10])

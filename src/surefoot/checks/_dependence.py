@@ -48,10 +48,10 @@ LEAST_EXPLAINED, MOST_BY_SIZE = 0.02, 0.5
 LEAST_NAMES, LEAST_IF_CALLED, LEAST_SINGLE = 20, 8, 0.01
 
 # Trials with a small model: most columns tried, columns that are compared with these, rows in all, rows of a value if
-# there are more in all, folds, trees, columns to choose a split from, and
-# classes whose shares among a value's rows the model knows.
-MOST_TRIED, MOST_COMPARED, MOST_TRIAL_ROWS, ROWS_OF_A_VALUE = 2, 30, 3000, 30
-TRIAL_FOLDS, N_TREES, MOST_FEATURES, MOST_MEANS = 5, 20, 20, 10
+# there are more in all, folds of many and of few values, trees, columns to choose a split from, and classes whose
+# shares among a value's rows the model knows.
+MOST_TRIED, MOST_COMPARED, MOST_TRIAL_ROWS, ROWS_OF_A_VALUE = 2, 30, 2000, 30
+TRIAL_FOLDS, FOLDS_OF_FEW, N_TREES, MOST_FEATURES, MOST_MEANS = 3, 5, 10, 20, 10
 
 # Points of the error, or of a rare class's share or a constant's error if that is less, by which it must rise; and the
 # level at which values, and not only rows, must agree that it does.
@@ -93,12 +93,15 @@ def find_entities(
     if not is_regression:
         labels = targets.astype(str) if y.dtype.kind == "O" else targets
         targets = np.unique(labels, return_inverse=True)[1]
-    entities = []
     candidates = _candidates(columns, target_spread(targets, is_regression), random_state)
-    for place, is_known in candidates.items():
-        effect = _try_entity(place, columns, targets, is_regression, is_known, random_state)
-        if effect is not None:
-            entities.append((columns[place], effect))
+    tried = [
+        (
+            columns[place],
+            _try_entity(place, columns, targets, is_regression, is_known, random_state),
+        )
+        for place, is_known in candidates.items()
+    ]
+    entities = [(column, effect) for column, effect in tried if effect is not None]
     if not entities:
         return None
     first, effect = entities[0]
@@ -121,8 +124,7 @@ def _candidates(columns: list[CodedColumn], spread: Floats, random_state: int) -
     ranks = [rankdata(columns[i].codes) / len(spread) for i in compared]
     table = np.column_stack([*ranks, spread[:, :MOST_MEANS]])
     table = table - table.mean(axis=0)
-    is_target = np.arange(table.shape[1]) >= len(ranks)
-    gains = {}
+    gains, are_names = {}, {}
     for i, column in enumerate(columns):
         if _may_hold_entities(column):
             own = _explained(table, held_out_means(column.codes, column.n_values, table, folds))
@@ -130,10 +132,14 @@ def _candidates(columns: list[CodedColumn], spread: Floats, random_state: int) -
             if column.numbers is not None:
                 sizes = _explained(table, _means_of_neighbors(column, table))
             own[: len(ranks)][compared == i] = sizes[: len(ranks)][compared == i] = 0.0
-            if sizes.sum() < MOST_BY_SIZE * own.sum() and (own - sizes).max() > LEAST_EXPLAINED:
-                gains[i] = ((own - sizes) / np.where(is_target, is_target.sum(), 1)).clip(0).sum()
+            others, target = np.split((own - sizes).clip(0), [len(ranks)])
+            are_names[i] = _are_names(column)
+            # Without the column, only others can tell the value.
+            most = max(others.max(), target.max() * are_names[i])
+            if sizes.sum() < MOST_BY_SIZE * own.sum() and most > LEAST_EXPLAINED:
+                gains[i] = others.sum() + target.mean()
     best = sorted(gains, key=lambda i: -gains[i])[:MOST_TRIED]
-    return {i: _are_names(columns[i]) for i in best}
+    return {i: are_names[i] for i in best}
 
 
 def _may_hold_entities(column: CodedColumn) -> bool:
@@ -208,17 +214,18 @@ def _try_entity(
         return model.classes_[(model.predict_proba(of_test) * shares / known).argmax(axis=1)]
 
     together = np.empty(len(rows), dtype=np.int64)
-    splitter = GroupKFold(TRIAL_FOLDS, shuffle=True, random_state=random_state)
+    n_folds = TRIAL_FOLDS if column.n_values >= LEAST_NAMES else FOLDS_OF_FEW
+    splitter = GroupKFold(n_folds, shuffle=True, random_state=random_state)
     for fold, (_, test) in enumerate(splitter.split(table, groups=column.codes)):
         together[test] = fold
-    by_row = _shuffled_losses(y, TRIAL_FOLDS, is_regression, random_state, predict)
+    by_row = _shuffled_losses(y, n_folds, is_regression, random_state, predict)
     by_value = _held_out_losses(y, together, is_regression, predict)
     shuffled, grouped, p_of_rows = _compare(by_row, by_value, np.arange(len(rows)))
     p_value = _compare(by_row, by_value, column.codes)[2]
-    if is_regression:
-        least = LEAST_EFFECT * float(np.abs(y - np.median(y)).mean())
-    else:
-        least = LEAST_EFFECT * min(1.0, 2 * (1 - np.bincount(y).max() / len(y)))
+    constant = float(
+        np.abs(y - np.median(y)).mean() if is_regression else 2 - 2 * np.bincount(y).max() / len(y)
+    )
+    least = LEAST_EFFECT * (constant if is_regression else min(constant, 1.0))
     if grouped - shuffled < least or p_of_rows >= LEVEL or p_value >= LEVEL_OF_VALUES:
         return None
     quantiles = student.isf([LEVEL_OF_VALUES, p_value], column.n_values - 1)

@@ -291,21 +291,19 @@ def choose_task(target: Any, task: str, X: Any) -> tuple[str, str]:
     """
     if task != "auto":
         return task, ""
-    if target.dtype.kind not in "iuf":
+    if target.dtype.kind not in "iuf" or target.nunique() <= FEW_VALUES:
         return "classification", ""
     values, counts = np.unique(target.to_numpy(), return_counts=True)
-    if len(values) <= FEW_VALUES:
-        return "classification", ""
     if are_whole(values) and len(values) <= min(MOST_CODES, len(target) / LEAST_EACH):
-        better, why = compare_tasks(X, target.to_numpy(dtype=np.float64))
+        better = compare_tasks(X, target.to_numpy(dtype=np.float64))
         if better is not None:
-            return better, why
+            return better
     are_codes = are_whole(values) and len(values) <= MANY_VALUES and not are_in_order(counts)
     return "classification" if are_codes else "regression", ""
 
 
-def compare_tasks(X: Any, y: Floats) -> tuple[str | None, str]:
-    """Task at which a small model predicts held-out whole numbers better, None if neither is clear, and the numbers.
+def compare_tasks(X: Any, y: Floats) -> tuple[str, str] | None:
+    """Task at which a small model predicts held-out whole numbers better, and the numbers; None if neither is clear.
 
     A classifier must be right more often than a regressor that is rounded to the nearest value, and be off by no more
     on average. A regressor must be off by less than a classifier, and less than the median is.
@@ -315,38 +313,35 @@ def compare_tasks(X: Any, y: Floats) -> tuple[str | None, str]:
 
     places = np.random.default_rng(0).permutation(len(y))[:MOST_TRIED]
     y, values = y[places], np.unique(y[places])
-    columns = [X[name].iloc[places] for name in X.columns]
     ranks = [
         column.rank(method="dense", na_option="top")
         if column.dtype.kind in "biufM"
         else column.astype(str).factorize()[0]
-        for column in columns
+        for column in (X[name].iloc[places] for name in X.columns)
     ]
     table = np.column_stack([np.zeros(len(y)), *ranks])
-    settings = {"n_estimators": N_TREES, "max_features": min(table.shape[1], MOST_FEATURES)}
-    predicted = []
-    for kind in (ExtraTreesClassifier, ExtraTreesRegressor):
-        model = kind(**settings, random_state=0)
-        raw = cross_val_predict(model, table, y, cv=KFold(TRIAL_FOLDS))
-        predicted.append(values[np.abs(raw[:, None] - values).argmin(axis=1)])
-    hits, errors = np.equal(predicted, y), np.abs(np.subtract(predicted, y))
-    why = (
-        f": a small classifier is right on {percent(float(hits[0].mean()))} of held-out rows, and a small regressor, "
-        f"rounded, on {percent(float(hits[1].mean()))}"
-    )
-    if (
-        is_clearly_positive(hits[0].astype(float) - hits[1])
-        and errors[0].mean() <= errors[1].mean()
-    ):
-        return "classification", why
-    others = errors[0], np.abs(y - np.median(y))
-    if all(is_clearly_positive(each - errors[1]) for each in others):
+    n_features = min(table.shape[1], MOST_FEATURES)
+    raw = [
+        cross_val_predict(
+            kind(N_TREES, max_features=n_features, random_state=0), table, y, cv=KFold(TRIAL_FOLDS)
+        )
+        for kind in (ExtraTreesClassifier, ExtraTreesRegressor)
+    ]
+    predicted = values[np.abs(np.subtract.outer(raw, values)).argmin(axis=2)]
+    hits, errors = (predicted == y).astype(np.float64), np.abs(predicted - y)
+    if is_clearly_positive(hits[0] - hits[1]) and errors[0].mean() <= errors[1].mean():
+        right = [percent(float(each.mean())) for each in hits]
+        return "classification", (
+            f": a small classifier is right on {right[0]} of held-out rows, and a small regressor, rounded, on "
+            f"{right[1]}"
+        )
+    if all(is_clearly_positive(each - errors[1]) for each in (errors[0], abs(y - np.median(y)))):
         off = [number(float(each.mean())) for each in errors]
         return (
             "regression",
             f": a small regressor is off by {off[1]} on average, a small classifier by {off[0]}",
         )
-    return None, ""
+    return None
 
 
 def is_clearly_positive(gaps: Floats) -> bool:

@@ -73,18 +73,20 @@ def describe_checks(
         coordinates=error_estimator.coordinates,
         random_state=error_estimator.random_state,
     )
-    items = [_as_item(finding, labels) for finding in findings]
+    entity = next((each.columns[0] for each in findings if each.code == "entity"), None)
+    items = [_as_item(finding, labels, entity) for finding in findings]
     if held_out.classes is not None and "labels" not in ignore:
         place = sum(finding.code not in {"identifier", "equal"} for finding in findings)
         items[place:place] = _doubted_labels(error_estimator, labels)
     return {"items": items}
 
 
-def _as_item(finding: Finding, labels: Ints) -> dict[str, Any]:
-    """Item of the section: a finding with the number it rests on, a table and advice."""
+def _as_item(finding: Finding, labels: Ints, entity: str | None) -> dict[str, Any]:
+    """Item of the section: a finding with the number it rests on, a table and advice; `entity` is a column, if any."""
     code, columns, evidence = finding.code, finding.columns, finding.evidence
     facts = {name: value for name, value in evidence.items() if not isinstance(value, list)}
     sentence, advice = finding.sentence, ADVICE[code]
+    named = NAMED if entity is None else f"use --groups {entity}, in Python groups="
     figure = p_value_words(facts["p_value"]) if "p_value" in facts else str(len(columns))
     rows: list[dict[str, Any]] = []
     if code == "leak":
@@ -111,7 +113,7 @@ def _as_item(finding: Finding, labels: Ints) -> dict[str, Any]:
     elif code == "entity":
         facts["column"], advice = columns[0], advice.format(column=columns[0])
     elif code == "order":
-        advice = ADVICE["sorted"] if facts["sorted_by_target"] else advice
+        advice = ADVICE["sorted" if facts["sorted_by_target"] else code].replace(NAMED, named)
         if facts["time_option"]:
             advice = f"If new rows come from a later time, use {facts['time_option']}. {advice}"
     elif code == "identifier":

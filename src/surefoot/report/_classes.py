@@ -215,5 +215,6 @@ def _about_least_found(item: dict[str, Any]) -> str:
         return sentence
     if answered["n_rows"] == 0:
         return f"{sentence} None of them is answered."
-    missed = number(lowest["n_missed_answered"]) if lowest["n_missed_answered"] else "none"
-    return f"{sentence} Of the {number(answered['n_rows'])} of them that are answered, {missed} are missed."
+    n_missed = lowest["n_missed_answered"]
+    missed = "1 is" if n_missed == 1 else f"{number(n_missed) if n_missed else 'none'} are"
+    return f"{sentence} Of the {number(answered['n_rows'])} of them that are answered, {missed} missed."

@@ -300,7 +300,7 @@ class Alternatives:
             confidence=self.confidence,
             counts=counts,
         )
-        sentence = f"{option} {change_words(gain, *words)} than {than}."
+        sentence = f"{option} {change_words(gain, than, *words)}."
         if gain.verdict == "would not help" and gain.high > 0:
             sentence += f" Even at best, the gain is below {WORTH_A_CHANGE * 100:g} %."
         return {
@@ -323,7 +323,7 @@ class Alternatives:
         scores = {name: brier_of(held_out, each) for name, each in self.probabilities.items()}
         losses = {f"that of {name}": scores[name] for name in (MODEL, self.constant)}
         option = "Recalibration (RecalibratedClassifier) would make the Brier score"
-        words, after = ("lower", "higher", "times as high"), brier_of(held_out, probabilities)
+        words, after = ("lower", "higher", "times as high {} as"), brier_of(held_out, probabilities)
         card = self._judge(
             option, words, losses, after, held_out, fits=held_out.splits, counts=False
         )
@@ -361,8 +361,6 @@ class Alternatives:
 
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one; which is the best is learned on the other folds."""
-        if not self.others:
-            raise NotMeasurableError("No other model was fitted on the folds of this one.")
         losses = np.array([self.losses[name] for name in self.others])
         places = np.empty(len(self.held_out.rows), dtype=np.int64)
         for here in self._folds():
@@ -378,8 +376,6 @@ class Alternatives:
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, learned on the rows of other folds."""
-        if not self.others:
-            raise NotMeasurableError("No other model was fitted on the folds of this one.")
         held_out, own, names = self.held_out, self.held_out.losses, [MODEL, *self.others]
         columns = np.hstack([*held_out.columns.values()])
         table = np.hstack([columns, np.abs(columns)])

@@ -63,7 +63,9 @@ def wilson_interval(n_hits: Any, n_rows: Any, confidence: float = 0.95) -> tuple
     z = norm.ppf((1 + confidence) / 2)
     middle = (hits + z**2 / 2) / (rows + z**2)
     reach = z / (rows + z**2) * np.sqrt(hits * (rows - hits) / rows + z**2 / 4)
-    return np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+    # Exactly 0 and 1 where none or all are hits, whatever rounding makes of it.
+    low, high = np.maximum(middle - reach, 0.0), np.minimum(middle + reach, 1.0)
+    return np.where(hits == 0, 0.0, low), np.where(hits == rows, 1.0, high)
 
 
 def share_interval(
