@@ -353,7 +353,7 @@ PATTERNS = [
         least_found,
     ),
     (
-        rf"found least is “(.*?)”.*Of the {N} of them that are answered, {N} are missed",
+        rf"found least is “(.*?)”.*Of the {N} of them that are answered, {N} (?:is|are) missed",
         least_found_answered,
     ),
     (rf"^{N} to {N}; always predicting “?(.*?)”?: {N}$", range_of_error),
