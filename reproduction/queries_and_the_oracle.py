@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from reproduction.data import fetch_table, get_data_home, list_tables
-from reproduction.results import Floats, Ints, in_parallel, text_table, write_table
+from reproduction.results import LEAST_PAIRS, Floats, Ints, in_parallel, text_table, write_table
 from surefoot.active_learning import SimulationResult, simulate
 from surefoot.plots import LearningCurveDisplay
 
@@ -211,20 +211,20 @@ def needed_rows(tables: Results) -> list[list[str]]:
 
 
 def ratio_lines(tables: Results) -> list[str]:
-    """Means, where never counts as all that were asked for, and ratios with 90 % intervals."""
+    """Means, where never counts as all that were asked for, and ratios with 90 % intervals if there are five tables."""
     names = strategies_of(tables)
     needed = needed_labels(tables)
     means, draws = needed.mean(axis=0), resampled(tables).mean(axis=1)
 
     def ratio(ours: int, other: int) -> str:
         low, high = np.quantile(draws[:, ours] / draws[:, other], [0.05, 0.95])
-        return f"({low:.2f} to {high:.2f})"
+        return f" ({low:.2f} to {high:.2f})" if len(tables) >= LEAST_PAIRS else ""
 
     lines = []
     for place, name in enumerate(names):
         geometric = np.exp(np.log(needed[:, place] / needed[:, 0]).mean())
         lines.append(
-            f"{name:<13} mean {means[place]:6.1f} labels; {means[place] / means[0]:.2f} of random's "
+            f"{name:<13} mean {means[place]:6.1f} labels; {means[place] / means[0]:.2f} of random's"
             f"{ratio(place, 0)}; geometric mean {geometric:.2f}; fewer on "
             f"{(needed[:, place] < needed[:, 0]).sum()} and more on "
             f"{(needed[:, place] > needed[:, 0]).sum()} of {len(tables)} tables"
@@ -232,7 +232,7 @@ def ratio_lines(tables: Results) -> list[str]:
     if {"confidence", "margin"} <= set(names):
         ours, other = names.index("margin"), names.index("confidence")
         share = means[ours] / means[other]
-        lines.append(f"margin / confidence: {share:.2f} {ratio(ours, other)}")
+        lines.append(f"margin / confidence: {share:.2f}{ratio(ours, other)}")
     return lines
 
 

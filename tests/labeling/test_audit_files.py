@@ -88,3 +88,10 @@ def test_a_file_that_is_no_whole_audit_is_refused(page, columns, sentence):
 def test_what_would_change_the_rows_is_refused(serve_pool, options):
     with pytest.raises(ValueError, match="leave out the strategy, the model and new classes"):
         serve_pool(audit_table(), "label", classes=None, **options)
+
+
+def test_the_question_names_no_column_and_the_row_is_that_of_the_audited_table(page):
+    served = page(audit_table())
+    (item,) = served.items()
+    assert item["title"] == f"Row {item['cells']['row']} of the audited table"
+    assert served.session.task()["question"] == "Which class is right for this row?"

@@ -37,6 +37,9 @@ WITHOUT_LABELS = (
     "sklearn.kernel_approximation",
     "sklearn.preprocessing.",
     "sklearn.random_projection",
+    "skrub._datetime_encoder",
+    "skrub._string_encoder",
+    "skrub._to_categorical",
 )
 
 # Columns up to which regression trees try all of them at each split.
@@ -225,6 +228,8 @@ def _ignores_labels(transformer: Any) -> bool:
     if isinstance(transformer, ColumnTransformer):
         parts = [part for _, part, _ in transformer.transformers]
         return all(_ignores_labels(part) for part in [*parts, transformer.remainder])
+    if type(transformer).__module__ == "skrub._table_vectorizer":
+        return all(map(_ignores_labels, vars(transformer).get("transformers_", {}).values()))
     known = type(transformer).__module__.startswith(WITHOUT_LABELS)
     return known and not get_tags(transformer).target_tags.required
 

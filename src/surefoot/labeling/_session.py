@@ -33,6 +33,9 @@ N_AHEAD = 20
 # Characters of a cell of a neighbouring row that are shown.
 LONGEST_NEIGHBOR_CELL = 300
 
+# Question about a row of an audit, whose column of answers has no name of its own.
+RIGHT_CLASS = "Which class is right for this row?"
+
 # Columns of the file of labels.
 COLUMNS = ("row", "label", "kind", "person", "time", "seconds", "strategy", "error")
 
@@ -108,10 +111,11 @@ class Session:
             self.store.close()
 
     def task(self) -> dict[str, Any]:
-        """Task: target, classes, columns."""
+        """Task: question, target, classes, columns."""
         return {
             "title": self.pool.name,
             "target": self.pool.target,
+            "question": RIGHT_CLASS if self.is_audit else f"What is “{self.pool.target}”?",
             "classes": self.store.classes(),
             "allow_new_classes": self.allow_new_classes,
             "n_rows": len(self.pool.cells),
@@ -256,6 +260,7 @@ class Session:
         cells = self._cells(lease.row)
         item: dict[str, Any] = {
             "row": lease.row,
+            "title": self._title(lease.row),
             "cells": cells,
             "order": list(cells),  # a browser puts columns that are called by numbers first
             "lease": lease.lease,
@@ -272,6 +277,11 @@ class Session:
                 "probability": details.probability,
             }
         return item
+
+    def _title(self, row: int) -> str:
+        """Name of a row on the page; the rows of an audit have their place in the audited table."""
+        audited = self.pool.audited_rows
+        return f"Row {row}" if audited is None else f"Row {audited[row]} of the audited table"
 
     def _cells(self, row: int, *, shortened: bool = False) -> dict[str, Any]:
         """Cells of a row, the most telling columns first; long strings may be shortened."""

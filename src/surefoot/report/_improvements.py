@@ -361,8 +361,6 @@ class Alternatives:
 
     def everywhere(self) -> Improvement:
         """Gain of the best other model in place of this one; which is the best is learned on the other folds."""
-        if not self.others:
-            raise NotMeasurableError("No other model was fitted on the folds of this one.")
         losses = np.array([self.losses[name] for name in self.others])
         places = np.empty(len(self.held_out.rows), dtype=np.int64)
         for here in self._folds():
@@ -378,8 +376,6 @@ class Alternatives:
 
     def where_better(self) -> Improvement:
         """Gain of choosing row by row between this model and the others, learned on the rows of other folds."""
-        if not self.others:
-            raise NotMeasurableError("No other model was fitted on the folds of this one.")
         held_out, own, names = self.held_out, self.held_out.losses, [MODEL, *self.others]
         columns = np.hstack([*held_out.columns.values()])
         table = np.hstack([columns, np.abs(columns)])

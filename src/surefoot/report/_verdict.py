@@ -68,12 +68,10 @@ def give_verdict(
         chosen = answer["promises"][answer["chosen"]]
         answered = percent(chosen["coverage"])
         about = f"{chosen['short']}, {percent(answer['confidence'])} confidence"
-    decision, third = (
-        [],
-        {"value": answered, "label": "of the rows can be answered", "about": about},
-    )
+    third = {"value": answered, "label": "of the rows can be answered", "about": about}
+    decision: list[str] = []
     if answer["is_useful"] or intervals is None:
-        decision = _decide(held_out, promise, answer, checking, is_asked=is_asked, adds=adds)
+        decision = _decide(held_out, promise, answer, checking, is_asked=is_asked)
     else:
         third = intervals["figure"]
     sentences = [
@@ -127,7 +125,6 @@ def _decide(
     checking: str,
     *,
     is_asked: bool,
-    adds: bool | None,
 ) -> list[str]:
     """What to do with 1,000 cases, and what is promised then; if nothing is, what to check, and why."""
     unit, losses, accepted = held_out.unit, held_out.losses, held_out.accepted
@@ -137,10 +134,6 @@ def _decide(
     n_answered = round(PER * float(accepted.mean()))
     if losses.sum() == 0:
         return [f"It can answer {percent(float(accepted.mean()))} of the rows.", promised]
-    if held_out.classes is None and not adds:
-        return [
-            f"It can answer {percent(float(accepted.mean()))} of the rows: {asked.in_words(unit)}."
-        ]
     own, rest = (float(losses[rows].sum()) for rows in (accepted, ~accepted))
     if held_out.classes is None:
         results = (
@@ -166,9 +159,8 @@ def _decide(
 
 def _about(count: float) -> str:
     """Rounded count for a sentence: "about 70", "fewer than 1" or "none"."""
-    if count == 0:
-        return "none"
-    return f"about {round(count):,}" if count >= 0.5 else "fewer than 1"
+    few = "fewer than 1" if count > 0 else "none"
+    return f"about {round(count):,}" if count >= 0.5 else few
 
 
 def _about_checks(checks: dict[str, Any]) -> list[str]:

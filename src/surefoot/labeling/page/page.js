@@ -50,7 +50,7 @@ function draw(item) {
   drawn = item;
   tell("guess", null);
   tell("why", item?.why && !session.viewing ? `Why this row? ${item.why}` : null);
-  find("row-title").textContent = item ? `Row ${item.row}` : "No row now";
+  find("row-title").textContent = item ? item.title : "No row now";
   if (!item) return clearRow();
   showRow(item, task);
   const { top } = find("row-title").getBoundingClientRect();
@@ -118,7 +118,7 @@ function startKeys() {
 async function start() {
   startNotices();
   task = await loadTask();
-  find("question").textContent = `What is “${task.target}”?`;
+  find("question").textContent = task.question;
   const place = `surefoot.unsaved ${JSON.stringify([task.title, task.target, task.n_rows])}`;
   const saved = (text) => (find("saved").textContent = text);
   session = new Session(place, { show, message: showMessage, saved, unsaved: showUnsaved, counts: () => progress.soon() });
