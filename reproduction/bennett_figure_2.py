@@ -401,7 +401,7 @@ def system_cells(objective: str, some: list[Row]) -> list[str]:
 
     def spread(values: list[Any], form: str) -> str:
         deviation = np.std(values, ddof=1) if len(values) > 1 else 0.0
-        return f"{np.mean(values):{form}}" + (f" ± {deviation:{form}}" if deviation else "")
+        return f"{np.mean(values):{form}}" + (f" ± {deviation:{form}}" if deviation > 1e-9 else "")
 
     counts = [[row[component] for row in some] for component in COLORS]
     errors = [sum(pair) for pair in zip(*counts[:2], strict=True)]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -187,25 +188,27 @@ def _try_entity(
 ) -> dict[str, float] | None:
     """Mean losses of a small model with rows, and with the values of a column, held out; None if there is no effect.
 
-    The model has the other columns, except for those that only rename the values; and if `is_known`, the mean target of
-    a value. It also knows the target's mean, or the shares of classes, which rows that are held out together change.
+    The model has the other columns, except for those that only rename the values. If `is_known`, it also has the value
+    and its mean target where rows are held out at random; new values would mean nothing to it. It knows the target's
+    mean, or the shares of classes, which rows that are held out together change.
     """
     rows = _rows_of_values(columns[place].codes, random_state)
     column, y = columns[place].take(rows), y[rows]
     others = [each.take(rows) for i, each in enumerate(columns) if i != place]
-    inputs = [each.codes for each in others if not _renames(each, column)]
-    inputs += [column.codes] if is_known else []
     # A constant, as the model needs a column.
+    inputs = [each.codes for each in others if not _renames(each, column)]
     table = np.column_stack([np.zeros(len(rows)), *inputs])
     kind = ExtraTreesRegressor if is_regression else ExtraTreesClassifier
     settings = {"n_estimators": N_TREES, "max_features": min(table.shape[1], MOST_FEATURES)}
 
-    def predict(train: Ints, test: Ints) -> NDArray[Any]:
+    def predict(train: Ints, test: Ints, is_known: bool = False) -> NDArray[Any]:
         of_train, of_test = table[train], table[test]
         if is_known:
+            codes = column.codes
             spread = target_spread(y[train], is_regression)[:, :MOST_MEANS]
-            means = _group_means(column.codes[train], column.codes[test], spread, random_state)
-            of_train, of_test = np.hstack([of_train, means[0]]), np.hstack([of_test, means[1]])
+            means = _group_means(codes[train], codes[test], spread, random_state)
+            of_train = np.column_stack([of_train, codes[train], means[0]])
+            of_test = np.column_stack([of_test, codes[test], means[1]])
         model = kind(**settings, random_state=random_state).fit(of_train, y[train])
         if is_regression:
             return model.predict(of_test) + (y.mean() - y[train].mean())
@@ -218,7 +221,8 @@ def _try_entity(
     splitter = GroupKFold(n_folds, shuffle=True, random_state=random_state)
     for fold, (_, test) in enumerate(splitter.split(table, groups=column.codes)):
         together[test] = fold
-    by_row = _shuffled_losses(y, n_folds, is_regression, random_state, predict)
+    with_value = partial(predict, is_known=is_known)
+    by_row = _shuffled_losses(y, n_folds, is_regression, random_state, with_value)
     by_value = _held_out_losses(y, together, is_regression, predict)
     shuffled, grouped, p_of_rows = _compare(by_row, by_value, np.arange(len(rows)))
     p_value = _compare(by_row, by_value, column.codes)[2]
