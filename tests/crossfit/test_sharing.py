@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
+from skrub import TableVectorizer
 
 from surefoot._crossfit import CrossFitter
 from surefoot.error_estimation import IndividualErrorClassifier
@@ -107,6 +108,8 @@ SCALED = make_pipeline(StandardScaler(), PCA(), GaussianNB())
     [
         (SCALED, {}, True),
         (make_pipeline(make_column_transformer((StandardScaler(), [0, 1])), GaussianNB()), {}, True),
+        (make_pipeline(TableVectorizer(), GaussianNB()), {}, True),
+        (make_pipeline(TableVectorizer(numeric=TargetEncoder()), GaussianNB()), {}, False),
         (GaussianNB(), {"space": PCA()}, True),
         (GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2), {}, True),
         (make_pipeline(SelectKBest(k=2), GaussianNB()), {}, False),
@@ -118,7 +121,8 @@ SCALED = make_pipeline(StandardScaler(), PCA(), GaussianNB())
         (GaussianNB(), {"cv": ShuffleSplit(3, random_state=0)}, False),
     ],
     ids=[
-        "scaled", "columns", "space", "search", "selected", "encoded", "encoded column", "unknown",
+        "scaled", "columns", "vectorized", "vectorized by the target", "space", "search", "selected",
+        "encoded", "encoded column", "unknown",
         "learned space", "searched pipeline", "overlapping splits",
     ],
 )  # fmt: skip

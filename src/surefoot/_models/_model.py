@@ -39,6 +39,7 @@ WITHOUT_LABELS = (
     "sklearn.random_projection",
     "skrub._datetime_encoder",
     "skrub._string_encoder",
+    "skrub._table_vectorizer",
     "skrub._to_categorical",
 )
 
@@ -228,8 +229,11 @@ def _ignores_labels(transformer: Any) -> bool:
     if isinstance(transformer, ColumnTransformer):
         parts = [part for _, part, _ in transformer.transformers]
         return all(_ignores_labels(part) for part in [*parts, transformer.remainder])
-    if type(transformer).__module__ == "skrub._table_vectorizer":
-        return all(map(_ignores_labels, vars(transformer).get("transformers_", {}).values()))
+    if (
+        type(transformer).__name__ == "TableVectorizer"
+    ):  # once it is fitted, what each column gets is known
+        fitted = getattr(transformer, "transformers_", None)
+        return fitted is not None and all(map(_ignores_labels, fitted.values()))
     known = type(transformer).__module__.startswith(WITHOUT_LABELS)
     return known and not get_tags(transformer).target_tags.required
 
