@@ -107,6 +107,7 @@ class Facts:
         self.truth, self.prediction = scores["truth"], scores["prediction"]
         self.classifies = any(name.startswith("probability_") for name in scores)
         self.n = len(scores)
+        self.coverage = None  # of the slider, where nothing is promised
         self.accepted = scores["accepted"].to_numpy(bool) if "accepted" in scores else None
         doubt = np.where(scores["novel"], np.inf, self.estimate)
         self.doubts = {"surefoot": doubt}
@@ -129,6 +130,12 @@ class Facts:
         above, at = doubt > cut, doubt == cut
         part = (n_checked - above.sum()) / at.sum()
         return (self.loss[above].sum() + part * self.loss[at].sum()) / self.loss.sum()
+
+    def risk(self, by="surefoot"):
+        """Mean loss of the answered rows; without a promise the last of them may be a part of a row."""
+        coverage = self.coverage or self.accepted.mean()
+        lost = self.loss.sum() * (1 - self.caught(1 - coverage, by))
+        return lost / (coverage * self.n)
 
     def recall(self, label):
         """Rows of a class, and those that are found."""
@@ -301,10 +308,8 @@ def tenths_kept(facts, kept, n_tenths):
 
 def risks_of_others(facts, own, best):
     """Mean loss of as many answered rows by own confidence, and at best."""
-    share = facts.accepted.mean()
-    left = facts.loss.sum() * (1 - facts.caught(1 - share, "own"))
-    n_answered = facts.accepted.sum()
-    return [(own, left / n_answered), (best, np.sort(facts.loss)[:n_answered].mean())]
+    facts.doubts["best"] = facts.loss
+    return [(own, facts.risk("own")), (best, facts.risk("best"))]
 
 
 def caught_if_checked(facts, share, other):
@@ -344,7 +349,7 @@ PATTERNS = [
     (
         (
             rf"If a person checked 100 of 1,000 such cases, those with the highest estimated error, they would catch "
-            rf"{N} of its .*? \({N} if the cases were chosen by the model's own confidence\)\."
+            rf"{N} of its .*; {N} if the cases were chosen by the model's own confidence"
         ),
         caught_if_checked,
     ),
@@ -366,7 +371,7 @@ PATTERNS = [
     (rf"Answer {N} of the rows \({N}\) and give {N} \({N}\) to a person", answered),
     (
         rf"^{N} (?:share of wrong answers|mean error) in the answered rows",
-        lambda f, x: [(x, f.loss[f.accepted].mean())],
+        lambda f, x: [(x, f.risk())],
     ),
     (
         rf"^{N} of (?:all mistakes|the total error|the total cost) caught by the person",
@@ -401,7 +406,7 @@ PATTERNS = [
     (rf"in {N} of {N} tenths of the rows", tenths_kept),
     (
         rf"^{N} if chosen by the model's own confidence$",
-        lambda f, x: [(x, f.caught(1 - f.accepted.mean(), "own"))],
+        lambda f, x: [(x, f.caught(1 - (f.coverage or f.accepted.mean()), "own"))],
     ),
     (
         rf"^{N} if chosen by the model's own confidence, {N} with the best possible choice",
@@ -435,9 +440,12 @@ def check_page(page, facts):
     """Numbers that agree, those that differ with their sentence, and sentences that no pattern fits."""
     n_right, different, unknown = 0, [], []
     if facts.accepted is None:  # nothing is promised: the rows are those of the slider
-        n_answered = re.search(r"\(([\d,]+)\)\s*and give", re.sub(r"<[^>]+>", "", page))
+        texts = " ".join(text for _, text in Sentences(page).found)
+        shown = re.search(r"Answer ([\d.]+) % of the rows \(([\d,]+)\)", texts)
         ranks = np.argsort(np.argsort(facts.doubts["surefoot"], kind="stable"))
-        facts.accepted = ranks < int(n_answered[1].replace(",", "")) if n_answered else None
+        if shown:
+            facts.accepted = ranks < int(shown[2].replace(",", ""))
+            facts.coverage = float(shown[1]) / 100
     for section, text in Sentences(page).found:
         matched = False
         for pattern, compute in PATTERNS:
