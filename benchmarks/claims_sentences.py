@@ -4,7 +4,9 @@ Tables go through `surefoot report --scores`. Each sentence and figure of the pa
 on the rows in its details, must fit one of the patterns below; its numbers are computed anew, in plain numpy, from the
 file of `--scores` alone. A number agrees if it is the computed one within the rounding of its last digit. Sentences on
 refits (what would help), on bootstraps and on rules of other columns cannot be computed from that file; they are
-counted. The verdict must name the class with the lowest recall wherever that is ten points below the accuracy.
+counted. Intervals are computed twice, with copies of a row as one unit and with every row by itself: which it is
+depends on whether copies are a coincidence. The verdict must name the class with the lowest recall wherever that is ten
+points below the accuracy.
 """
 
 import contextlib
@@ -33,7 +35,7 @@ ELSEWHERE = re.compile(
     r"no region|elsewhere|after recalibration|winkler|held out in|answers .* of rows, up to|limit for the|for new rows|"
     r"interval|confidence$|to a random order|at random|counted from 0|of that change|change of the|^loss|^own_error|"
     r"^rows |^models |residual of each row|<=|each point|the first \d+ of|in the order|may give the target away|labels|"
-    r"copies|--groups|depend on each",
+    r"copies|have a copy|surefoot report|--groups|depend on each",
     re.IGNORECASE,
 )
 
@@ -96,8 +98,10 @@ def agrees(text, value):
 class Facts:
     """What the rows of a file of `--scores` say."""
 
-    def __init__(self, scores):
+    def __init__(self, scores, table):
         self.scores = scores
+        inputs = table.drop(columns="target").iloc[scores["row"]]
+        self.units = inputs.groupby(list(inputs), dropna=False, sort=False).ngroup().to_numpy()
         self.loss = scores["loss"].to_numpy(float)
         self.estimate = scores["estimated_error"].to_numpy()
         self.truth, self.prediction = scores["truth"], scores["prediction"]
@@ -138,12 +142,29 @@ class Facts:
         )
 
 
-def wilson(n_found, n_rows):
-    """95 % interval of a share by Wilson's formula."""
-    z = norm.ppf(0.975)
-    middle = (n_found + z * z / 2) / (n_rows + z * z)
-    half = z / (n_rows + z * z) * np.sqrt(n_found * (n_rows - n_found) / n_rows + z * z / 4)
-    return middle - half, middle + half
+def share_ends(facts, rows, hits):
+    """Wilson's 95 % interval of the share of hits, with every row by itself and with copies as one unit."""
+    n_rows, share = len(rows), hits.mean()
+    sums = pd.Series(hits - share).groupby(facts.units[rows]).sum()
+    variance = len(sums) / max(len(sums) - 1, 1) * (sums**2).sum()
+    n_counted = share * (1 - share) * n_rows**2 / variance if variance else len(sums)
+    z, ends = norm.ppf(0.975), []
+    for n in (n_rows, min(max(n_counted, 1), n_rows)):
+        middle = (share * n + z * z / 2) / (n + z * z)
+        half = z / (n + z * z) * np.sqrt(n * share * (1 - share) + z * z / 4)
+        ends.append((middle - half, middle + half))
+    return list(zip(*ends, strict=True))
+
+
+def mean_ends(facts, values):
+    """Student's 95 % interval of a mean, in both ways."""
+    ends = []
+    for units in (np.arange(facts.n), facts.units):
+        sums = pd.Series(values - values.mean()).groupby(units).sum()
+        spread = np.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum()) / facts.n
+        half = student.ppf(0.975, len(sums) - 1) * spread
+        ends.append((values.mean() - half, values.mean() + half))
+    return list(zip(*ends, strict=True))
 
 
 def of_error(facts):
@@ -190,7 +211,7 @@ def decision_of_sizes(facts, answered, error, left, other):
 def least_found(facts, label, found, n_rows, share, low, high):
     """Recall of a class with its interval; it must be the lowest of all."""
     mine, right = facts.recall(label)
-    ends = wilson(right.sum(), mine.sum())
+    ends = share_ends(facts, np.flatnonzero(mine), right[mine].astype(float))
     return [
         (found, right.sum()),
         (n_rows, mine.sum()),
@@ -210,16 +231,15 @@ def least_found_answered(facts, label, n_rows, missed):
 
 def range_of_error(facts, low, high, _, baseline):
     """Interval of the error, or of what is right, and the figure of a constant."""
-    is_right = facts.classifies and of_error(facts) >= 0.05
-    values = [facts.constant()[0]]
+    lows, highs = mean_ends(facts, facts.loss)
     if facts.classifies:
-        ends = wilson(facts.loss.sum(), facts.n)
-    else:
-        half = student.ppf(0.975, facts.n - 1) * facts.loss.std(ddof=1) / np.sqrt(facts.n)
-        ends = of_error(facts) - half, of_error(facts) + half
-    if is_right:
-        ends, values = (1 - ends[1], 1 - ends[0]), [1 - values[0]]
-    return [(low, ends[0]), (high, ends[1]), (baseline, values[0])]
+        wilson = share_ends(facts, np.arange(facts.n), facts.loss)
+        lows, highs = (lows[1], wilson[0][0]), (highs[1], wilson[1][0])
+    constant = facts.constant()[0]
+    if facts.classifies and of_error(facts) >= 0.05:
+        lows, highs = (tuple(1 - end for end in ends) for ends in (highs, lows))
+        constant = 1 - constant
+    return [(low, lows), (high, highs), (baseline, constant)]
 
 
 def answered(facts, share, n_rows, rest, n_rest):
@@ -236,7 +256,7 @@ def answered(facts, share, n_rows, rest, n_rest):
 def top_rows(facts, n_rows, estimate, n_wrong, share, low, high):
     """Rows with the highest estimates, and how many are wrong."""
     top = np.argsort(-facts.estimate, kind="stable")[: int(n_rows.replace(",", ""))]
-    ends = wilson(facts.loss[top].sum(), len(top))
+    ends = share_ends(facts, top, facts.loss[top])
     return [
         (estimate, facts.estimate[top].mean()),
         (n_wrong, facts.loss[top].sum()),
@@ -253,23 +273,30 @@ def top_sizes(facts, n_rows, estimate, error):
 
 
 def expected(facts, total, made, low, high):
-    """Expected and made mistakes, and Student's interval of the former by the spread of the differences."""
-    spread = np.sqrt(facts.n) * np.std(facts.loss - facts.estimate, ddof=1)
-    mean, half = facts.estimate.sum(), student.ppf(0.975, facts.n - 1) * spread
-    return [(total, mean), (made, facts.loss.sum()), (low, mean - half), (high, mean + half)]
+    """Expected and made mistakes, and how many the estimates allow by chance."""
+    mean, lows = facts.estimate.sum(), mean_ends(facts, facts.loss - facts.estimate)[0]
+    reach = [facts.n * (np.mean(facts.loss - facts.estimate) - end) for end in lows]
+    return [
+        (total, mean),
+        (made, facts.loss.sum()),
+        (low, [mean - each for each in reach]),
+        (high, [mean + each for each in reach]),
+    ]
 
 
 def tenths_kept(facts, kept, n_tenths):
     """Tenths of the rows whose interval holds their mean estimate."""
-    tenths = np.array_split(np.argsort(facts.estimate, kind="stable"), int(n_tenths))
     if not facts.classifies:
         return []  # its intervals are of means
-    inside = [
-        low <= facts.estimate[rows].mean() <= high
-        for rows in tenths
-        for low, high in [wilson(facts.loss[rows].sum(), len(rows))]
-    ]
-    return [(kept, sum(inside))]
+    limits = np.quantile(facts.estimate, np.arange(1, int(n_tenths)) / int(n_tenths))
+    places = np.searchsorted(limits, facts.estimate)
+    inside = []
+    for place in np.unique(places):
+        rows = np.flatnonzero(places == place)
+        lows, highs = share_ends(facts, rows, facts.loss[rows])
+        mean = facts.estimate[rows].mean()
+        inside.append([low <= mean <= high for low, high in zip(lows, highs, strict=True)])
+    return [(kept, np.sum(inside, axis=0))]
 
 
 def risks_of_others(facts, own, best):
@@ -326,7 +353,7 @@ PATTERNS = [
         least_found,
     ),
     (
-        rf"found least is “(.*?)”.*Of the {N} of them that are answered, {N} are missed",
+        rf"found least is “(.*?)”.*Of the {N} of them that are answered, {N} (?:is|are) missed",
         least_found_answered,
     ),
     (rf"^{N} to {N}; always predicting “?(.*?)”?: {N}$", range_of_error),
@@ -407,16 +434,20 @@ PATTERNS = [
 def check_page(page, facts):
     """Numbers that agree, those that differ with their sentence, and sentences that no pattern fits."""
     n_right, different, unknown = 0, [], []
+    if facts.accepted is None:  # nothing is promised: the rows are those of the slider
+        n_answered = re.search(r"\(([\d,]+)\)\s*and give", re.sub(r"<[^>]+>", "", page))
+        ranks = np.argsort(np.argsort(facts.doubts["surefoot"], kind="stable"))
+        facts.accepted = ranks < int(n_answered[1].replace(",", "")) if n_answered else None
     for section, text in Sentences(page).found:
         matched = False
         for pattern, compute in PATTERNS:
             if match := re.search(pattern, text):
                 matched = True
                 for shown, value in compute(facts, *match.groups()):
-                    if shown is not None and agrees(shown, value):
+                    if any(agrees(shown, each) for each in np.atleast_1d(value)):
                         n_right += 1
                     else:
-                        different.append(f"{text}: {shown}, computed {value:.6g}")
+                        different.append(f"{text}: {shown}, computed {value}")
         if not matched and len(text) > 25 and not ELSEWHERE.search(text):
             unknown.append(f"[{section}] {text}")
     return n_right, different, unknown
@@ -428,8 +459,8 @@ def sentences(n_tables):
     for task, most in N_TABLES.items():
         for name in (list_tables(task, "tabular") + list_tables(task, "pmlb"))[:most][:n_tables]:
             with tempfile.TemporaryDirectory() as folder:
-                page, scores = run_report(name, task, Path(folder))
-            facts = Facts(scores)
+                page, *tables = run_report(name, task, Path(folder))
+            facts = Facts(*tables)
             n_right, different, unknown = check_page(page, facts)
             named = "" if names_lowest(page, facts) else "  LOWEST RECALL NOT NAMED"
             print(
@@ -448,7 +479,7 @@ def sentences(n_tables):
 
 
 def run_report(name, task, folder):
-    """Page and scores of the command for a table."""
+    """Page and scores of the command for a table, and the table as it was read."""
     X, y = fetch_table(name)
     table = pd.DataFrame(X).add_prefix("c").assign(target=y)
     table = table.sample(min(len(table), MOST_ROWS), random_state=0)
@@ -462,7 +493,8 @@ def run_report(name, task, folder):
         contextlib.suppress(SystemExit),
     ):
         main(["report", str(folder / "table.csv"), *options, *files])
-    return (folder / "page.html").read_text("utf-8"), pd.read_csv(folder / "scores.csv")
+    page = (folder / "page.html").read_text("utf-8")
+    return page, pd.read_csv(folder / "scores.csv"), pd.read_csv(folder / "table.csv")
 
 
 def names_lowest(page, facts):
