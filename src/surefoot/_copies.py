@@ -130,15 +130,14 @@ def group_copies(X: Any, groups: Any = None) -> Copies:
 def copy_sets(X: Any) -> Ints:
     """Number of the set of copies that each row belongs to; a row without a copy is a set of its own."""
     if not issparse(X) and (is_frame(X) or np.ndim(X) == 2):
-        return sets_of_copies(hash_cells(X))
+        cells = hash_cells(X)
+        return sets_of_copies(cells) if cells else np.arange(count_rows(X))
     sets, is_frequent = _equal_rows(hash_rows(X), FREQUENT_TEXTS)
     return _apart(sets, is_frequent)
 
 
 def sets_of_copies(cells: list[Hashes]) -> Ints:
     """Number of the set of copies of each row, from hashes of its values; frequent rows do not decide which exist."""
-    if not cells:
-        return np.arange(0)
     sets, is_frequent = _equal_rows(np.add.reduce(cells, dtype=np.uint64), FREQUENT_ROWS)
     return _apart(
         sets, is_frequent | (not are_no_coincidence([each[~is_frequent] for each in cells]))
