@@ -32,7 +32,7 @@ def test_the_page_and_every_row_are_written(run, table, tmp_path):
     result = run("report", table, "--target", "leaves", *QUICK, "--out", page, "--scores", scores)
     assert result.code == 0
     assert result.err.splitlines() == [
-        "Predicting 'leaves' as a class. If it is a number, pass --task regression.",
+        "Predicting 'leaves' as a class.",
         "3 rows without 'leaves' cannot be evaluated.",
     ]
     rows = pd.read_csv(scores)

@@ -90,9 +90,11 @@ def test_numbers_that_no_classifier_can_learn_are_regressed(capsys):
 
 def test_how_the_target_was_taken_is_said(capsys):
     rows(["a", "b"] * 20)
+    rows([0, 1] * 20)
     rows(np.linspace(0, 1, 40))
     rows(["a", "b"] * 20, "classification")
     assert capsys.readouterr().err.splitlines() == [
+        "Predicting 'y' as a class.",  # texts are no numbers
         "Predicting 'y' as a class. If it is a number, pass --task regression.",
         "Predicting 'y' as a number. If its values are classes, pass --task classification.",
     ]
@@ -129,7 +131,7 @@ def test_the_task_is_the_first_thing_said(run, tmp_path):
         "fit", table, "--target", "y", "--estimator", "logistic", "--out", tmp_path / "m.skops"
     )
     first, second = result.err.splitlines()[:2]
-    assert first == "Predicting 'y' as a class. If it is a number, pass --task regression."
+    assert first == "Predicting 'y' as a class."
     assert "'b'" in second  # one value is no number
     assert "'b'" in run("report", table, "--target", "z").err
 

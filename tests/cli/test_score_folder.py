@@ -95,7 +95,7 @@ def test_a_sample_is_drawn_at_random_and_named(run, folder, tmp_path):
     out = tmp_path / "m.skops"
     options = ["--target", "leaves", "--estimator", "logistic", "--json", "--out", out]
     result = run("fit", folder / "table.csv", *options, "--sample", "80")
-    assert result.err.startswith("80 of the 120 rows of table.csv are used, drawn at random.\n")
+    assert "\n80 of the 120 rows of table.csv are used, drawn at random.\n" in result.err
     assert json.loads(result.out)["n_rows"] == 80
 
 

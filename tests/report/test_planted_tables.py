@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -305,3 +306,16 @@ def test_options_that_cannot_be_told_are_one_line():
     line = re.search(r'data-test="unknown">(.*?)</p>', page)[1]
     assert all(name.lower() in line for name in names)
     assert not any(f"<h4>{name}</h4>" in page for name in names)
+
+
+def test_a_model_that_is_worse_than_a_constant_is_to_be_changed_first():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = rng.random(400) < 0.1
+    model = RandomForestClassifier(
+        3, class_weight={False: 1, True: 60}, max_depth=2, random_state=0
+    )
+    verdict = ReliabilityReport(model, X, y.astype(int), quick=True).summarize()["verdict"]
+    constant = next(i for i, each in enumerate(verdict["sentences"]) if "is worse than" in each)
+    assert verdict["sentences"][constant].endswith("change it before you use it.")
+    assert verdict["sentences"][constant + 1].startswith("If it is used all the same: ")

@@ -277,7 +277,8 @@ def choose_targets(
             f"Predicting {target!r} as a number{why}. If its values are classes, pass --task classification."
         )
     else:
-        remark(f"Predicting {target!r} as a class{why}. If it is a number, pass --task regression.")
+        how = " If it is a number, pass --task regression." * (values.dtype.kind in "iuf")
+        remark(f"Predicting {target!r} as a class{why}.{how}")
     return chosen, y
 
 

@@ -53,7 +53,9 @@ def give_verdict(
     if least <= 0 and losses.sum() > 0:
         about_constant = f"These rows do not show that it is better than always predicting {name}."
         if most < 0:
-            about_constant = f"It is worse than always predicting {name}: do not use it as it is."
+            about_constant = (
+                f"It is worse than always predicting {name}: change it before you use it."
+            )
     adds = _ranks_better(answer["augrc"]) if intervals is None else intervals["predictable"]
     caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
@@ -72,6 +74,8 @@ def give_verdict(
     decision: list[str] = []
     if answer["is_useful"] or intervals is None:
         decision = _decide(held_out, promise, answer, checking, is_asked=is_asked)
+        if most < 0:  # worse than a constant
+            decision[0] = f"If it is used all the same: {decision[0][0].lower()}{decision[0][1:]}"
     else:
         third = intervals["figure"]
     sentences = [
