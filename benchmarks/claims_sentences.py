@@ -335,7 +335,7 @@ PATTERNS = [
     (
         (
             rf"Of 1,000 such cases, {N} are answered automatically, (?:about )?{N} of them wrong; the {N} with the "
-            rf"highest estimated error go to a person, who finds (?:about )?{N} of its mistakes\."
+            rf"highest estimated error go to a person, who can find (?:about )?{N} mistakes of the model\."
         ),
         decision,
     ),

@@ -177,7 +177,7 @@ def test_a_decision_for_a_thousand_cases(planted):
         wrong, found = ("none" if each == 0 else f"about {each:.0f}" for each in (lost, rest))
         expected = (
             f"{wrong} of them wrong; the {1000 - n_answered} with the highest estimated error go to a person, who "
-            f"finds {found} of its mistakes."
+            f"can find {found} mistakes of the model."
         )
     if n_answered == 1000:
         assert (

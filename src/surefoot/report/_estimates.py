@@ -56,6 +56,7 @@ def describe_estimates(
         "n_rows": len(top),
         "n_wrong": int(np.count_nonzero(losses[top])),
     }
+    is_high = float(estimated[top].mean()) > (highest["high"] or np.inf)
     ends = (min(0.0, float(estimated.min())), float(estimated.max()) or 1.0)
     counts, edges = np.histogram(estimated, bins=N_BARS, range=ends)
     return {
@@ -64,13 +65,20 @@ def describe_estimates(
         "top": highest,
         "histogram": {"edges": edges.tolist(), "n_rows": counts.tolist()},
         "confidence": confidence,
-        "sentence": _about_tenths(unit, tenths, confidence, is_predictable),
-        "about": [_about_total(unit, total, confidence), _about_top(unit, highest, confidence)],
+        "sentence": _about_tenths(unit, tenths, confidence, is_predictable, is_high),
+        "about": [
+            _about_total(unit, total, confidence),
+            _about_top(unit, highest, confidence, is_high),
+        ],
     }
 
 
 def _about_tenths(
-    unit: LossUnit, tenths: dict[str, list[Any]], confidence: float, is_predictable: bool
+    unit: LossUnit,
+    tenths: dict[str, list[Any]],
+    confidence: float,
+    is_predictable: bool,
+    is_high: bool,
 ) -> str:
     """Sentence on how many intervals of tenths contain the estimate, and whether chance explains the others."""
     names = ("predicted", "observed", "low", "high")
@@ -86,7 +94,8 @@ def _about_tenths(
         f"{percent(confidence)} interval of the observed {unit.mean}"
     )
     if binom.sf(len(missed) - 1, len(lines), 1 - confidence) >= 1 - confidence:
-        start = "Yes" if is_predictable else "Only as averages, since they do not rank the rows"
+        start = "In most rows, yes" if is_high else "Yes"
+        start = start if is_predictable else "Only as averages, since they do not rank the rows"
         return f"{start}: {held}{'; chance explains the rest' if missed else ''}."
     estimate, observed, low, high = max(missed, key=lambda line: abs(line[0] - line[1]))
     return (
@@ -112,7 +121,7 @@ def _about_total(unit: LossUnit, total: dict[str, Any], confidence: float) -> st
     )
 
 
-def _about_top(unit: LossUnit, top: dict[str, Any], confidence: float) -> str:
+def _about_top(unit: LossUnit, top: dict[str, Any], confidence: float, is_high: bool) -> str:
     """Sentence on the rows with the highest estimates, and whether they are too high."""
     value, low, high = top["value"], top["low"], top["high"]
     ends = (
@@ -124,7 +133,6 @@ def _about_top(unit: LossUnit, top: dict[str, Any], confidence: float) -> str:
     if unit.is_share:
         observed = f"{top['n_wrong']} are wrong ({unit.show(value)}{ends})"
     start = f"The {top['n_rows']} rows with the highest estimates have {unit.show(top['estimated'])} on average, and "
-    is_high = high is not None and top["estimated"] > high
     return f"{start}{observed}{': these estimates are too high' if is_high else ''}."
 
 

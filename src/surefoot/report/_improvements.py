@@ -41,6 +41,9 @@ N_NEXT = 10
 # Where more rows help, models of all rows are better than those of the folds: gains over the latter may vanish.
 STEEP = " It still learns much from more rows, so that with all of them the gain may be another."
 
+# Name of the change that a verdict may speak of even where chance may explain its gain.
+ANOTHER = "Another model for every row"
+
 # Names in sentences: of the model, and of fits on half of the rows.
 MODEL, HALVES = "this model", "fitting on half of them"
 
@@ -133,7 +136,7 @@ def find_improvements(
             corrected["The other class where it is better"] = alternatives.flipped
     labels, rows = "Labels for the most doubtful rows", "More rows"
     options: dict[str, Callable[[], Improvement]] = {
-        "Another model for every row": alternatives.everywhere,
+        ANOTHER: alternatives.everywhere,
         "Another model where it is better": alternatives.where_better,
         **corrected,
         "Averaging several fits": refits.average,

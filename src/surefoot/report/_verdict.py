@@ -8,6 +8,7 @@ from surefoot._words import number, percent, quoted
 from surefoot.abstention import Promise
 from surefoot.error_estimation import HeldOut
 from surefoot.report._estimates import SHOWN
+from surefoot.report._improvements import ANOTHER
 from surefoot.report._statistics import (
     best_constant,
     loss_interval,
@@ -53,9 +54,7 @@ def give_verdict(
     if least <= 0 and losses.sum() > 0:
         about_constant = f"These rows do not show that it is better than always predicting {name}."
         if most < 0:
-            about_constant = (
-                f"It is worse than always predicting {name}: change it before you use it."
-            )
+            about_constant = f"On these rows it is worse than always predicting {name}: change it before you use it."
     adds = _ranks_better(answer["augrc"]) if intervals is None else intervals["predictable"]
     caught, checking = _describe_checking(held_out, answer)
     helping = [each for each in improvements if each["verdict"] == "helps" and each["at_full_size"]]
@@ -85,6 +84,7 @@ def give_verdict(
         classes["sentence"] if classes else "",
         _about_knowing(held_out, answer, adds) if intervals is None else intervals["for_verdict"],
         *(each["sentence"] for each in helping[:1]),
+        _about_other(improvements),
         f"All ranges are {percent(confidence)} intervals.",
     ]
     label = "right" if is_right else "wrong" if unit.is_share else unit.of_answers
@@ -146,7 +146,10 @@ def _decide(
         )
     else:
         wrong, found = (PER * each / len(losses) for each in (own, rest))
-        results = (f"{_about(wrong)} of them wrong", f"who finds {_about(found)} of its mistakes")
+        results = (
+            f"{_about(wrong)} of them wrong",
+            f"who can find {_about(found)} mistakes of the model",
+        )
         if not unit.is_share:
             results = (
                 f"at a cost of about {number(wrong)}",
@@ -165,6 +168,13 @@ def _about(count: float) -> str:
     """Rounded count for a sentence: "about 70", "fewer than 1" or "none"."""
     few = "fewer than 1" if count > 0 else "none"
     return f"about {round(count):,}" if count >= 0.5 else few
+
+
+def _about_other(improvements: list[Any]) -> str:
+    """Sentence on another model with fewer errors, if chance may explain the difference; else empty."""
+    others = [each for each in improvements if each["name"] == ANOTHER]
+    is_open = others and others[0]["verdict"] == "cannot tell" and (others[0]["gain"] or 0) > 0
+    return f"{others[0]['sentence']} That may be chance: try it on more rows." if is_open else ""
 
 
 def _about_checks(checks: dict[str, Any]) -> list[str]:
