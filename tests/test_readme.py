@@ -64,6 +64,9 @@ def test_the_figures_are_those_of_the_rows(report, source):
         _,
         n_own,
         n_missed,
+        gain,
+        _,
+        most_gained,
         level,
     ) = decision
     # Chosen, not measured: these cannot move.
@@ -82,6 +85,7 @@ def test_the_figures_are_those_of_the_rows(report, source):
     assert recall == pytest.approx(100 * n_found / n_rows, abs=0.5)
     assert n_own == pytest.approx(leaving["accepted"].sum(), abs=4)
     assert n_missed == pytest.approx(leaving["loss"][leaving["accepted"]].sum(), abs=3)
+    assert 0 < gain < most_gained < 100  # of another model, which the table of rows does not have
 
 
 def test_the_commands_are_targets_of_the_makefile():
