@@ -9,7 +9,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from surefoot.indicators._second_opinion import BoostedTrees, BoostedTreesRegressor
+from surefoot.indicators import _second_opinion
+
+BoostedTrees = _second_opinion.BoostedTrees
+BoostedTreesRegressor = _second_opinion.BoostedTreesRegressor
 
 
 def test_an_interaction_without_a_trend():
