@@ -1,15 +1,18 @@
-"""Boosted symmetric trees as a classifier: what they learn, and that splits by value are splits by bin."""
+"""Boosted symmetric trees for classes and numbers: what they learn, and that splits by value are splits by bin."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.datasets import make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import log_loss
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from surefoot.indicators._second_opinion import BoostedTrees
+from surefoot.indicators import _second_opinion
+
+BoostedTrees = _second_opinion.BoostedTrees
+BoostedTreesRegressor = _second_opinion.BoostedTreesRegressor
 
 
 def test_an_interaction_without_a_trend():
@@ -65,3 +68,20 @@ def test_a_column_with_few_values_beside_constant_ones():
     used = model.columns_ >= 0
     assert_array_equal(model.columns_[used], 1)
     assert set(model.thresholds_[used]) <= {0.5, 1.5}
+
+
+def test_a_regression_as_good_as_scikit_learn_on_a_small_table():
+    X, y = make_friedman1(900, 8, noise=1.0, random_state=0)
+    X, X_test, y, y_test = train_test_split(X, y, train_size=500, random_state=0)
+    peer = HistGradientBoostingRegressor(random_state=0).fit(X, y)
+    own = clone(BoostedTreesRegressor(random_state=0)).fit(X, y)
+    losses = [mean_squared_error(y_test, model.predict(X_test)) for model in (own, peer)]
+    assert losses[0] < 1.1 * losses[1]
+
+
+def test_a_regression_has_the_unit_of_its_target():
+    X, y = make_friedman1(200, 5, random_state=0)
+    first, second = (BoostedTreesRegressor(20).fit(X, t).predict(X) for t in (y, 1e6 * y - 3e7))
+    assert_allclose(second, 1e6 * first - 3e7, rtol=1e-6)
+    constant = BoostedTreesRegressor(3).fit(X, np.full(200, 4.0))
+    assert_allclose(constant.predict(X), 4)

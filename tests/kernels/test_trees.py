@@ -10,8 +10,12 @@ from surefoot._kernels import boost_symmetric_trees
 PENALTY, RATE = 0.7, 0.3
 
 
-def slopes_and_curvatures(outputs, targets, weights):
-    """Derivatives of the log loss by each output."""
+def slopes_and_curvatures(outputs, targets, weights, squared=False):
+    """Derivatives of the log loss, or of half of the squared error, by each output."""
+    if squared:
+        return weights[:, None] * (outputs - targets), np.broadcast_to(
+            weights[:, None], outputs.shape
+        )
     shares = expit(outputs) if outputs.shape[1] == 1 else softmax(outputs, axis=1)
     return weights[:, None] * (shares - targets), weights[:, None] * shares * (1 - shares)
 
@@ -25,9 +29,9 @@ def gain_of(leaf, slopes, bends):
     return gain
 
 
-def plain_levels(bins, targets, weights, outputs, rows, considered, n_bins):
+def plain_levels(bins, targets, weights, outputs, rows, considered, n_bins, squared):
     """Outputs after one tree, whose splits are found by trying all of them."""
-    slopes, bends = slopes_and_curvatures(outputs, targets, weights)
+    slopes, bends = slopes_and_curvatures(outputs, targets, weights, squared)
     leaf = np.zeros(len(targets), dtype=int)
     for columns in considered:
         tried = [
@@ -56,17 +60,19 @@ def outputs_of(bins, start, columns, cuts, leaves):
     return outputs
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_two_rounds_of_two_levels_on_drawn_rows(n_classes):
+@pytest.mark.parametrize(("n_classes", "squared"), [(2, False), (3, False), (2, True)])
+def test_two_rounds_of_two_levels_on_drawn_rows(n_classes, squared):
     random = np.random.default_rng(n_classes)
     bins = random.integers(0, 6, (3, 40)).astype(np.uint8)
     codes = random.integers(0, n_classes, 40)
     targets = np.eye(n_classes)[codes][:, (1 if n_classes == 2 else 0) :]
+    if squared:
+        targets = random.normal(size=targets.shape)
     weights, start = random.uniform(0.5, 2, 40), np.zeros(targets.shape[1])
     drawn = np.array([np.arange(0, 40, 2), np.arange(1, 40, 2)])
     considered = np.array([[[0, 1, 2], [0, 2, 2]], [[1, 1, 2], [0, 1, 2]]])
     columns, cuts, leaves = boost_symmetric_trees(
-        bins, targets, weights, start, drawn, considered, 6, RATE, PENALTY
+        bins, targets, weights, start, drawn, considered, 6, RATE, PENALTY, squared
     )
     assert set(columns[0, 1:]) <= {0, 2}
     assert set(columns[1, :1]) <= {1, 2}
@@ -74,7 +80,7 @@ def test_two_rounds_of_two_levels_on_drawn_rows(n_classes):
     expected = np.tile(start, (40, 1))
     for turn in range(2):
         expected = plain_levels(
-            bins, targets, weights, expected, drawn[turn], considered[turn], n_bins=6
+            bins, targets, weights, expected, drawn[turn], considered[turn], 6, squared
         )
     assert_allclose(found, expected)
 
@@ -83,7 +89,7 @@ def test_columns_that_tell_nothing_split_nothing():
     bins, targets = np.zeros((2, 8), dtype=np.uint8), np.tile([[0.0], [1.0]], (4, 1))
     drawn, considered = np.arange(8)[None], np.array([[[0, 1]]])
     columns, _, leaves = boost_symmetric_trees(
-        bins, targets, np.ones(8), np.zeros(1), drawn, considered, 4, RATE, PENALTY
+        bins, targets, np.ones(8), np.zeros(1), drawn, considered, 4, RATE, PENALTY, False
     )
     assert_array_equal(columns, [[-1]])
     assert_allclose(leaves, 0, atol=1e-15)

@@ -23,11 +23,13 @@ def boost_symmetric_trees(
     n_bins: int,
     rate: float,
     penalty: float,
+    squared: bool,
 ) -> tuple[Ints, Ints, Floats]:
     """Columns and bins of the splits, (n_rounds, depth), and values of the leaves, (n_rounds, 2^depth, n_outputs).
 
-    `bins` has a line for each column; `targets` are shares of each output, (n_rows, n_outputs): one output is a
-    two-class model by its log-odds, several are classes by a softmax. `start` are the outputs before the first round.
+    `bins` has a line for each column; `targets`, (n_rows, n_outputs), are shares of each output: one output is a
+    two-class model by its log-odds, several are classes by a softmax. If `squared`, targets are numbers, and the loss
+    is half of the squared error. `start` are the outputs before the first round.
     `drawn`, (n_rounds, n_drawn), are the rows that each tree learns from, and `considered`, (n_rounds, depth,
     n_candidates), the columns that each of its levels may split by. A row goes to the upper
     half of the leaves of its node if its bin is above that of the split; -1 as a column is no split: all rows stay in
@@ -43,7 +45,7 @@ def boost_symmetric_trees(
     slopes = np.empty((n_rows, 2 * n_outputs))
     sums = np.empty((1 << depth, n_bins, 2 * n_outputs))
     for turn in range(n_rounds):
-        _write_slopes(outputs, targets, weights, slopes)
+        _write_slopes(outputs, targets, weights, slopes, squared)
         nodes = np.zeros(n_rows, np.int64)
         for level in range(depth):
             column, cut = _best_split(
@@ -66,9 +68,17 @@ def boost_symmetric_trees(
 
 
 @kernel
-def _write_slopes(outputs: Floats, targets: Floats, weights: Floats, slopes: Floats) -> None:
-    """Write slope and curvature of the weighted log loss by each output, in turns."""
+def _write_slopes(
+    outputs: Floats, targets: Floats, weights: Floats, slopes: Floats, squared: bool
+) -> None:
+    """Write slope and curvature of the weighted loss by each output, in turns."""
     n_rows, n_outputs = targets.shape
+    if squared:
+        for row in range(n_rows):
+            for i in range(n_outputs):
+                slopes[row, 2 * i] = weights[row] * (outputs[row, i] - targets[row, i])
+                slopes[row, 2 * i + 1] = weights[row]
+        return
     shares = np.empty(n_outputs)
     for row in range(n_rows):
         if n_outputs == 1:

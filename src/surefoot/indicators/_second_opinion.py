@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import expit, logit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -40,6 +40,8 @@ DEPTH = 5
 # Step of each round, and curvature added to each leaf, about that of four rows that are even odds.
 RATE = 0.15
 PENALTY = 1.0
+# The same with the squared loss, where the curvature of a row is 1.
+PENALTY_OF_NUMBERS = 4.0
 # Most columns that a level of a tree chooses from, and most rows times outputs that a tree learns from: of more, some
 # are drawn for each (stochastic gradient boosting, Friedman 2002), so that the cost hardly grows with the table.
 MOST_COLUMNS = 16
@@ -352,24 +354,22 @@ class SharedTrees:
         return forest.set_params(n_estimators=len(forest.estimators_), warm_start=False)
 
 
-class BoostedTrees(ClassifierMixin, BaseEstimator):
-    """Classifier by boosted symmetric trees (oblivious trees, as in CatBoost), a fraction of a second to fit.
+class SymmetricTrees(BaseEstimator):
+    """Base of classifiers and regressors by boosted symmetric trees (oblivious trees, as in CatBoost).
 
     Parameters
     ----------
-    n_rounds : int, default=60
+    n_rounds : int
         Number of trees.
     random_state : int, RandomState or None, default=None
         Seed of the rows and columns that each tree learns from, where there are many.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
     columns_, thresholds_ : ndarray of shape (n_rounds, depth)
         Split of each level: rows with a value above the threshold go to the upper half. Column -1 splits none.
     leaves_ : ndarray of shape (n_rounds, 2 ** depth, n_outputs)
-        Values that each tree adds to the log-odds, or to the outputs of a softmax.
+        Values that each tree adds to the outputs.
     start_ : ndarray of shape (n_outputs,)
         Outputs before the first tree.
     """
@@ -377,6 +377,44 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
     def __init__(self, n_rounds: int = 60, *, random_state: Any = None) -> None:
         self.n_rounds = n_rounds
         self.random_state = random_state
+
+    def _boost(self, X: Floats, targets: Floats, weight: Floats, *, squared: bool) -> Self:
+        """Fit the trees from `start_` on, to shares of the outputs or, if `squared`, to numbers."""
+        random = check_random_state(self.random_state)
+        binned = X[_draws(random, (), len(X), MOST_BINNED)]
+        edges = [bin_edges(column) for column in binned.T]
+        bins = np.array(
+            [np.searchsorted(cut, column) for cut, column in zip(edges, X.T, strict=True)],
+            dtype=np.uint8,
+        )
+        n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
+        drawn = _draws(random, (self.n_rounds,), len(X), n_drawn)
+        considered = _draws(random, (self.n_rounds, DEPTH), X.shape[1], MOST_COLUMNS)
+        penalty = PENALTY_OF_NUMBERS if squared else PENALTY
+        self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
+            bins, targets, weight, self.start_, drawn, considered, N_BINS, RATE, penalty, squared
+        )
+        # The upper edge of the bin that a split is at; the last bin has none.
+        limits = [np.append(edge, np.inf) for edge in edges]
+        thresholds = [
+            limits[column][cut] if column >= 0 else np.inf
+            for column, cut in zip(self.columns_.ravel(), cuts.ravel(), strict=True)
+        ]
+        self.thresholds_ = np.reshape(thresholds, self.columns_.shape)
+        return self
+
+    def _outputs(self, X: Any) -> Floats:
+        """Sum of the start and the values of all trees, (n_rows, n_outputs)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self.start_ + sum_of_leaves(X, self.columns_, self.thresholds_, self.leaves_)
+
+
+class BoostedTrees(ClassifierMixin, SymmetricTrees):
+    """Classifier by boosted symmetric trees, a fraction of a second to fit; `classes_` are the class labels.
+
+    One output is the log-odds of the second of two classes, several are those of a softmax.
+    """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the trees on complete rows of numbers."""
@@ -391,33 +429,11 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
             targets, self.start_ = targets[:, 1:], logit(shares[1:])
         else:
             self.start_ = np.log(shares)
-        random = check_random_state(self.random_state)
-        binned = X[_draws(random, (), len(X), MOST_BINNED)]
-        edges = [bin_edges(column) for column in binned.T]
-        bins = np.array(
-            [np.searchsorted(cut, column) for cut, column in zip(edges, X.T, strict=True)],
-            dtype=np.uint8,
-        )
-        n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
-        drawn = _draws(random, (self.n_rounds,), len(X), n_drawn)
-        considered = _draws(random, (self.n_rounds, DEPTH), X.shape[1], MOST_COLUMNS)
-        self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
-            bins, targets, weight, self.start_, drawn, considered, N_BINS, RATE, PENALTY
-        )
-        # The upper edge of the bin that a split is at; the last bin has none.
-        limits = [np.append(edge, np.inf) for edge in edges]
-        thresholds = [
-            limits[column][cut] if column >= 0 else np.inf
-            for column, cut in zip(self.columns_.ravel(), cuts.ravel(), strict=True)
-        ]
-        self.thresholds_ = np.reshape(thresholds, self.columns_.shape)
-        return self
+        return self._boost(X, targets, weight, squared=False)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class."""
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
-        outputs = self.start_ + sum_of_leaves(X, self.columns_, self.thresholds_, self.leaves_)
+        outputs = self._outputs(X)
         if outputs.shape[1] > 1:
             return np.asarray(softmax(outputs, axis=1))
         positive = expit(outputs[:, 0])
@@ -426,6 +442,21 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable class of each row."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+class BoostedTreesRegressor(RegressorMixin, SymmetricTrees):
+    """Regressor by boosted symmetric trees, with the squared loss: a fraction of a second to fit."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the trees on complete rows of numbers."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        weight = check_sample_weight(sample_weight, X, dtype=np.float64)
+        self.start_ = np.average(y, weights=weight, keepdims=True)
+        return self._boost(X, y[:, None].astype(np.float64), weight, squared=True)
+
+    def predict(self, X: Any) -> Floats:
+        """Estimated target of each row."""
+        return self._outputs(X)[:, 0]
 
 
 def _draws(random: np.random.RandomState, shape: tuple[int, ...], n: int, most: int) -> Ints:
