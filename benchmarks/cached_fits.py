@@ -9,6 +9,7 @@ import joblib
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 
 
 class CachedFit(ClassifierMixin, BaseEstimator):
@@ -48,6 +49,11 @@ class CachedFit(ClassifierMixin, BaseEstimator):
         self.classes_ = self.estimator_.classes_
         self.n_features_in_ = np.shape(X)[1]
         return self
+
+    @available_if(lambda self: hasattr(self.estimator, "decision_function"))
+    def decision_function(self, X):
+        """Decision function of the estimator, if it has one."""
+        return self.estimator_.decision_function(X)
 
     def predict_proba(self, X):
         """Class probabilities by the estimator."""
