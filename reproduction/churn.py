@@ -35,6 +35,7 @@ QUICK_ROWS = 600
 NOISE, NOISY = 0.2, " + noise"
 PROBLEMS = (1, 2, 3, 4, 5)
 LOOKS = (5, 10, 20, 30, 50, 100)
+INDICATORS_TITLE = "\nColumns of indicators on rows that Gentle gets wrong out of fold: means, and AUROC of the errors"
 # Title, indicator, place among its columns, and sign of those columns that are compared on wrong and right rows.
 COMPARED = [
     ("margin", "Confidence", 0, -1),
@@ -83,7 +84,7 @@ def run(out: Path, *, quick: bool = False) -> str:
             *verdicts(means),
             "\nData sets with noise on which Gentle's error is lower (equal), after some rounds and each at its best",
             early_table(means),
-            "\nColumns of indicators on rows that Gentle gets wrong out of fold: means, and AUROC of the errors",
+            *([INDICATORS_TITLE] if tables else []),
             *(compared_columns(name, *table, n_rounds) for name, table in tables.items()),
         ]
     )

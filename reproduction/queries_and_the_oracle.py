@@ -18,12 +18,12 @@ from surefoot.active_learning import SimulationResult, simulate
 from surefoot.plots import LearningCurveDisplay
 
 # Strategies that are simulated together, the number of repeats, and how many repeats of the first go before one of
-# them. "error" fits an error estimator for each question: it has few repeats, without wrong answers.
+# them. "error" fits an error estimator for each question: it has one repeat, without wrong answers.
 GROUPS: list[tuple[list[str], int, int]] = [
-    (["random", "confidence"], 20, 1),
-    (["margin"], 20, 1),
-    (["votes", "sensitivity"], 20, 3),
-    (["error"], 2, 10),
+    (["random", "confidence"], 4, 1),
+    (["margin"], 4, 1),
+    (["votes", "sensitivity"], 4, 1),
+    (["error"], 1, 4),
 ]
 SLOW_GROUP = GROUPS[-1]
 SHARES_WRONG = (0.0, 0.05, 0.1)

@@ -46,3 +46,22 @@ def test_folds_of_a_learner_are_not_those_of_the_models_with_the_same_seed(seed)
     assert not held_out & learned
     assert sorted(row for fold in learned for row in fold) == list(range(100))
     assert learned == {frozenset(test) for _, test in learner_folds(100, None, seed)}
+
+
+def test_folds_of_a_learner_keep_groups_together_are_drawn_and_spread_a_rare_class():
+    sizes = np.repeat([1, 2, 3], [300, 40, 10])
+    groups = np.repeat(np.random.default_rng(0).permutation(350), sizes)
+    y = np.isin(groups, np.unique(groups)[:7]).astype(int)  # in seven groups of 350
+
+    def tests(seed, y=None):
+        return [test for _, test in learner_folds(len(groups), groups, seed, y)]
+
+    for labels in (None, y):
+        folds = tests(0, labels)
+        assert sorted(np.concatenate(folds)) == list(range(len(groups)))
+        assert sum(len(np.unique(groups[test])) for test in folds) == 350  # none is in two folds
+        assert max(map(len, folds)) - min(map(len, folds)) <= 6  # of 82
+        assert all(map(np.array_equal, folds, tests(0, labels)))
+        assert not all(map(np.array_equal, folds, tests(1, labels)))
+    counts = sorted(len(np.unique(groups[test][y[test] == 1])) for test in tests(0, y))
+    assert counts == [1, 1, 1, 2, 2]

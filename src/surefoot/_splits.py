@@ -12,6 +12,7 @@ from sklearn.model_selection import (
     BaseCrossValidator,
     GroupKFold,
     KFold,
+    PredefinedSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
     check_cv,
@@ -91,9 +92,8 @@ def _group_folds(
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         raise ValueError("groups has one group only: rows can be held out only of two or more.")
-    if labels is None:
-        return GroupKFold(min(n_folds, n_groups))
-    rarest = min(len(np.unique(groups[labels == label])) for label in np.unique(labels))
+    classes = () if labels is None else np.unique(labels)
+    rarest = min((len(np.unique(groups[labels == label])) for label in classes), default=0)
     if rarest < 2:  # a class in one group only cannot be in every fold
         return GroupKFold(min(n_folds, n_groups))
     return StratifiedGroupKFold(min(n_folds, rarest), shuffle=True, random_state=random_state)
@@ -236,16 +236,20 @@ def strata(y: NDArray[Any], groups: NDArray[Any], n_folds: int) -> NDArray[Any]:
     return np.asarray(labels[np.where(rare[codes], counts.argmax(), codes)])
 
 
-def learner_folds(n_rows: int, groups: Any, random_state: Any) -> Iterator[Split]:
+def learner_folds(n_rows: int, groups: Any, random_state: Any, y: Any = None) -> Iterator[Split]:
     """Folds of a meta-learner's training rows; rows of one group, such as copies of a row, stay together.
 
     They are drawn apart from the folds of the models, also if both have the same seed. Rows of all other folds are
     judged by models that were fitted on this one: a learner tested on exactly the rows that one model lacked has
-    learned from models that knew their targets.
+    learned from models that knew their targets. Groups are dealt in random order, the large ones first; with zeros
+    and ones as `y`, those that contain a one are dealt first.
     """
-    if groups is not None and (n_groups := len(np.unique(groups))) > 1:
-        return GroupKFold(min(FOLDS, n_groups)).split(range(n_rows), groups=groups)
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    random = check_random_state(random_state)
+    if groups is not None and (codes := np.unique(groups, return_inverse=True)[1]).any():
+        keys = random.permutation(codes.max() + 1), -np.bincount(codes), np.bincount(codes, y) == 0
+        turns = np.argsort(np.lexsort(keys))  # of each group
+        return PredefinedSplit((turns % min(FOLDS, len(turns)))[codes]).split()
+    seed = random.randint(np.iinfo(np.int32).max)
     return KFold(min(FOLDS, n_rows), shuffle=True, random_state=seed).split(range(n_rows))
 
 

@@ -133,3 +133,4 @@ def test_churn_without_a_table_that_cannot_be_downloaded(tmp_path, monkeypatch):
     assert "write.csv(modeldata::mlc_churn" in text
     assert "Without telco: " in text
     assert "problem 1 + noise" in text
+    assert churn.INDICATORS_TITLE not in text  # there would be nothing below it

@@ -12,11 +12,8 @@ from sklearn.svm import LinearSVC
 
 from surefoot._crossfit import CrossFitter, Panel
 from surefoot._shrunk import LogOddsLine, Step, SteppedLogistic, best_departure
-from surefoot._splits import learner_folds
+from surefoot._splits import FOLDS, learner_folds, with_every_class
 from surefoot._typing import Floats, Ints
-
-# Folds for the out-of-fold scores on which the threshold is learned.
-FOLDS = 5
 
 # A best F1 below this is no better than chance, and its threshold would assign a rare topic to most rows.
 LEAST_F1 = 0.1
@@ -69,8 +66,7 @@ def combine_all(
     n_scores = n_scores or columns.shape[2]
     own = best_score(few[:, :, :n_scores], targets, weight, one_topic_each=one_topic_each)
     meta = SteppedLogistic(own, steps_of(n_scores, columns.shape[2], len(learned)))
-    folds = list(learner_folds(len(truth), units, seed))
-    meta.fit(few, targets, folds, weight=weight, units=units)
+    meta.fit(few, targets, list(learner_folds(len(truth), units, seed)), weight=weight, units=units)
     for place, topic in enumerate(learned):
         held_out = meta.held_out_[:, place]
         line = cautious_threshold(held_out, truth[:, topic], threshold, weight, units)
@@ -156,27 +152,28 @@ def combine(
     known = ~np.isnan(columns).any(axis=1)
     table = beside(columns, passed)[known]
     weight = None if sample_weight is None else sample_weight[known]
+    target, groups = truth[known], None if units is None else units[known]
+    splits: Any = FOLDS
+    if groups is not None:  # `StratifiedGroupKFold` would take seconds for thousands of groups
+        drawn = learner_folds(len(target), groups, seed, target)
+        splits = [with_every_class(*fold, target, groups) for fold in drawn]
     final = default_final(table) if final_estimator is None else final_estimator
-    cross = CrossFitter([], final, cv=FOLDS, random_state=seed).fit(
-        table,
-        truth[known],
-        groups=None if units is None else units[known],
-        sample_weight=weight,
+    cross = CrossFitter([], final, cv=splits, random_state=seed).fit(
+        table, target, groups=groups, sample_weight=weight
     )
     held_out = np.full(len(truth), np.nan)
     places, scores = cross.held_out.rows, cross.held_out.scores[:, 0]
     held_out[np.flatnonzero(known)[places]] = scores
-    line = threshold
     if isinstance(threshold, str):
-        line = learn_threshold(
+        threshold = learn_threshold(
             scores,
-            truth[known][places],
+            target[places],
             threshold,
             sample_weight=None if weight is None else weight[places],
             least_f1=LEAST_F1,
         )
     return _constant(truth)._replace(
-        model=cross.model, panel=cross.panel, threshold=float(line), held_out=held_out
+        model=cross.model, panel=cross.panel, threshold=float(threshold), held_out=held_out
     )
 
 

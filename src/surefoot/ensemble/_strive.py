@@ -515,8 +515,7 @@ def deal_folds(indicator: Ints, n_folds: int, random_state: Any) -> list[Split]:
     rarest = np.where(indicator.any(axis=1), rarity.argmin(axis=1), -1)
     shuffled = check_random_state(random_state).permutation(len(indicator))
     order = shuffled[np.lexsort((rarest[shuffled], rarity.min(axis=1)[shuffled]))]
-    folds = np.empty(len(indicator), dtype=np.int64)
-    folds[order] = np.arange(len(indicator)) % n_folds
+    folds = np.argsort(order) % n_folds
     return [
         (np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(n_folds)
     ]
