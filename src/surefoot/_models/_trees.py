@@ -69,13 +69,13 @@ class VotingTrees:
 def is_sound(forest: Forest, n_columns: int) -> bool:
     """Whether a walk through the trees stays within their arrays, and comes to an end: nodes lead to later ones."""
     columns, thresholds, onward, values, roots = forest
-    expected = (np.int32, np.float32, np.int32, np.float64, np.int32)
-    same = [array.dtype == kind for array, kind in zip(forest, expected, strict=True)]
+    arrays: list[NDArray[Any]] = list(forest)
+    kinds = [np.int32, np.float32, np.int32, np.float64, np.int32]
     n_nodes, leaves = len(columns), columns < 0
     after = np.where(leaves, -1, np.arange(n_nodes))
     return bool(
-        all(same)
-        and [array.ndim for array in forest] == [1, 1, 1, 2, 1]
+        [array.dtype for array in arrays] == kinds
+        and [array.ndim for array in arrays] == [1, 1, 1, 2, 1]
         and len(thresholds) == len(onward) == n_nodes
         and leaves[-1]
         and columns.max() < n_columns
