@@ -1,9 +1,14 @@
-"""The arena: which method finds the mistakes of a classifier? 78 tables, five models, two seeds.
+"""The arena: which method finds the mistakes of a classifier? 78 tables, seven models, 300, 1,500 and 8,000 rows.
 
 Every method of `arena_methods.py` judges the same predictions of the same fitted models. A ranking of the test rows is
 scored by its AUGRC over that of the model's own confidence: below 1 is better. What surefoot learned on other
-tables is learned without the family of the table that is judged. Resumable: what is on disk is not computed again.
-Needs the tables in $SUREFOOT_DATA, pandas and matplotlib:
+tables is learned without the family of the table that is judged. Families are split in two halves (`arena_rivals.py`):
+choices are made on the first, and the second is printed with `--report` only, which `looks.txt` counts.
+
+Three kinds of files are kept apart in FOLDER, so that a change of surefoot leaves the costly ones as they are:
+`rivals/` (`arena_rivals.py`), `fits/` of the costly models that are judged, and `cases/` with surefoot's columns.
+Resumable: what is on disk is not computed again. Needs the tables in $SUREFOOT_DATA, pandas, matplotlib and the group
+`boosters`; `--cases` is the folder of `prior-cases`:
 
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/arena.py --cases FOLDER --out FOLDER
 """
@@ -11,29 +16,50 @@ Needs the tables in $SUREFOOT_DATA, pandas and matplotlib:
 import argparse
 import json
 import re
+import shutil
 import time
+import warnings
+from datetime import UTC, datetime
 from functools import cache, cached_property
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from joblib import parallel_config
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
-from arena_methods import CROSS_FITTED, METHODS, WITH_COLUMNS, Contest
-from arena_summary import draw, summarize
-from reproduction.data import list_tables
-from reproduction.error_prior import cross_fitted
+from arena_methods import CROSS_FITTED, METHODS, OF_RIVAL, WITH_COLUMNS, Contest
+from arena_rivals import (
+    FIVE,
+    HALVES,
+    RIVALS,
+    SIZES,
+    Draw,
+    arena_tables,
+    catboost,
+    draws_of,
+    half_of_table,
+    lightgbm,
+    read_probabilities,
+    stack,
+)
+from arena_summary import draw as draw_standings
+from arena_summary import summarize
+from cached_fits import CachedFit
+from reproduction.data import TABLES
+from reproduction.error_prior import cross_fitted, learn_prior
 from reproduction.prior_cases import (
     Case,
     collect,
     encoded,
+    measure,
     models,
     planned,
     read_case,
     split,
-    training_sizes,
 )
 from reproduction.results import in_parallel, write_whole
 from surefoot import indicators
@@ -41,18 +67,33 @@ from surefoot.error_estimation import ErrorPrior
 from surefoot.metrics import augrc_loss, error_auroc_score, smooth_calibration_error
 
 FOLDS = 5
-MODELS = ("logistic", "forest", "boosting", "svm", "knn")
+# Models beside the five whose fits are kept, and those of the five that are slow with thousands of rows.
+STRONG = {"catboost": catboost, "stack": stack, "lightgbm": lightgbm}
+SLOW = ("svm", "boosting")
+# LightGBM is judged for its calibration, on tables that have enough rows to measure that.
+LEAST_ROWS = {"lightgbm": 2000}
+# Encoded inputs times outputs of a table: with more, one fit of CatBoost takes minutes, and six are needed.
+LARGEST = {"catboost": 250}
+CHECKED = 0.1
 QUICK_TABLES = ["prnn_crabs", "glass", "pima"]
 
 
-def arena_cases(tables, kinds, random_states):
-    """Cases of the arena: of each table, the largest number of training rows up to 1,000."""
+def arena_cases(draws, kinds):
+    """Cases of the arena with the size that was asked for: each model on each draw that it can have."""
     return [
-        Case(table, kind, max(training_sizes(table, [1000])), random_state)
-        for table in tables
+        (Case(draw.table, kind, draw.n_train, draw.random_state), draw.size)
+        for draw in draws
         for kind in kinds
-        for random_state in random_states
+        if TABLES.at[draw.table, "n_rows"] >= LEAST_ROWS.get(kind, 0)
     ]
+
+
+def judged_model(case, folder):
+    """The model that a case is about, not fitted; the fits of a costly one are kept in the folder."""
+    if case.model in STRONG:
+        return CachedFit(STRONG[case.model](case.random_state), folder)
+    model = models("classification", case.random_state)[case.model]
+    return CachedFit(model, folder) if case.model in SLOW else model
 
 
 class Priors:
@@ -62,8 +103,8 @@ class Priors:
         self.cases, self.cases_folder, self.folder = cases, cases_folder, folder
 
     def __call__(self, family):
-        """Prior for a table of this family."""
-        return self.by_family[family]
+        """Prior for a table of this family; a family that none of the cases has may be judged by all of them."""
+        return self.by_family.get(family, self.by_family["all"])
 
     @cached_property
     def by_family(self):
@@ -77,16 +118,17 @@ class Priors:
         }
 
     def _learn(self, index):
-        """Learn and write a prior without each fold of the families."""
+        """Learn and write a prior without each fold of the families, and one with all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for case in self.cases:
             collect(case, self.cases_folder)
         stored, names = [read_case(case.path(self.cases_folder)) for case in self.cases], {}
+        learn_prior(stored).save(self.folder / "all.json")
         n_folds = min(FOLDS, len({case["family"] for case in stored}))
         for number, (prior, held_back) in enumerate(cross_fitted(stored, n_folds)):
             prior.save(self.folder / f"fold_{number}.json")
             names |= {case["family"]: f"fold_{number}.json" for case in held_back}
-        write_whole(index, json.dumps(names, indent=1).encode())
+        write_whole(index, json.dumps(names | {"all": "all.json"}, indent=1).encode())
 
 
 @cache
@@ -94,23 +136,62 @@ def _load_prior(path):
     return ErrorPrior.load(path)
 
 
-def contest_of(stored, priors):
-    """What the methods may see of a stored case, and the model that it is about, not fitted."""
+def collected(case, out):
+    """Stored case of a judged model; computed first if it is not on disk, and None if the model would be too slow."""
+    path = case.path(out / "cases")
+    if not path.exists():
+        model = judged_model(case, out / "fits")
+        if n_values(case) > LARGEST.get(case.model, np.inf):
+            return None
+        saved = CachedFit.saved_seconds
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            facts = measure(case, model)
+            facts["saved_seconds"] = CachedFit.saved_seconds - saved
+            facts["model_seconds"] = seconds_of(model, split(case))
+        content = BytesIO()
+        np.savez_compressed(content, **facts)
+        write_whole(path, content.getvalue())
+    return read_case(path)
+
+
+def n_values(case):
+    """Encoded inputs of a table times outputs of a model."""
+    rows = split(case)
+    n_classes = len(np.unique(rows.y))
+    encoder = encoded(None, rows.X)[:-1]
+    return encoder.fit_transform(rows.X, rows.y).shape[1] * (1 if n_classes == 2 else n_classes)
+
+
+def seconds_of(model, rows):
+    """Processor seconds of one fit of the model and its predictions of the test rows."""
+    start, saved = time.process_time(), CachedFit.saved_seconds
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        encoded(clone(model), rows.X).fit(rows.X, rows.y).predict_proba(rows.X_test)
+    return time.process_time() - start + CachedFit.saved_seconds - saved
+
+
+def contest_of(stored, priors, rivals=()):
+    """What the methods may see of a stored case."""
     rows = split(Case(*(stored[name] for name in Case._fields)))
-    model = encoded(models("classification", stored["random_state"])[stored["model"]], rows.X)
-    encoder = clone(model[:-1]).fit(rows.X, rows.y)
+    encoder = encoded(None, rows.X)[:-1].fit(rows.X, rows.y)
     names = [str(name) for name in stored["column_names"]]
     fields = ("probabilities", "wrong", "test_probabilities", "test_prediction", "columns")
-    contest = Contest(
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        test_rows = encoder.transform(rows.X_test)
+    return Contest(
         rows=encoder.transform(rows.X),
         labels=stored["truth"],
-        test_rows=encoder.transform(rows.X_test),
+        test_rows=test_rows,
         **{name: stored[name] for name in (*fields, "test_columns", "random_state")},
         n_own=sum(name.startswith("Confidence__") for name in names),
         directions=[column_direction(*name.split("__", 1)) for name in names],
         prior=lambda: priors(stored["family"]),
+        rivals=dict(rivals),
     )
-    return contest, model, rows
 
 
 def column_direction(indicator, column):
@@ -119,31 +200,26 @@ def column_direction(indicator, column):
     return next((sign for end, sign in known.items() if name.endswith(end)), 0)
 
 
-def judged(case, cases_folder, out, priors):
+def judged(case, size, out, priors):
     """Compute the figures of the methods that are not on disk yet, and return those of all methods."""
-    path = out / "figures" / f"{case.path(cases_folder).stem}.json"
+    path = out / "figures" / f"{case.path(out).stem}.json"
     figures = json.loads(path.read_text()) if path.exists() else {}
-    missing = [name for name in METHODS if name not in figures]
-    if not missing:
+    draw = Draw(case.table, size, case.n_train, case.random_state)
+    rivals = {name: read_probabilities(name, draw, out) for name in RIVALS}
+    rivals = {name: value for name, value in rivals.items() if value is not None}
+    possible = [name for name in METHODS if OF_RIVAL.get(name) in {None, *rivals}]
+    missing = [name for name in possible if name not in figures]
+    stored = collected(case, out) if missing else None
+    if stored is None:
         return figures
-    collect(case, cases_folder)
-    stored = read_case(case.path(cases_folder))
-    contest, model, rows = contest_of(stored, priors)
-    fit_seconds = seconds_to_fit(model, rows) if case.random_state == 0 else None
+    contest = contest_of(stored, priors, rivals)
     for name in missing:
-        figures[name] = figures_of(name, contest, stored, fit_seconds)
+        figures[name] = figures_of(name, contest, stored) | {"size": size}
     write_whole(path, json.dumps(figures, indent=1).encode())
     return figures
 
 
-def seconds_to_fit(model, rows):
-    """Processor seconds of one fit of the model."""
-    start = time.process_time()
-    clone(model).fit(rows.X, rows.y)
-    return time.process_time() - start
-
-
-def figures_of(name, contest, stored, fit_seconds):
+def figures_of(name, contest, stored):
     """Figures of one method on one case."""
     start = time.process_time()
     error, is_probability = METHODS[name](contest)
@@ -152,23 +228,39 @@ def figures_of(name, contest, stored, fit_seconds):
     differ = 0 < wrong.sum() < len(wrong)
     line = {name: stored[name] for name in ("table", "family", "model", "random_state", "n_train")}
     line |= {
+        "half": half_of_table(stored["table"]),
+        "n_rows": int(TABLES.at[stored["table"], "n_rows"]),
         "method": name,
         "n_test": len(wrong),
         "training_errors": int(stored["wrong"].sum()),
         "test_errors": int(wrong.sum()),
         "augrc": augrc_loss(wrong, error),
         "auroc": error_auroc_score(wrong, error) if differ else None,
-        "seconds": fit_seconds and seconds + shared_seconds(name, stored, fit_seconds),
+        "left_wrong": left_wrong(wrong, error),
+        "model_seconds": stored["model_seconds"],
+        "seconds": seconds + shared_seconds(name, contest, stored),
     }
     return line | (probability_figures(wrong, error, stored["wrong"]) if is_probability else {})
 
 
-def shared_seconds(name, stored, fit_seconds):
+def left_wrong(wrong, error, checked=CHECKED):
+    """Share of the rows that are still wrong after the most doubtful of them were checked; ties are shared out."""
+    n_checked = round(checked * len(wrong))
+    last = np.sort(error)[::-1][n_checked - 1]
+    above, tied = error > last, error == last
+    found = wrong[above].sum() + wrong[tied].mean() * (n_checked - above.sum())
+    return float((wrong.sum() - found) / len(wrong))
+
+
+def shared_seconds(name, contest, stored):
     """Processor seconds that a method needs besides its own, beyond one fit of the model and its predictions."""
+    if name in OF_RIVAL:
+        return contest.rivals[OF_RIVAL[name]][1]
     if name in CROSS_FITTED:
-        return 5 * fit_seconds
+        return 5 * stored["model_seconds"]
     if name in WITH_COLUMNS:
-        return max(0.0, stored["fit_seconds"] + stored["judge_seconds"] - fit_seconds)
+        seconds = stored["fit_seconds"] + stored["saved_seconds"] + stored["judge_seconds"]
+        return max(0.0, seconds - stored["model_seconds"])
     return 0.0
 
 
@@ -189,36 +281,56 @@ def main():
     parser.add_argument("--cases", type=Path, required=True, help="folder of `prior-cases`")
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--tables", nargs="*")
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--models", nargs="*", default=[*FIVE, *STRONG])
+    parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", nargs="*", default=[], help="methods to compute once more")
-    parser.add_argument("--quick", action="store_true", help="three tables, two models, one seed")
+    parser.add_argument("--columns-again", action="store_true", help="surefoot's columns anew")
+    parser.add_argument("--collect", action="store_true", help="surefoot's columns only")
+    parser.add_argument("--half", choices=HALVES, help="default: compute both, print the first")
+    parser.add_argument("--report", action="store_true", help="print the reported half")
+    parser.add_argument("--quick", action="store_true", help="three tables, two models")
     options = parser.parse_args()
-    tables = options.tables or [
-        *list_tables("classification", "pmlb"),
-        *list_tables("classification", "tabular"),
-    ]
-    kinds, seeds = MODELS, range(options.seeds)
+    tables, kinds = options.tables or arena_tables(options.half), options.models
     if options.quick:
-        tables, kinds, seeds = QUICK_TABLES, ("logistic", "forest"), [0]
-    forget(options.again, options.out)
-    cases = arena_cases(tables, kinds, seeds)
-    learned = dict.fromkeys([*planned("classification", quick=options.quick), *cases])
-    priors = Priors(list(learned), options.cases, options.out / "priors")
-    print(f"Priors for {len(priors.by_family)} families", flush=True)  # before the cases are spread
-    jobs = [(case, options.cases, options.out, priors) for case in cases]
+        tables, kinds = QUICK_TABLES, ("logistic", "forest")
+    forget(options.again, options.out, columns=options.columns_again)
+    draws = [draw for draw in draws_of(tables) if draw.size in options.sizes]
+    cases = arena_cases(draws, kinds)
+    if options.collect:
+        list(in_parallel(collected, [(case, options.out) for case, _ in cases], "cases"))
+        return
+    learned = planned("classification", quick=options.quick)
+    priors = Priors(learned, options.cases, options.out / "priors")
+    print(f"Priors for {len(priors.by_family) - 1} families", flush=True)  # before cases are spread
+    jobs = [(case, size, options.out, priors) for case, size in cases]
     with parallel_config(n_jobs=options.jobs):
         lines = [
             line for figures in in_parallel(judged, jobs, "cases") for line in figures.values()
         ]
-    table = pd.DataFrame(lines)
-    table.to_csv(options.out / "arena.csv", index=False, float_format="%.5g")
-    print(summarize(table))
-    draw(table, options.out / "arena.png")
+    show(pd.DataFrame(lines), options)
 
 
-def forget(methods, out):
-    """Remove the figures of methods from disk, and the priors if surefoot is one of them."""
+def show(table, options):
+    """Print the summary of the chosen-on half, or of the other one if asked, and write its figures."""
+    looks = options.out / "looks.txt"
+    if options.report:
+        earlier = looks.read_text() if looks.exists() else ""
+        write_whole(looks, f"{earlier}{datetime.now(UTC):%Y-%m-%d %H:%M}\n".encode())
+    half = HALVES[options.report]
+    own = table[table.half == half] if not options.quick else table
+    own.to_csv(options.out / f"arena_{half}.csv", index=False, float_format="%.5g")
+    print(summarize(table, half=None if options.quick else half))
+    n_looks = len(looks.read_text().splitlines()) if looks.exists() else 0
+    print(f"\nThe reported half was printed {n_looks} times.")
+    draw_standings(own, options.out / "arena.png")
+
+
+def forget(methods, out, *, columns):
+    """Remove figures of methods from disk, the priors if surefoot is one of them, and surefoot's columns if asked."""
+    if columns:
+        shutil.rmtree(out / "cases", ignore_errors=True)
+        methods = {*methods, *WITH_COLUMNS}
     if "surefoot" in methods:
         (out / "priors" / "families.json").unlink(missing_ok=True)
     for path in (out / "figures").glob("*.json") if methods else []:

@@ -5,16 +5,19 @@ write the function, give it a name in `METHODS`, and run `arena.py` again: only 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from arena_rivals import RIVALS
 from surefoot.error_estimation._error_probability import ShrunkLogisticRegression
 
 LEAST_PROBABILITY = 1e-4
@@ -40,6 +43,8 @@ class Contest:
         `n_own` are the model's own confidence; and whether a column rises (1) or falls (-1) with doubt, or either (0).
     prior
         Returns surefoot's prior, learned on tables of other families only.
+    rivals
+        Class probabilities of the test rows by strong models, and their processor seconds, by name.
     random_state
         Seed of all random draws.
     """
@@ -57,6 +62,11 @@ class Contest:
     directions: Any
     prior: Callable[[], Any]
     random_state: int
+    rivals: dict[str, tuple[Any, float]] = field(default_factory=dict)
+
+    def of_answer(self, probabilities):
+        """Probability of the model's answer for each test row."""
+        return probabilities[np.arange(len(probabilities)), self.test_prediction]
 
 
 class Estimate(NamedTuple):
@@ -80,7 +90,14 @@ def recalibrated_confidence(contest):
     calibrator = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     calibrator.fit(known, contest.labels)
     recalibrated = calibrator.predict_proba(new)
-    return Estimate(1 - recalibrated[np.arange(len(new)), contest.test_prediction], True)
+    return Estimate(1 - contest.of_answer(recalibrated), True)
+
+
+def isotonic_confidence(contest):
+    """Isotonic regression of the errors out of fold on the model's own confidence."""
+    calibrator = IsotonicRegression(out_of_bounds="clip")
+    calibrator.fit(1 - contest.probabilities.max(axis=1), contest.wrong)
+    return Estimate(calibrator.predict(1 - contest.test_probabilities.max(axis=1)), True)
 
 
 def trust_score(contest):
@@ -109,7 +126,7 @@ def forest_disagreement(contest):
     """One minus the probability that a random forest gives to the predicted class."""
     forest = RandomForestClassifier(random_state=contest.random_state + 1)
     votes = forest.fit(contest.rows, contest.labels).predict_proba(contest.test_rows)
-    return Estimate(1 - votes[np.arange(len(votes)), contest.test_prediction], True)
+    return Estimate(1 - contest.of_answer(votes), True)
 
 
 def boosted_meta_model(contest):
@@ -150,8 +167,32 @@ def surefoot(contest):
     return Estimate(error, True)
 
 
+def second_model(rival):
+    """Method: one minus the probability that a strong model gives to the predicted class."""
+
+    def method(contest):
+        return Estimate(1 - contest.of_answer(contest.rivals[rival][0]), True)
+
+    return method
+
+
+def averaged(rival):
+    """Method: mean log-odds of the predicted class by a strong model and by the model itself."""
+
+    def method(contest):
+        pair = (contest.rivals[rival][0], contest.test_probabilities)
+        log_odds = [
+            logit(np.clip(contest.of_answer(part), LEAST_PROBABILITY, 1 - LEAST_PROBABILITY))
+            for part in pair
+        ]
+        return Estimate(expit(-np.mean(log_odds, axis=0)), True)
+
+    return method
+
+
 METHODS = {
     "own confidence": own_confidence,
+    "isotonic confidence": isotonic_confidence,
     "recalibrated confidence": recalibrated_confidence,
     "Trust Score": trust_score,
     "label disagreement": label_disagreement,
@@ -162,7 +203,17 @@ METHODS = {
     "surefoot": surefoot,
 }
 
+# Methods that need the probabilities of a rival, by the rival.
+OF_RIVAL = {name: name for name in RIVALS} | {f"{name} and own": name for name in RIVALS}
+METHODS |= {name: second_model(name) for name in RIVALS}
+METHODS |= {f"{name} and own": averaged(name) for name in RIVALS}
+
 # Methods that need out-of-fold predictions of the model, so that five fits of it count to their cost.
-CROSS_FITTED = {"recalibrated confidence", "boosted meta-model", "conformal set size"}
+CROSS_FITTED = {
+    "boosted meta-model",
+    "conformal set size",
+    "isotonic confidence",
+    "recalibrated confidence",
+}
 # Methods whose cost is that of surefoot's columns.
 WITH_COLUMNS = {"surefoot, no prior", "surefoot"}

@@ -242,10 +242,14 @@ def read_case(path: Path) -> Arrays:
     return {name: array.item() if array.ndim == 0 else array for name, array in arrays.items()}
 
 
-def measure(case: Case) -> Arrays:
-    """Fit the model and its error estimator, judge the test rows, and return what both know of their rows."""
+def measure(case: Case, model: Any = None) -> Arrays:
+    """Fit the model and its error estimator, judge the test rows, and return what both know of their rows.
+
+    The model is that of the case's name, or the one that is given.
+    """
     rows = split(case)
-    model = encoded(models(case.task, case.random_state)[case.model], rows.X)
+    named = models(case.task, case.random_state).get(case.model)
+    model = encoded(named if model is None else model, rows.X)
     is_classification = case.task == "classification"
     # A prior has seen these tables: without one the estimates of a case are those of its own rows.
     error_estimator: Any = (
