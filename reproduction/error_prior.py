@@ -23,7 +23,7 @@ FOLDS = 5
 LEAST_TEST_ERRORS = 5
 FEW_ERRORS = (0, 20, 100, 10**9)
 
-VERSION = 2
+VERSION = 3
 ROUNDS = 8
 # Variance of the weights before anything is learned, and what is added to theirs so that no direction is certain.
 FIRST_VARIANCE = 0.3
@@ -67,7 +67,7 @@ def cross_fitted(
 def learn_prior(cases: Sequence[Stored]) -> ErrorPrior:
     """Prior from stored cases: mean and covariance of the weights of many logistic regressions.
 
-    Each case is a logistic regression of its errors on its columns, as normal scores among its held-out rows, with
+    Each case is a logistic regression of its errors on its columns, as scores among its held-out rows, with
     weights that are normal around a mean that all cases share. Mean and covariance are estimated in turns with the
     weights (expectation and maximisation, with the normal approximation of each case's posterior), so that a case
     counts as far as its errors determine its weights. Cases with fewer than three errors are left out.
@@ -78,7 +78,7 @@ def learn_prior(cases: Sequence[Stored]) -> ErrorPrior:
             f"A prior needs two cases with {LEAST_ERRORS} errors: there are {len(used)}."
         )
     columns = tuple(str(name) for name in used[0]["column_names"])
-    n_weights = len(columns) + 1
+    n_weights = len(columns)
     prior = ErrorPrior(
         version=VERSION,
         columns=columns,

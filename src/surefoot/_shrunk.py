@@ -1,11 +1,12 @@
-"""Logistic regressions that start from known weights, and depart from them as far as held-out rows support it."""
+"""Logistic regressions and pools of opinions that start from known weights, and depart as far as rows support it."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.optimize import minimize
+from scipy.special import expit, log_softmax
 from sklearn.base import BaseEstimator
 
 from surefoot._typing import Floats, Ints, Mask, Split
@@ -24,6 +25,48 @@ LIGHT = 1.0
 # Most rows of all topics together that weights are learned from; of more, easy negative rows are sampled.
 MOST_ROWS = 100_000
 LEAST_NEGATIVES = 200
+
+
+# Penalty of the weights of a pool, towards equal ones: about as strong as some rows.
+POOL_PENALTY = 3.0
+
+
+def pool_weights(
+    opinions: Floats, codes: Ints, weight: Floats | None = None, penalty: float = POOL_PENALTY
+) -> Floats:
+    """Weights, none below 0, with which a pool of opinions makes the labels most likely; shrunk towards equal ones.
+
+    Parameters
+    ----------
+    opinions : ndarray of shape (n_opinions, n_rows, n_classes)
+        Log-probabilities of the classes, up to a constant per row.
+    codes : ndarray of shape (n_rows,)
+        Number of each row's label.
+    weight : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
+    penalty : float, default=3.0
+        Penalty of the squared difference to equal weights.
+    """
+    rows, weight = np.arange(len(codes)), np.ones(len(codes)) if weight is None else weight
+    of_labels = opinions[:, rows, codes] @ weight
+    start = np.full(len(opinions), 1 / len(opinions))
+
+    def surprise(at: Floats) -> tuple[float, Floats]:
+        logs = pooled(opinions, at)
+        expected = np.einsum("rc,orc,r->o", np.exp(logs), opinions, weight)
+        slope = expected - of_labels + penalty * (at - start)
+        ridge = 0.5 * penalty * ((at - start) ** 2).sum()
+        return (ridge - weight @ logs[rows, codes]) / len(codes), slope / len(codes)
+
+    bounds = [(0.0, None)] * len(opinions)
+    found = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    # All zero where nothing is known of the labels: the opinions stand as they are.
+    return np.asarray(found) if found.any() else start
+
+
+def pooled(opinions: Floats, weights: Floats) -> Floats:
+    """Log-probabilities of the classes by a pool of opinions: their weighted mean, normalised (logarithmic pool)."""
+    return np.asarray(log_softmax(np.tensordot(weights, opinions, 1), axis=1))
 
 
 def with_ones(rows: Floats) -> Floats:

@@ -99,7 +99,13 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("ShrunkSize", "SizePrior", "VoteConfidence"),
         ),
         "surefoot.indicators": (
-            *("BoostedTrees", "BoostedTreesRegressor", "Confidence", "LocalSensitivity"),
+            *(
+                "BoostedTrees",
+                "BoostedTreesRegressor",
+                "Confidence",
+                "GaussianClasses",
+                "LocalSensitivity",
+            ),
             *(
                 "NeighborDisagreement",
                 "NeighborDistance",

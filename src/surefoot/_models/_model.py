@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import expit, logit, softmax
 from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import ColumnTransformer
@@ -338,6 +338,12 @@ class Outputs:
                 f"{method} of {type(self.model).__name__} returns NaN or infinite numbers."
             )
         return values
+
+    def probabilities_of_scores(self, scores: Floats) -> Floats:
+        """Class probabilities of a model without any: its decision values taken as log-odds."""
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
 
     def log_odds(self, probabilities: Floats) -> Floats:
         """Clipped log-odds of the positive class for two classes, else of every class."""

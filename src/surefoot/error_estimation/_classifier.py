@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, PanelOutput
-from surefoot._models import series_model
+from surefoot._models import series_model, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
@@ -297,6 +297,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth, weight = cross.held_out, cross.truth, cross.weight
+        self._learn_pools(cross)
         prediction = held_out.answers["predict"]
         wrong = (prediction != truth).astype(np.int64)
         self._learner = self._new_learner(cross.seed)
@@ -322,6 +323,27 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             wrong=self._learner.held_out_probability_,
             costs=self._costs,
         )
+
+    def _learn_pools(self, cross: CrossFit) -> None:
+        """Learn what the second opinions are worth, and write what they say together in place of their mean."""
+        held_out = cross.held_out
+        codes = np.searchsorted(self.classes_, cross.truth)
+        for name in self._learned:
+            opinion = self._panel.indicators[name]
+            if isinstance(opinion, SecondOpinion):
+                model = opinion.index_.outputs
+                own = held_out.answers.get("predict_proba")
+                if own is None:
+                    own = model.probabilities_of_scores(held_out.scores)
+                others = [held_out.opinions[other] for other, _ in opinion.opinions_]
+                held_out.columns[name][:] = opinion.learn_pool(
+                    [own, *others],
+                    top_class(held_out.scores),
+                    codes,
+                    cross.weight,
+                    cross.units,
+                    cross.seed,
+                )
 
     def _new_learner(self, seed: int) -> Any:
         """Unfitted learner of errors: the one given, or a logistic regression from the prior or from own confidence."""

@@ -59,7 +59,7 @@ class ErrorPrior:
     columns : tuple of str
         Names of the columns, as `get_column_names` returns them.
     mean : ndarray of shape (n_weights,)
-        Mean weights of the columns, as normal scores of their ranks, and of one that is computed from them.
+        Mean weights of the columns: of log-odds as they are, of others as normal scores of their ranks.
     covariance : ndarray of shape (n_weights, n_weights)
         Their covariance over tables and models.
     tables : tuple of str
@@ -106,7 +106,7 @@ class ErrorPrior:
         write_whole(Path(path), (json.dumps(plain, indent=1) + "\n").encode())
 
     def normal_scores(self, held_out: Any, rows: Any) -> Floats:
-        """Inputs of the regression: normal scores of the rows' columns, by their ranks among the held-out rows.
+        """Inputs of the regression: log-odds as they are, and normal scores of other columns among the held-out rows.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class ErrorPrior:
         Returns
         -------
         scores : ndarray of shape (n_rows, n_weights)
-            Scores of the columns, and of one that is computed from them.
+            Scores of the columns.
         """
         scores = NormalScores(np.asarray(held_out, dtype=np.float64), self.columns)
         return scores(np.asarray(rows, dtype=np.float64))
@@ -151,11 +151,11 @@ def prior_for(columns: Iterable[str], setting: Any) -> ErrorPrior | None:
 
 
 class NormalScores:
-    """Columns, and one that is computed from them, as normal scores of their ranks among held-out rows.
+    """Columns as normal scores of their ranks among held-out rows, and log-odds of predicted classes as they are.
 
     A score is the value that a standard normal variable has at the same rank. So columns of any unit and any shape, and
-    with any outliers, can be compared from table to table. The added column is the mean probability of another class
-    than the predicted one, over the model itself and its second opinions, whose log-odds are among the columns.
+    with any outliers, can be compared from table to table. Log-odds mean the same everywhere: columns whose names end
+    with `log_odds` keep their values.
 
     Parameters
     ----------
@@ -168,29 +168,32 @@ class NormalScores:
     """
 
     def __init__(self, table: Floats, columns: Sequence[str], weight: Floats | None = None) -> None:
-        self.log_odds = [place for place, name in enumerate(columns) if name.endswith("log_odds")]
         weight = np.ones(len(table)) if weight is None else weight
         counts = weight > 0
-        described = self._described(table[counts])
-        self.scales = [_scale(column, weight[counts]) for column in described.T]
+        self.scales = [
+            None if name.endswith("log_odds") else _scale(column, weight[counts])
+            for name, column in zip(columns, _rounded(table[counts]).T, strict=True)
+        ]
 
     def __call__(self, table: Floats) -> Floats:
         """Scores of rows; beyond the held-out rows they are those of the first or the last of them.
 
         The score of a value between two known ones, however near, is the middle of theirs.
         """
-        scores = []
-        for column, (values, known) in zip(self._described(table).T, self.scales, strict=True):
-            below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
-            above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)
-            scores.append((known[below] + known[above]) / 2)
-        return np.column_stack(scores)
+        scores = np.array(table, dtype=np.float64)
+        for place, (column, scale) in enumerate(zip(_rounded(table).T, self.scales, strict=True)):
+            if scale is not None:
+                values, known = scale
+                below = np.maximum(np.searchsorted(values, column, side="right") - 1, 0)
+                above = np.minimum(np.searchsorted(values, column, side="left"), len(values) - 1)
+                scores[:, place] = (known[below] + known[above]) / 2
+        return scores
 
-    def _described(self, table: Floats) -> NDArray[np.float32]:
-        """All columns in single precision, so that values which differ by rounding alone have the same rank."""
-        mean_doubt = expit(-table[:, self.log_odds]).mean(axis=1)
-        with np.errstate(over="ignore"):
-            return np.column_stack([table, mean_doubt]).astype(np.float32)
+
+def _rounded(table: Floats) -> NDArray[np.float32]:
+    """Columns in single precision, so that values which differ by rounding alone have the same rank."""
+    with np.errstate(over="ignore"):
+        return table.astype(np.float32)
 
 
 def _scale(column: NDArray[np.float32], weight: Floats) -> tuple[NDArray[np.float32], Floats]:
@@ -253,9 +256,9 @@ class ErrorLogisticRegression(ClassifierMixin, BaseEstimator):
 class PretrainedLogisticRegression(ErrorLogisticRegression):
     """Logistic regression of errors that starts from a prior: its weights stay there until the rows differ.
 
-    Columns are taken as normal scores of their ranks. Before the rows are seen, their weights are normal, with the
-    prior's mean and covariance; fitted, they are the most probable ones given the rows too. Few errors hardly move
-    them, many move them freely.
+    Columns are taken as normal scores of their ranks, log-odds as they are. Before the rows are seen, their weights are
+    normal, with the prior's mean and covariance; fitted, they are the most probable ones given the rows too. Few errors
+    hardly move them, many move them freely.
 
     Parameters
     ----------
@@ -266,8 +269,8 @@ class PretrainedLogisticRegression(ErrorLogisticRegression):
 
     Attributes
     ----------
-    intercept_, coef_ : float, ndarray of shape (n_columns + 1,)
-        Weights of the normal scores in the log-odds of being wrong.
+    intercept_, coef_ : float, ndarray of shape (n_columns,)
+        Weights of the scores in the log-odds of being wrong.
     """
 
     def __init__(self, prior: ErrorPrior, *, random_state: Any = None) -> None:

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax, logit, logsumexp
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin
+from surefoot._shrunk import pool_weights, pooled
 from surefoot._typing import Floats, Ints
 from surefoot.error_estimation._judgement import HeldOut
 
@@ -172,20 +173,8 @@ def pool(opinions: list[Floats], codes: Ints) -> Floats:
     codes : ndarray of shape (n_rows,)
         Number of each row's label.
     """
-    stacked, rows = np.stack(opinions), np.arange(len(codes))
-    of_labels = stacked[:, rows, codes]
-
-    def surprise(weights: Floats) -> tuple[float, Floats]:
-        logs = log_softmax(np.tensordot(weights, stacked, 1), axis=1)
-        expected = np.einsum("rc,orc->or", np.exp(logs), stacked)
-        return -float(logs[rows, codes].mean()), (expected - of_labels).mean(axis=1)
-
-    start = np.full(len(opinions), 1 / len(opinions))
-    bounds = [(0.0, None)] * len(opinions)
-    weights = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    # All zero where nothing is known of the labels: the opinions stand as they are.
-    weights = weights if weights.any() else start
-    return np.asarray(log_softmax(np.tensordot(weights, stacked, 1), axis=1))
+    stacked = np.stack(opinions)
+    return pooled(stacked, pool_weights(stacked, codes, penalty=0.0))
 
 
 def contradiction_p_value(scores: Floats, wrong: Floats, predicted: Ints, codes: Ints) -> float:

@@ -4,12 +4,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr, expit, logit, softmax
+from scipy.special import entr, logit
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin, top_class
 from surefoot._typing import Floats
-from surefoot.indicators._indicator import Indicator
+from surefoot.indicators._indicator import Indicator, own_probabilities
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 
@@ -75,7 +75,7 @@ class Confidence(Indicator):
         scores = neighborhood.scores
         if self.per_class:
             return scores
-        probabilities = _class_probabilities(neighborhood)
+        probabilities = own_probabilities(neighborhood)
         entropy = entr(probabilities).sum(axis=1)
         predicted = top_class(scores)
         own = probabilities[np.arange(len(predicted)), predicted]
@@ -102,13 +102,3 @@ def class_column_names(names: list[str], classes: Any) -> NDArray[np.object_]:
     """Column names: each of `names` with each class; of two classes only the positive one."""
     labels = classes[1:] if len(classes) == 2 else classes
     return np.array([f"{name}_{label}" for name in names for label in labels], dtype=object)
-
-
-def _class_probabilities(neighborhood: Neighborhood) -> Floats:
-    """Class probabilities of the model, or its decision values turned into probabilities."""
-    if neighborhood.index.outputs.has_probabilities:
-        return neighborhood.probabilities
-    scores = neighborhood.scores
-    if scores.shape[1] > 1:
-        return softmax(scores, axis=1)
-    return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])

@@ -1,4 +1,4 @@
-"""Agreement of other, quickly fitted models with a prediction: randomised trees, boosted trees and a linear model."""
+"""Agreement of other, quickly fitted models with a prediction: trees, boosted trees, lines, a Gaussian and a kernel."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.covariance import ledoit_wolf
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,26 +23,38 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import boost_symmetric_trees
-from surefoot._models import SharedTrees, VotingTrees, share_of_columns
+from surefoot._models import Outputs, SharedTrees, VotingTrees, share_of_columns, top_class
 from surefoot._parallel import counted
+from surefoot._shrunk import pool_weights, pooled
 from surefoot._sklearn_private import check_sample_weight
+from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.indicators._indicator import Indicator, Part
+from surefoot.indicators._indicator import Indicator, Part, own_probabilities
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
 
-# Boosted symmetric trees: bins of a column, and levels of a tree.
+# What stands in `opinions` for the default ones.
+DEFAULT = "default"
+
+# Name of the default trees, which folds share.
+TREES = "trees"
+
+# Most columns of dense rows for the Gaussian, whose covariance grows with their square.
+MOST_GAUSSIAN_COLUMNS = 300
+
+# Rows that the kernel compares a row with, and the inverse penalty of their weights.
+N_LANDMARKS = 300
+KERNEL_C = 3.0
+
+# Boosted symmetric trees: bins of a column.
 N_BINS = 32
-DEPTH = 5
-# Step of each round, and curvature added to each leaf, about that of four rows that are even odds.
-RATE = 0.15
+# Curvature added to each leaf, about that of four rows that are even odds.
 PENALTY = 1.0
 # The same with the squared loss, where the curvature of a row is 1.
 PENALTY_OF_NUMBERS = 4.0
-# Most columns that a level of a tree chooses from, and most rows times outputs that a tree learns from: of more, some
-# are drawn for each (stochastic gradient boosting, Friedman 2002), so that the cost hardly grows with the table.
-MOST_COLUMNS = 16
+# Most rows times outputs that a tree learns from: of more, some are drawn for each (stochastic gradient boosting,
+# Friedman 2002), so that the cost hardly grows with the table.
 MOST_VALUES = 8_000
 LEAST_ROWS = 1_000
 # Most rows that the bins of the columns are taken from.
@@ -51,21 +65,25 @@ class SecondOpinion(Indicator):
     """Agreement of other models with each prediction; a higher score is more agreement.
 
     Quick models are fitted on the training rows, without weights, in the coordinates of the neighbour space. For a
-    classifier there is one column per model: `<name>_log_odds`, its log-odds of the *predicted* class. For a
-    regressor `<name>_gap` is its prediction minus the model's, and, for an ensemble with members of
+    classifier there is one column, `log_odds`: the log-odds of the *predicted* class by a pool of these models, the
+    mean of the logarithms of their probabilities. An error estimator learns on held-out rows what each of them is
+    worth, the model itself among them, so that a further opinion needs no prior of its own. For a regressor
+    `<name>_gap` is the prediction of another model minus the model's, and, for an ensemble with members of
     its own, `<name>_spread` is the standard deviation of the members' predictions.
 
-    `score_samples` is the mean of the log-odds, or minus the mean absolute gap.
+    `score_samples` is the log-odds, or minus the mean absolute gap.
 
     Parameters
     ----------
     estimator : classifier or regressor, default=None
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
-    opinions : sequence of (str, estimator), default=None
-        The other models, with their names. The default is `n_trees` extremely randomised trees, which learn
+    opinions : sequence of (str, estimator) or "default", default=None
+        The other models, with their names; "default" stands for the default ones, as in
+        ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
-        which learn both where there is enough to learn from.
+        which learn both where there is enough to learn from; for dense rows of a classifier also Gaussian classes
+        with a common covariance, and a kernel machine, which learns smooth borders.
     n_trees : int, default=50
         Number of the default trees. The folds of an error estimator share twice as many, each fitted on some of the
         folds, where the labels cannot have shaped the space.
@@ -84,6 +102,8 @@ class SecondOpinion(Indicator):
         The fitted model and its training rows.
     opinions_ : list of (str, estimator)
         The other models, fitted.
+    weights_ : ndarray of shape (n_opinions + 1,)
+        Weights of the model's own probabilities and of the others' in the pool of a classifier.
 
     Examples
     --------
@@ -92,8 +112,9 @@ class SecondOpinion(Indicator):
     >>> X, y = load_iris(return_X_y=True)
     >>> opinion = SecondOpinion(GaussianNB(), random_state=0).fit(X, y)
     >>> opinion.get_feature_names_out()
-    array(['trees_log_odds', 'boosting_log_odds', 'linear_log_odds'],
-          dtype=object)
+    array(['log_odds'], dtype=object)
+    >>> [name for name, _ in opinion.opinions_]
+    ['trees', 'boosting', 'linear', 'gaussian', 'kernel']
     """
 
     doubt = "other models disagree"
@@ -105,6 +126,7 @@ class SecondOpinion(Indicator):
     learns = True
 
     opinions_: list[tuple[str, Any]]
+    weights_: Floats
 
     # Index in whose space shared trees were fitted: that of the deployed model. The pipeline of a fold's model may
     # scale rows otherwise, where the thresholds of these trees would mean something else.
@@ -132,30 +154,38 @@ class SecondOpinion(Indicator):
     def check_parameters(self) -> None:
         """Raise an error for a wrong parameter, before a model is fitted."""
         check_scalar(self.n_trees, "n_trees", Integral, min_val=1)
-        if self.opinions is None:
-            return
-        is_pair = [
-            isinstance(pair, tuple)
-            and len(pair) == 2
-            and isinstance(pair[0], str)
-            and hasattr(pair[1], "fit")
-            for pair in self.opinions
-        ]
-        if not is_pair or not all(is_pair):
-            raise ValueError(
-                f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator)."
+        are_models = [
+            (isinstance(each, str) and each == DEFAULT)
+            or (
+                isinstance(each, tuple)
+                and len(each) == 2
+                and isinstance(each[0], str)
+                and hasattr(each[1], "fit")
             )
+            for each in self._chosen
+        ]
+        if not are_models or not all(are_models):
+            raise ValueError(
+                f"opinions={self.opinions!r} are no models: they may be several pairs (name, estimator), or 'default'."
+            )
+
+    @property
+    def _chosen(self) -> Sequence[Any]:
+        return [DEFAULT] if self.opinions is None else self.opinions
 
     def learn(self, rows: Any, labels: NDArray[Any] | None, trees: Any = None) -> Self:
         """Fit the other models on rows in the neighbour space and their targets; `trees` are fitted already."""
         if labels is None:
             raise ValueError("SecondOpinion needs labels: fit was called without y.")
         is_regression = self.index_.outputs.is_regression
-        opinions = self.opinions
-        if opinions is None:
-            opinions = default_opinions(
-                rows, labels, is_regression, self.n_trees, self.random_state, trees
-            )
+        opinions: list[tuple[str, Any]] = []
+        for each in self._chosen:
+            if isinstance(each, str):
+                opinions += default_opinions(
+                    rows, labels, is_regression, self.n_trees, self.random_state, trees
+                )
+            else:
+                opinions.append(each)
         for name, model in opinions:
             if not is_regression and not hasattr(model, "predict_proba"):
                 raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
@@ -163,14 +193,15 @@ class SecondOpinion(Indicator):
             (name, model if model is trees else clone(model).fit(rows, labels))
             for name, model in opinions
         ]
-        if self.opinions is None:  # trees as arrays take a tenth of the room, and answer at once
+        if DEFAULT in self._chosen:  # trees as arrays take a tenth of the room, and answer at once
             fitted = [
                 (name, VotingTrees(members, getattr(model, "classes_", None)))
-                if (members := _members(model))
+                if (members := _members(model)) and name == TREES
                 else (name, model)
                 for name, model in fitted
             ]
         self.opinions_ = fitted
+        self.weights_ = np.array([0.0, *[1 / len(fitted)] * len(fitted)])
         return self
 
     def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
@@ -180,7 +211,7 @@ class SecondOpinion(Indicator):
         shaped its rows: the trees are fitted in its space, each on some of the folds.
         """
         first, *rest = parts
-        shares = self.opinions is None and first.folds is not None and first.fold < 0
+        shares = DEFAULT in self._chosen and first.folds is not None and first.fold < 0
         is_folds = all(part.fold >= 0 for part in rest)
         if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
             return super().fit_parts(parts, n_jobs)
@@ -202,7 +233,7 @@ class SecondOpinion(Indicator):
         return fitted.learn(part.rows, part.labels, trees)
 
     def columns(self, neighborhood: Neighborhood) -> Floats:
-        """Log-odds of the predicted class by each model, or gap and spread of each regressor."""
+        """Pooled log-odds of the predicted class, or gap and spread of each regressor."""
         return self.columns_and_opinions(neighborhood)[0]
 
     def columns_and_opinions(
@@ -211,35 +242,60 @@ class SecondOpinion(Indicator):
         """Columns, and the output of each other model by name: of a classifier its probability of each class."""
         columns: list[Floats] = []
         outputs: dict[str, NDArray[Any]] = {}
+        model = neighborhood.index.outputs
         for name, opinion in self.opinions_:
             rows = neighborhood.rows
-            if name == "trees" and self._index_of_trees is not None:
+            if name == TREES and self._index_of_trees is not None:
                 rows = self._index_of_trees.coordinates(neighborhood.table)
-            if neighborhood.index.outputs.is_regression:
+            if model.is_regression:
                 outputs[name], spread = _prediction_and_spread(opinion, rows)
                 columns.append(outputs[name] - neighborhood.scores[:, 0])
                 columns += [] if spread is None else [spread]
             else:
-                probabilities = opinion.predict_proba(rows)
-                if n_members := _count_members(opinion):
-                    # Half a vote more for either side: of few members all may agree by chance, and their log-odds
-                    # stay comparable with those of many.
-                    probabilities = (probabilities * n_members + 0.5) / (n_members + 1)
-                classes = neighborhood.index.outputs.classes
-                outputs[name] = np.zeros((len(probabilities), len(classes)))
-                outputs[name][:, np.searchsorted(classes, opinion.classes_)] = (
-                    probabilities / probabilities.sum(axis=1, keepdims=True)
-                )
-                columns.append(
-                    _log_odds_of_prediction(probabilities, opinion.classes_, neighborhood)
-                )
+                outputs[name] = _probabilities(opinion, rows, model.classes)
+        if not model.is_regression:
+            opinions = log_opinions(model, [own_probabilities(neighborhood), *outputs.values()])
+            predicted = top_class(neighborhood.scores)
+            columns = [pooled_log_odds(model, opinions, self.weights_, predicted)]
         return np.column_stack(columns), outputs
 
+    def learn_pool(
+        self,
+        probabilities: Sequence[Floats],
+        predicted: Ints,
+        codes: Ints,
+        weight: Floats | None = None,
+        groups: Any = None,
+        random_state: Any = None,
+    ) -> Floats:
+        """Learn the weights of the pool on held-out rows, and return their column `log_odds`, out of fold.
+
+        Parameters
+        ----------
+        probabilities : sequence of ndarrays of shape (n_rows, n_classes)
+            Held-out probabilities of the model itself and of each other model.
+        predicted, codes : ndarray of shape (n_rows,)
+            Numbers of the predicted and of the true classes.
+        weight, groups : array-like of shape (n_rows,), default=None
+            Weights of the rows, and groups that stay together in a fold.
+        random_state : int, default=None
+            Seed of the folds.
+        """
+        model = self.index_.outputs
+        opinions = log_opinions(model, probabilities)
+        column = np.empty((len(codes), 1))
+        for train, test in learner_folds(len(codes), groups, random_state):
+            of_train = None if weight is None else weight[train]
+            weights = pool_weights(opinions[:, train], codes[train], of_train)
+            column[test, 0] = pooled_log_odds(model, opinions[:, test], weights, predicted[test])
+        self.weights_ = pool_weights(opinions, codes, weight)
+        return column
+
     def trust(self, neighborhood: Neighborhood) -> Floats:
-        """Mean log-odds of the predicted class, or minus the mean absolute gap."""
+        """Pooled log-odds of the predicted class, or minus the mean absolute gap."""
         columns = self.columns(neighborhood)
         if not neighborhood.index.outputs.is_regression:
-            return columns.mean(axis=1)
+            return columns[:, 0]
         gaps = [name.endswith("_gap") for name in self.get_feature_names_out()]
         return -np.abs(columns[:, gaps]).mean(axis=1)
 
@@ -247,11 +303,38 @@ class SecondOpinion(Indicator):
         """Names of the columns."""
         check_is_fitted(self)
         if not self.index_.outputs.is_regression:
-            return np.array([f"{name}_log_odds" for name, _ in self.opinions_], dtype=object)
+            return np.array(["log_odds"], dtype=object)
         kinds = [
             (n, ["gap", "spread"] if _count_members(m) else ["gap"]) for n, m in self.opinions_
         ]
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
+
+
+def log_opinions(model: Outputs, probabilities: Sequence[Floats]) -> Floats:
+    """Logarithms of class probabilities by several models, (n_models, n_rows, n_classes), none below what rows show."""
+    least = model.least_probability
+    return np.log(np.clip(np.stack(probabilities), least, 1 - least))
+
+
+def pooled_log_odds(model: Outputs, opinions: Floats, weights: Floats, predicted: Ints) -> Floats:
+    """Clipped log-odds of the predicted classes by a pool of opinions."""
+    probabilities = np.exp(pooled(opinions, weights))[np.arange(len(predicted)), predicted]
+    least = model.least_probability**2  # several opinions together may be surer than each of them
+    return np.asarray(logit(np.clip(probabilities, least, 1 - least)))
+
+
+def _probabilities(opinion: Any, rows: Any, classes: NDArray[Any]) -> Floats:
+    """Probabilities of all classes by another model, 0 for those that it does not know."""
+    known = opinion.predict_proba(rows)
+    if n_members := _count_members(opinion):
+        # Half a vote more for either side: of few members all may agree by chance, and their log-odds
+        # stay comparable with those of many.
+        known = (known * n_members + 0.5) / (n_members + 1)
+    probabilities = np.zeros((len(known), len(classes)))
+    probabilities[:, np.searchsorted(classes, opinion.classes_)] = known / known.sum(
+        axis=1, keepdims=True
+    )
+    return probabilities
 
 
 def default_opinions(
@@ -262,26 +345,32 @@ def default_opinions(
     random_state: Any,
     trees: VotingTrees | None = None,
 ) -> Opinions:
-    """Randomised trees, boosted trees for dense rows, and a penalised linear model, of the model's kind.
+    """Trees, boosted trees for dense rows, and a penalised linear model; for classes also a Gaussian and a kernel.
 
     Folds may share `trees` that are fitted already.
     """
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    boosting: Any = BoostedTreesRegressor if is_regression else BoostedTrees
-    lines = RidgeCV(np.logspace(-2, 4, 7)), LogisticRegression(max_iter=1000, tol=1e-2)
     if trees is None:
         trees = randomised_trees(rows, is_regression, n_trees, random_state)
-    opinions = [
-        ("trees", trees),
-        ("boosting", boosting(random_state=seed)),
-        ("linear", _scaled(lines[0 if is_regression else 1], rows)),
-    ]
-    one_class = not is_regression and len(np.unique(labels)) < 2
-    return [
-        (name, DummyClassifier() if one_class and model is not trees else model)
-        for name, model in opinions
-        if name != "boosting" or not issparse(rows)
-    ]
+    if is_regression:
+        lines = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
+        boosting = (
+            [] if issparse(rows) else [("boosting", BoostedTreesRegressor(random_state=seed))]
+        )
+        return [(TREES, trees), *boosting, ("linear", lines)]
+    line = LogisticRegression(max_iter=1000, tol=1e-2)
+    opinions: list[tuple[str, Any]] = [("linear", _scaled(line, rows))]
+    if not issparse(rows):
+        landmarks = Nystroem(n_components=min(N_LANDMARKS, len(rows)), random_state=seed)
+        boosting = BoostedTrees(150, rate=0.06, depth=4, max_columns=6, random_state=seed)
+        opinions = [("boosting", boosting), *opinions]
+        if rows.shape[1] <= MOST_GAUSSIAN_COLUMNS:
+            opinions.append(("gaussian", GaussianClasses()))
+        kernel = make_pipeline(StandardScaler(), landmarks, clone(line).set_params(C=KERNEL_C))
+        opinions.append(("kernel", kernel))
+    if len(np.unique(labels)) < 2:
+        opinions = [(name, DummyClassifier()) for name, _ in opinions]
+    return [(TREES, trees), *opinions]
 
 
 def randomised_trees(rows: Any, is_regression: bool, n_trees: int, random_state: Any) -> Any:
@@ -317,16 +406,37 @@ def _prediction_and_spread(opinion: Any, rows: Any) -> tuple[Floats, Floats | No
     return opinion.predict(rows), np.std(members, axis=0) if members else None
 
 
-def _log_odds_of_prediction(
-    probabilities: Floats, known: NDArray[Any], neighborhood: Neighborhood
-) -> Floats:
-    """Clipped log-odds of the predicted class, from another model's probabilities of the classes that it knows."""
-    predicted = neighborhood.predicted_labels
-    place = np.minimum(np.searchsorted(known, predicted), len(known) - 1)
-    probability = probabilities[np.arange(len(predicted)), place]
-    probability = np.where(known[place] == predicted, probability, 0.0)
-    least = neighborhood.index.outputs.least_probability
-    return np.asarray(logit(np.clip(probability, least, 1 - least)))
+class GaussianClasses(ClassifierMixin, BaseEstimator):
+    """Classes with normal rows of a common covariance, shrunk (Ledoit and Wolf 2004): linear discriminant analysis.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    coef_, intercept_ : ndarray of shape (n_columns, n_classes), (n_classes,)
+        Log-probability of each class, up to a constant per row, is linear in the row.
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit means and covariance to complete rows of numbers."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        means = np.array([X[codes == code].mean(axis=0) for code in range(len(counts))])
+        covariance = ledoit_wolf(X - means[codes], assume_centered=True)[0]
+        # A direction without any variance, such as that of equal columns, tells nothing.
+        self.coef_ = np.linalg.lstsq(covariance, means.T)[0]
+        self.intercept_ = np.log(counts / len(y)) - 0.5 * (means.T * self.coef_).sum(axis=0)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(softmax(X @ self.coef_ + self.intercept_, axis=1))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 class SymmetricTrees(BaseEstimator):
@@ -336,6 +446,12 @@ class SymmetricTrees(BaseEstimator):
     ----------
     n_rounds : int
         Number of trees.
+    rate : float
+        Step of each round.
+    depth : int
+        Levels of a tree.
+    max_columns : int
+        Most columns that a level of a tree chooses from: of more, some are drawn.
     random_state : int, RandomState or None, default=None
         Seed of the rows and columns that each tree learns from, where there are many.
 
@@ -349,8 +465,19 @@ class SymmetricTrees(BaseEstimator):
         Outputs before the first tree.
     """
 
-    def __init__(self, n_rounds: int = 60, *, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        n_rounds: int = 60,
+        *,
+        rate: float = 0.15,
+        depth: int = 5,
+        max_columns: int = 16,
+        random_state: Any = None,
+    ) -> None:
         self.n_rounds = n_rounds
+        self.rate = rate
+        self.depth = depth
+        self.max_columns = max_columns
         self.random_state = random_state
 
     def _boost(self, X: Floats, targets: Floats, weight: Floats, *, squared: bool) -> Self:
@@ -364,10 +491,19 @@ class SymmetricTrees(BaseEstimator):
         )
         n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
         drawn = _draws(random, (self.n_rounds,), len(X), n_drawn)
-        considered = _draws(random, (self.n_rounds, DEPTH), X.shape[1], MOST_COLUMNS)
+        considered = _draws(random, (self.n_rounds, self.depth), X.shape[1], self.max_columns)
         penalty = PENALTY_OF_NUMBERS if squared else PENALTY
         self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
-            bins, targets, weight, self.start_, drawn, considered, N_BINS, RATE, penalty, squared
+            bins,
+            targets,
+            weight,
+            self.start_,
+            drawn,
+            considered,
+            N_BINS,
+            self.rate,
+            penalty,
+            squared,
         )
         # The upper edge of the bin that a split is at; the last bin has none.
         limits = [np.append(edge, np.inf) for edge in edges]

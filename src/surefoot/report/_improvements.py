@@ -52,6 +52,8 @@ OPINIONS = {
     "trees": ("a forest", "a forest"),
     "boosting": ("boosted trees", "boosted trees"),
     "linear": ("a logistic regression", "a linear regression"),
+    "gaussian": ("a linear discriminant", ""),
+    "kernel": ("a kernel machine", ""),
 }
 
 # Fewest rows on which two models differ, to learn which of them is better where.
