@@ -72,8 +72,10 @@ STRONG = {"catboost": catboost, "stack": stack, "lightgbm": lightgbm}
 SLOW = ("svm", "boosting")
 # LightGBM is judged for its calibration, on tables that have enough rows to measure that.
 LEAST_ROWS = {"lightgbm": 2000}
-# Encoded inputs times outputs of a table: with more, one fit of CatBoost takes minutes, and six are needed.
-LARGEST = {"catboost": 250}
+# With 8,000 rows one fit of the stack takes minutes, and six are needed.
+MOST_ROWS = {"stack": 1500}
+# Encoded inputs times outputs of a table: with more, one fit of these takes minutes, and six are needed.
+LARGEST = {"catboost": 250, "stack": 250}
 CHECKED = 0.1
 QUICK_TABLES = ["prnn_crabs", "glass", "pima"]
 
@@ -85,6 +87,7 @@ def arena_cases(draws, kinds):
         for draw in draws
         for kind in kinds
         if TABLES.at[draw.table, "n_rows"] >= LEAST_ROWS.get(kind, 0)
+        and draw.n_train <= MOST_ROWS.get(kind, np.inf)
     ]
 
 
