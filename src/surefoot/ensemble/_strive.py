@@ -239,8 +239,9 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     def _fit_metaclassifiers(self, chosen: Ints) -> Self:
         """Fit the metaclassifier of each topic on the chosen columns."""
         self._chosen, seed = chosen, self.random_state
-        is_fixed = isinstance(seed, Integral)
-        self._seed = int(seed) if is_fixed else check_random_state(seed).randint(2**31 - 1)
+        self._seed = int(
+            seed if isinstance(seed, Integral) else check_random_state(seed).randint(2**31 - 1)
+        )
         every = np.arange(self.held_out_.targets.shape[1])
         self._combinations = combinations = self._combine(chosen, every)
         self.final_estimators_ = [fitted.model for fitted in combinations]
@@ -294,8 +295,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
             The columns that `feature_names_out_` names; NaN for a topic without models.
         """
         X = check_rows(self, X)
-        columns = by_topic(self._panel(X), len(self._combinations))
-        return columns[:, :, self._chosen]
+        return by_topic(self._panel(X), len(self._combinations))[:, :, self._chosen]
 
     def decision_function(self, X: Any) -> Floats:
         """Score of the metaclassifier minus the threshold; a value above 0 assigns the topic or class.
