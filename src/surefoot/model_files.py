@@ -87,7 +87,9 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub._to_str": ("ToStr",),
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
-        "surefoot._models": ("MixedInput", "ModelInput", "NumericInput", "Outputs"),
+        "surefoot._models": (
+            *("MixedInput", "ModelInput", "NumericInput", "Outputs", "VotingTrees"),
+        ),
         "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("PlainColumn",),
         "surefoot.error_estimation": (
@@ -97,8 +99,14 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
             *("ShrunkSize", "SizePrior", "VoteConfidence"),
         ),
         "surefoot.indicators": (
-            *("BoostedTrees", "Confidence", "LocalSensitivity", "NeighborDisagreement"),
-            *("NeighborDistance", "NeighborError", "ResamplingSpread", "SecondOpinion"),
+            *("BoostedTrees", "BoostedTreesRegressor", "Confidence", "LocalSensitivity"),
+            *(
+                "NeighborDisagreement",
+                "NeighborDistance",
+                "NeighborError",
+                "ResamplingSpread",
+                "SecondOpinion",
+            ),
             *("TrustScore", "VoteDisagreement"),
         ),
         "surefoot.neighborhoods": (
@@ -110,7 +118,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
     "PartialNode": {"functools": ("partial",)},
     "TreeNode": {"sklearn.tree._tree": ("Tree",)},
     "TupleNode": {
-        "surefoot._kernels": ("Stored",),
+        "surefoot._kernels": ("Forest", "Stored"),
         "surefoot._models": ("FrameParts",),
         "surefoot.model_files": ("Stored",),
     },

@@ -229,7 +229,7 @@ def test_the_rows_of_a_fold_are_held_out_once_more_where_that_is_asked_for():
     splits = list(KFold(3).split(X))
     names = ["NeighborDistance"]
     cross = CrossFitter([NeighborDistance(), Confidence()], LogisticRegression(), cv=splits).fit(
-        X, y, inner=names
+        X, y, inner=names, twice=True
     )
     for (train, _), fold in zip(splits, cross.folds, strict=True):
         assert_array_equal(fold.inner.rows, train)

@@ -1,4 +1,4 @@
-"""Trees that the folds of a classifier share: none has seen the fold it describes, and no label shaped the rows."""
+"""Trees that the folds share: none has seen the fold it describes, and no label shaped the rows."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_columns_are_the_votes_of_the_trees_that_have_not_seen_the_fold():
     fitter = CrossFitter([opinion], GaussianNB(), cv=KFold(5))
     cross = fitter.fit(X, y)
     (_, deployed), *_ = cross.panel.indicators["SecondOpinion"].opinions_
-    assert len(deployed.estimators_) == 20
+    assert deployed.n_members == 20
     found = cross.held_out.columns["SecondOpinion"][:, 0]
     number = np.repeat(np.arange(5), 24)
     random = np.random.default_rng(0)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from surefoot._crossfit import CrossFitter, ModelRows, build_panels
-from surefoot.error_estimation import IndividualErrorClassifier
+from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import (
     Confidence,
     LocalSensitivity,
@@ -154,3 +154,26 @@ def test_the_estimate_that_starts_from_the_prior_is_worthless_too(model):
         return np.column_stack([columns, from_prior, held_out.wrong]), held_out.losses
 
     assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [DecisionTreeRegressor(random_state=0), KNeighborsRegressor(3), Ridge()],
+    ids=["tree", "neighbours", "line"],
+)
+def test_nothing_of_a_regressor_knows_random_targets(model):
+    # Every column, estimated residual and estimated error is uncorrelated with a target that is drawn at random. Means
+    # of folds are taken off: where that of a fold is high, those of the others are low.
+    found = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(1000, 3)), rng.normal(size=1000)
+        error_estimator = IndividualErrorRegressor(model, random_state=seed).fit(X, y)
+        held_out, names = error_estimator.held_out_, error_estimator.get_column_names()
+        table = np.hstack([*held_out.columns.values(), held_out.residual[:, None]])
+        within = y - np.array([y[held_out.splits == fold].mean() for fold in held_out.splits])
+        found.append([np.corrcoef(column, within)[0, 1] for column in table.T])
+    assert "SecondOpinion__boosting_gap" in names
+    assert "SecondOpinion__trees_spread" in names
+    # A thousand rows: 0.032 a seed, 0.014 for the mean of five.
+    assert_allclose(np.mean(found, axis=0), 0, atol=0.045)

@@ -33,10 +33,13 @@ def wavy(n_rows, seed=0):
 
 
 @cache
-def line(n_rows, corrected=False):
+def line(n_rows, corrected=False, intervals="narrow"):
     """Error estimator around a line through the wave."""
     X, y, _ = wavy(n_rows)
-    return IndividualErrorRegressor(Ridge(), corrected=corrected, cv=3, random_state=0).fit(X, y)
+    model = IndividualErrorRegressor(
+        Ridge(), corrected=corrected, intervals=intervals, cv=3, random_state=0
+    )
+    return model.fit(X, y)
 
 
 def quick(model=None, **settings):
@@ -127,14 +130,15 @@ def test_errors_and_widths_follow_the_noise(loss):
     assert np.median(width[loud]) > 2 * np.median(width[~loud])
 
 
-def test_no_model_judges_a_row_that_it_saw():
+@pytest.mark.parametrize(("intervals", "n_fits"), [("narrow", 4 + 1), ("proven", 4 + 6 + 1)])
+def test_no_model_judges_a_row_that_it_saw(intervals, n_fits):
     draw = np.random.default_rng(0)
     X = np.column_stack([draw.normal(size=60), np.arange(60)])
     y = draw.normal(size=60)
     Recorder.fits.clear()
-    found = quick(Recorder(), cv=KFold(4)).fit(X, y)
-    # Four folds, six pairs of folds, all rows: each once.
-    assert len(Recorder.fits) == len(set(Recorder.fits)) == 4 + 6 + 1
+    found = quick(Recorder(), cv=KFold(4), intervals=intervals).fit(X, y)
+    # Four folds, all rows, and for CV+ six pairs of folds: each once.
+    assert len(Recorder.fits) == len(set(Recorder.fits)) == n_fits
     for train, test in KFold(4).split(X):
         assert frozenset(train.tolist()) in Recorder.fits
         assert_allclose(found.held_out_.prediction[test], y[train].mean())
@@ -155,7 +159,7 @@ def test_split_conformal_keeps_its_promise(confidence):
             cv=HoldoutSplit(0.5, random_state=seed),
         ).fit(X, y)
         intervals = model.predict_interval(X_new, confidence)
-        assert_allclose(model.predict_interval(X_new, confidence, guaranteed=True), intervals)
+        assert_allclose(model.judge(X_new, confidence).interval, intervals)
         hits.append(coverage(intervals, y_new))
     # Draws share test rows, which widens the spread: allow for a tenth of them being independent.
     assert np.mean(hits) > binom.ppf(0.001, 100, confidence) / 100
@@ -164,11 +168,9 @@ def test_split_conformal_keeps_its_promise(confidence):
 @pytest.mark.parametrize("corrected", [False, True])
 def test_intervals_of_folds_cover_about_as_promised_and_far_above_their_worst_case(corrected):
     X_new, y_new, _ = wavy(2000, seed=1)
-    model = line(400, corrected)
-    for guaranteed in (False, True):
-        found = coverage(model.predict_interval(X_new, 0.9, guaranteed=guaranteed), y_new)
-        assert 0.86 < found < 0.97
-    judgement = model.judge(X_new)
+    for intervals in ("narrow", "proven"):
+        judgement = line(400, corrected, intervals).judge(X_new)
+        assert 0.86 < coverage(judgement.interval, y_new) < 0.97
     assert (judgement.interval[:, 0] <= judgement.prediction).all()
     assert (judgement.prediction <= judgement.interval[:, 1]).all()
 

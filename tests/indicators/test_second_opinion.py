@@ -60,7 +60,7 @@ def test_half_a_vote_more_on_either_side_of_an_ensemble():
 def test_the_number_of_trees():
     X, y = load_iris(return_X_y=True)
     few = SecondOpinion(GaussianNB(), n_trees=3, random_state=0).fit(X, y)
-    assert len(dict(few.opinions_)["trees"].estimators_) == 3
+    assert dict(few.opinions_)["trees"].n_members == 3
     # Votes of three trees, and half a vote on either side.
     assert_allclose(np.unique(np.abs(few.transform(X)[:, 0])).max(), np.log(3.5 / 0.5))
     with pytest.raises(ValueError, match="n_trees"):

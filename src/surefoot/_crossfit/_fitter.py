@@ -162,6 +162,7 @@ class CrossFitter:
         methods: Sequence[str] = (),
         opinions: bool = False,
         inner: Collection[str] | None = None,
+        twice: bool = False,
         deploy_all: bool = False,
     ) -> CrossFit:
         """Fit the models and the indicators, and describe the held-out rows.
@@ -177,18 +178,21 @@ class CrossFitter:
         opinions : bool, default=False
             Whether the outputs of the other models in `SecondOpinion` are returned too.
         inner : collection of str, default=None
-            Indicators whose columns are also computed for the rows of each fold's model, held out once more.
+            Indicators whose columns are also computed for the rows of a single split's model, held out once more.
+        twice : bool, default=False
+            Whether this is done with several splits, too; folds then share nothing.
         deploy_all : bool, default=False
             Whether the deployed model learns from all rows with a single split, too.
         """
         copies = group_copies(X, groups)
         run = _CrossFitRun(self, X, y, groups, copies, sample_weight, deploy_all)
+        run.shares = not twice
         panels = run.build([train for train, _ in run.splits])
         held_out = run.describe(run.splits, methods=methods, opinions=opinions)
         folds = []
         for (train, test), panel in zip(run.splits, panels, strict=True):
             outputs = None
-            if inner is not None:
+            if inner is not None and (twice or len(run.splits) == 1):
                 outputs = run.describe(run.splits_within(train), names=inner)
             folds.append(Fold(train, test, run.models[train.tobytes()], panel, outputs))
         rows, deployed = held_out.rows, run.deployed
@@ -256,6 +260,9 @@ class _CrossFitRun:
 
     A part is an ascending array of row positions.
     """
+
+    # Whether indicators may share models between folds.
+    shares = True
 
     def __init__(
         self,
@@ -397,8 +404,8 @@ class _CrossFitRun:
 
     @cached_property
     def _folds(self) -> Ints | None:
-        """Number of the split that holds each row out, -1 if none does; None unless classes are split into folds."""
-        if not is_classifier(self.fitter.estimator) or len(self.splits) < 2:
+        """Number of the split that holds each row out, -1 if none does; None unless folds divide the rows."""
+        if not self.shares or len(self.splits) < 2:
             return None
         folds = np.full(len(self.y), -1)
         for number, (train, test) in enumerate(self.splits):

@@ -10,15 +10,23 @@ from surefoot._kernels._stumps import (
     two_class_gini_split,
 )
 from surefoot._kernels._text import nearest_rows, sparse_cell_steps, sparse_cell_votes
-from surefoot._kernels._trees import boost_symmetric_trees
+from surefoot._kernels._trees import (
+    Forest,
+    boost_symmetric_trees,
+    mean_and_spread,
+    store_trees,
+    sum_of_trees,
+)
 from surefoot._typing import settle
 
 __all__ = [
+    "Forest",
     "Stored",
     "aligned_neighbors",
     "boost_symmetric_trees",
     "cell_votes",
     "many_class_split",
+    "mean_and_spread",
     "nearest_rows",
     "points_between",
     "presort_columns",
@@ -27,6 +35,8 @@ __all__ = [
     "sparse_cell_steps",
     "sparse_cell_votes",
     "store_series",
+    "store_trees",
+    "sum_of_trees",
     "two_class_error_split",
     "two_class_gini_split",
 ]

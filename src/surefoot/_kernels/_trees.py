@@ -1,15 +1,108 @@
-"""Boosting of symmetric trees: every node of a level has the same split, so that a leaf is a row of bits."""
+"""Boosting of symmetric trees, whose levels have one split each, and mean and spread of the trees of a forest."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surefoot._kernels._compile import entry, kernel
-from surefoot._typing import Floats, Ints
+from surefoot._typing import Floats, Ints, Mask
 
 Bins = NDArray[np.uint8]
 
 # Gain that a split must have, relative to the slopes that it is made of: less is rounding.
 LEAST_GAIN = 1e-12
+
+
+class Forest(NamedTuple):
+    """Trees as arrays, one after the other in one set of nodes, each with its nodes in the order of a walk.
+
+    Attributes
+    ----------
+    columns : ndarray of int32
+        Column that a node splits by, -1 for a leaf.
+    thresholds : ndarray of float32
+        A row with at most this value goes to the next node, any other to the node `onward`.
+    onward : ndarray of int32
+        That node, or for a leaf its place in `values`.
+    values : ndarray of shape (n_leaves, n_outputs)
+        Values of the leaves.
+    roots : ndarray of int32
+        First node of each tree.
+    """
+
+    columns: NDArray[np.int32]
+    thresholds: NDArray[np.float32]
+    onward: NDArray[np.int32]
+    values: Floats
+    roots: NDArray[np.int32]
+
+
+def store_trees(trees: Sequence[Any]) -> Forest:
+    """Trees of scikit-learn, by their `tree_`, as arrays; their thresholds are rounded down to numbers of 32 bits.
+
+    scikit-learn compares rows of 32 bits, and such a number is at most the threshold if it is at most the rounded one.
+    """
+    counts = [tree.node_count for tree in trees]
+    roots = np.cumsum([0, *counts])[:-1]
+    columns = np.concatenate([tree.feature for tree in trees])
+    exact = np.concatenate([tree.threshold for tree in trees])
+    thresholds = exact.astype(np.float32)
+    above = thresholds > exact
+    thresholds[above] = np.nextafter(thresholds[above], np.float32(-np.inf))
+    onward = np.concatenate([tree.children_right for tree in trees]) + np.repeat(roots, counts)
+    leaves = columns < 0
+    columns[leaves], thresholds[leaves], onward[leaves] = -1, 0, np.arange(leaves.sum())
+    values = np.concatenate([tree.value[:, 0][tree.feature < 0] for tree in trees])
+    as_ints = (array.astype(np.int32) for array in (columns, onward, roots))
+    columns, onward, roots = as_ints
+    return Forest(columns, thresholds, onward, values, roots)
+
+
+@entry
+def mean_and_spread(forest: Forest, rows: NDArray[np.float32]) -> tuple[Floats, Floats]:
+    """Mean and standard deviation over the trees of each row's leaf values, both (n_rows, n_outputs)."""
+    n_rows, n_outputs = len(rows), forest.values.shape[1]
+    means, squares = np.zeros((n_rows, n_outputs)), np.zeros((n_rows, n_outputs))
+    for number, root in enumerate(forest.roots):  # one tree at a time, which stays in the cache
+        for row in range(n_rows):
+            node = root
+            column = forest.columns[node]
+            while column >= 0:
+                is_low = rows[row, column] <= forest.thresholds[node]
+                node = node + 1 if is_low else forest.onward[node]
+                column = forest.columns[node]
+            leaf = forest.onward[node]
+            for i in range(n_outputs):
+                away = forest.values[leaf, i] - means[row, i]
+                means[row, i] += away / (number + 1)
+                squares[row, i] += away * (forest.values[leaf, i] - means[row, i])
+    return means, np.sqrt(squares / len(forest.roots))
+
+
+@entry
+def sum_of_trees(
+    features: NDArray[np.int16],
+    thresholds: Floats,
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    missing_left: Mask,
+    values: Floats,
+    roots: NDArray[np.int32],
+    rows: Floats,
+) -> Floats:
+    """Sum over the trees of each row's leaf values; see `sum_over_trees` of the error estimators for the arrays."""
+    total = np.zeros(len(rows))
+    for root in roots:
+        for row in range(len(rows)):
+            node = root
+            while features[node] >= 0:
+                value = rows[row, features[node]]
+                goes_left = missing_left[node] if np.isnan(value) else value <= thresholds[node]
+                node = left[node] if goes_left else right[node]
+            total[row] += values[node]
+    return total
 
 
 @entry

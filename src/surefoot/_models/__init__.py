@@ -28,6 +28,13 @@ from surefoot._models._model import (
     takes_rows_as_they_are,
     top_class,
 )
+from surefoot._models._trees import (
+    SharedTrees,
+    VotingTrees,
+    fold_choices,
+    in_choice,
+    unseen,
+)
 from surefoot._typing import settle
 
 __all__ = [
@@ -35,7 +42,9 @@ __all__ = [
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "SharedTrees",
     "TagsOfModel",
+    "VotingTrees",
     "ask_chosen",
     "axis_samples",
     "check_model",
@@ -43,6 +52,8 @@ __all__ = [
     "clone_model",
     "clone_with_seed",
     "fit_model",
+    "fold_choices",
+    "in_choice",
     "interpolate",
     "margin",
     "model_input",
@@ -54,6 +65,7 @@ __all__ = [
     "split_model",
     "takes_rows_as_they_are",
     "top_class",
+    "unseen",
 ]
 
 settle(__name__, *SAVED_FUNCTIONS)

@@ -168,7 +168,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Estimated errors, from columns by indicator, and from scores and predictions of the model."""
 
     @abstractmethod
-    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
         """Fields of a judgement that differ between classification and regression."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -216,6 +216,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             methods=self._methods,
             opinions=True,
             inner=self._learned if is_regressor(self.estimator) else None,
+            twice=getattr(self, "intervals", None) == "proven",
         )
         self._panel, self.estimator_ = cross.panel, cross.model
         self.splits_ = [(fold.train, fold.test) for fold in cross.folds]
@@ -303,7 +304,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         output = self._panel(X, methods=self._methods)
-        fields = self._fields(output, confidence)
+        fields = self._fields(X, output, confidence)
         known, fields["error"] = self._at_least_held_out(X, fields["error"])
         return Judgement(**self._shared_fields(output), **fields, known=known)
 

@@ -359,7 +359,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
             scores[counts & (held_out.splits == number)] for number in range(len(cross.folds))
         ]
 
-    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
         wrong = self._wrong(output.columns)
         prediction = output.answers["predict"]
         return {

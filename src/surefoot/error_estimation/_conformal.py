@@ -31,16 +31,6 @@ def conformal_quantile(scores: Floats, confidence: float) -> float:
     return float(np.partition(scores, len(scores) - rank)[-rank]) if rank > 0 else np.inf
 
 
-def levelled_scores(sizes: Floats, scales: Floats, own: Floats) -> Floats:
-    """Scores of held-out rows on the level of the deployed scales.
-
-    `sizes` are absolute errors, `scales` their estimates by the fits of the folds, and `own` those of the deployed
-    one for the same rows. Fits of the folds learned from models with fewer rows, whose errors are larger: their
-    scales are too large on the mean, and the scores, taken as they are, too small for the deployed scales.
-    """
-    return sizes / scales * np.exp(np.mean(np.log(scales) - np.log(own)))
-
-
 def cv_plus_intervals(
     by_fold: Sequence[tuple[Floats, Floats]], held_out_scores: Sequence[Floats], confidence: float
 ) -> Floats:

@@ -7,15 +7,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from surefoot._models import fit_model, share_of_columns
+from surefoot._kernels import sum_of_trees
+from surefoot._models import (
+    SharedTrees,
+    fit_model,
+    fold_choices,
+    in_choice,
+    share_of_columns,
+    unseen,
+)
+from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
-from surefoot.error_estimation._error_probability import out_of_fold
+
+# Most trees that estimate a row's residual, or its error.
+N_TREES = 50
 
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
@@ -51,7 +60,7 @@ class ErrorSize:
     squared : bool
         Whether the size of an error is its square.
     random_state : int
-        Seed of the default learners and of the folds of the correction.
+        Seed of the default learners and of the folds.
     """
 
     def __init__(
@@ -69,39 +78,46 @@ class ErrorSize:
         self.squared = squared
         self.random_state = random_state
 
-    def fit(
-        self,
-        table: Floats,
-        residuals: Floats,
-        splits: Ints,
-        weight: Any,
-        units: Any,
-        estimates: Floats | None = None,
-    ) -> Self:
-        """Fit on out-of-fold columns and residuals; `splits` is the split that held each row out.
+    def fit_held_out(
+        self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any
+    ) -> tuple[Floats, Floats]:
+        """Fit on out-of-fold columns and residuals; return each row's residual and error by learners without it.
 
-        `estimates` of the residuals, by learners and models that did not see the row, determine how far to correct.
-        Without them the learner is cross-fitted on the table, which corrects too far where there is little to
-        correct: the rows that it learns from have columns by models that saw the targets of the others.
+        `splits` is the split that held each row out. The folds of the learners are drawn apart from these splits, and
+        rows of one unit are in one fold.
         """
-        learner = LineThenTrees(self.random_state) if self.learner is None else self.learner
+        folds = np.empty(len(residuals), dtype=np.int64)
+        divided = learner_folds(len(residuals), units, self.random_state)
+        for number, (_, test) in enumerate(divided):
+            folds[test] = number
         levelled = level_folds(residuals, splits)
-        self.corrector_ = fit_model(learner, table, levelled, weight)
-        self.shrinkage_, remaining = 0.0, residuals
+        self.corrector_, estimates = self._fit(
+            LineThenTrees(self.random_state), table, levelled, weight, folds
+        )
+        self.shrinkage_ = 0.0
         if self.corrected:
-            if estimates is None:
-                estimates = out_of_fold(learner, table, levelled, weight, units, self.random_state)
             in_full = self.corrected == "unshrunk"
             self.shrinkage_ = 1.0 if in_full else gain(levelled, estimates, weight)
-            remaining = residuals - self.shrinkage_ * estimates
+        remaining = residuals - self.shrinkage_ * estimates
         sizes = remaining**2 if self.squared else np.abs(remaining)
         self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
+        sizer = ShrunkSize(self.names, 2 if self.squared else 1, self.random_state)
+        self.sizer_, errors = self._fit(sizer, table, sizes, weight, folds)
+        return estimates, np.maximum(errors, self.least_)
+
+    def _fit(
+        self, default: Any, table: Floats, target: Floats, weight: Any, folds: Ints
+    ) -> tuple[Any, Floats]:
+        """The learner, or the default one, fitted to a target, and its out-of-fold predictions."""
         if self.learner is None:
-            sizer = ShrunkSize(self.names, 2 if self.squared else 1, self.random_state)
-            self.sizer_: Any = sizer.fit(table, sizes, weight, units)
-        else:
-            self.sizer_ = fit_model(self.learner, table, sizes, weight)
-        return self
+            return default, default.fit_held_out(table, target, weight, folds)
+        held_out = np.empty(len(target))
+        for fold in np.unique(folds):
+            known = folds != fold
+            known_weight = None if weight is None else weight[known]
+            fitted = fit_model(clone(self.learner), table[known], target[known], known_weight)
+            held_out[~known] = fitted.predict(table[~known])
+        return fit_model(self.learner, table, target, weight), held_out
 
     def residual(self, table: Floats) -> Floats:
         """Estimated truth minus prediction."""
@@ -125,25 +141,44 @@ class ErrorSize:
 class LineThenTrees(RegressorMixin, BaseEstimator):
     """Regressor of residuals: ridge regression, then trees on its residuals; clipped to the training targets.
 
-    The linear part learns trends that the model missed, the trees everything else.
+    The linear part learns trends that the model missed, the trees everything else. There is a line with trees for each
+    choice of three of five folds, and their mean predicts.
     """
 
     def __init__(self, random_state: Any = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: Floats, y: Floats, sample_weight: Floats | None = None) -> Self:
-        """Fit the linear part and the trees on columns and residuals."""
+    def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Ints) -> Floats:
+        """Fit on columns and residuals; return the estimate of each row by lines and trees without its fold."""
         self.range_ = float(y.min()), float(y.max())
-        self.line_ = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 7)))
-        self.line_.fit(X, y, ridgecv__sample_weight=sample_weight)
-        self.trees_ = ExtraTreesRegressor(
-            50, min_samples_leaf=5, max_features=0.5, random_state=self.random_state
-        ).fit(X, y - self.line_.predict(X), sample_weight)
-        return self
+        choices = fold_choices(folds)
+        center, scale = X.mean(axis=0), X.std(axis=0)
+        scaled = (X - center) / np.where(scale > 0, scale, 1.0)
+        lines = []
+        for choice in choices:
+            seen = in_choice(folds, choice)
+            line = RidgeCV(np.logspace(-2, 4, 7))
+            line.fit(scaled[seen], y[seen], None if weight is None else weight[seen])
+            lines.append(np.append(line.coef_, line.intercept_))
+        by_line = np.column_stack([scaled, np.ones(len(X))]) @ np.transpose(lines)
+        forest = ExtraTreesRegressor(
+            min_samples_leaf=5, max_features=0.5, random_state=self.random_state
+        )
+        trees = SharedTrees(forest, X, y - by_line.T, folds, N_TREES, weight)
+        slopes = np.mean(lines, axis=0)
+        self.slopes_ = slopes[:-1] / np.where(scale > 0, scale, 1.0)
+        self.intercept_ = float(slopes[-1] - center @ self.slopes_)
+        self.trees_ = trees.for_rows_of(-1)
+        lines_of = {fold: unseen(choices, fold) for fold in np.unique(folds)}
+        own_lines = np.array(
+            [by_line[row, lines_of[fold]].mean() for row, fold in enumerate(folds)]
+        )
+        return np.clip(own_lines + trees.held_out(X, folds), *self.range_)
 
     def predict(self, X: Floats) -> Floats:
         """Sum of the predictions of the linear part and the trees."""
-        return np.clip(self.line_.predict(X) + self.trees_.predict(X), *self.range_)
+        line = X @ self.slopes_ + self.intercept_
+        return np.clip(line + self.trees_.predict(X), *self.range_)
 
 
 class ShrunkSize(RegressorMixin, BaseEstimator):
@@ -151,8 +186,8 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
 
     The estimate starts from the prior, times a constant that makes it right on the mean; without the columns of the
     prior, from the mean size. Randomised trees learn the ratio of each size to that start. The ratio
-    enters with the power, between 0 and 1, that is best out of bag, or out of fold where rows are not independent. Best
-    means the highest likelihood of exponentially distributed sizes, log(estimate) + size / estimate.
+    enters with the power, between 0 and 1, that is best out of fold. Best means the highest likelihood of exponentially
+    distributed sizes, log(estimate) + size / estimate.
 
     Parameters
     ----------
@@ -161,7 +196,7 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
     exponent : int
         1 for absolute errors, 2 for squared ones.
     random_state : int
-        Seed of the trees and folds.
+        Seed of the trees.
     """
 
     def __init__(self, names: Sequence[str], exponent: int, random_state: Any) -> None:
@@ -169,41 +204,38 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
         self.exponent = exponent
         self.random_state = random_state
 
-    def fit(self, X: Floats, y: Floats, sample_weight: Any = None, units: Any = None) -> Self:
-        """Fit on out-of-fold columns and sizes of errors; rows of one unit are not independent."""
-        mean_size = float(np.average(y ** (1 / self.exponent), weights=sample_weight))
+    def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Ints) -> Floats:
+        """Fit on out-of-fold columns and sizes of errors; return each row's size by trees without its fold."""
+        mean_size = float(np.average(y ** (1 / self.exponent), weights=weight))
         self.prior_ = None
         if set(size_prior()["columns"]) <= set(self.names) and mean_size > 0:
             self.prior_ = SizePrior().fit(X, self.names, mean_size)
         self.level_ = 0.0
-        ratios = y * np.exp(-self._start(X))
-        mean_ratio = max(float(np.average(ratios, weights=sample_weight)), 1e-300)
+        start = self._start(X)
+        ratios = y * np.exp(-start)
+        mean_ratio = max(float(np.average(ratios, weights=weight)), 1e-300)
         ratios = ratios / mean_ratio
-        trees = ExtraTreesRegressor(
-            100,
+        forest = ExtraTreesRegressor(
             min_samples_leaf=10,
             max_features=share_of_columns(X.shape[1]),
-            bootstrap=True,
-            oob_score=units is None,
             random_state=self.random_state,
         )
-        self.trees_ = fit_model(trees, X, ratios, sample_weight)
-        if units is None:
-            held_out = self.trees_.oob_prediction_
-        else:
-            held_out = out_of_fold(trees, X, ratios, sample_weight, units, self.random_state)
-        logs = np.log(np.maximum(held_out, LEAST_RATIO))
+        trees = SharedTrees(forest, X, ratios, folds, N_TREES, weight)
+        self.trees_ = trees.for_rows_of(-1)
+        logs = np.log(np.maximum(trees.held_out(X, folds), LEAST_RATIO))
         losses = [
-            np.average(power * logs + ratios * np.exp(-power * logs), weights=sample_weight)
+            np.average(power * logs + ratios * np.exp(-power * logs), weights=weight)
             for power in POWERS
         ]
         self.power_ = float(POWERS[int(np.argmin(losses))])  # the smallest of equally good ones
-        remaining = np.average(ratios * np.exp(-self.power_ * logs), weights=sample_weight)
+        remaining = np.average(ratios * np.exp(-self.power_ * logs), weights=weight)
         self.level_ = float(np.log(mean_ratio)) + float(np.log(max(remaining, 1e-300)))
-        return self
+        return np.exp(start + self.level_ + self.power_ * logs)
 
     def predict(self, X: Floats) -> Floats:
         """Estimated size of each error."""
+        if self.power_ == 0:
+            return np.exp(self._start(X))
         logs = np.log(np.maximum(self.trees_.predict(X), LEAST_RATIO))
         return np.exp(self._start(X) + self.power_ * logs)
 
@@ -276,23 +308,13 @@ def size_prior() -> dict[str, NDArray[Any]]:
 def sum_over_trees(trees: Mapping[str, NDArray[Any]], table: Floats) -> Floats:
     """Sum over the trees, for each row, on the scale that they were boosted on (such as a logarithm).
 
-    The nodes of all trees are in one set of arrays, each tree from its entry of `roots`, and `depth` is the longest
-    path. A row whose value of column `feature` is at most `threshold` continues at node `left`, else at node `right`; a
-    missing value (NaN) goes left where `missing_left` is True. A leaf has the `feature` −1.
+    The nodes of all trees are in one set of arrays, each tree from its entry of `roots`. A row whose value of column
+    `feature` is at most `threshold` continues at node `left`, else at node `right`; a missing value (NaN) goes left
+    where `missing_left` is True. A leaf has the `feature` −1.
     """
-    rows, total = np.arange(len(table)), np.full(len(table), float(trees["constant"]))
-    for root in trees["roots"]:
-        node = np.full(len(table), root)
-        for _ in range(int(trees["depth"])):
-            column = trees["feature"][node]
-            values = table[rows, np.maximum(column, 0)]
-            goes_left = np.where(
-                np.isnan(values), trees["missing_left"][node], values <= trees["threshold"][node]
-            )
-            onward = np.where(goes_left, trees["left"][node], trees["right"][node])
-            node = np.where(column < 0, node, onward)
-        total += trees["value"][node]
-    return total
+    names = ("feature", "threshold", "left", "right", "missing_left", "value", "roots")
+    rows = np.ascontiguousarray(table)
+    return float(trees["constant"]) + sum_of_trees(*(trees[name] for name in names), rows)
 
 
 def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:

@@ -16,7 +16,6 @@ from surefoot.error_estimation._conformal import (
     conformal_quantile,
     cv_plus_intervals,
     held_out_intervals,
-    levelled_scores,
 )
 from surefoot.error_estimation._error_size import (
     ErrorSize,
@@ -56,6 +55,12 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     corrected : bool or "unshrunk", default=False
         Whether `predict` adds the estimated residual to the model's prediction, multiplied by `shrinkage_`. "unshrunk"
         adds the whole estimate, as the paper does.
+    intervals : {"narrow", "proven"}, default="narrow"
+        "narrow" are intervals around the prediction of the deployed model, as wide as the errors of the held-out rows
+        require. Their coverage was measured to be near `confidence`; with more than one fold no theorem guarantees it.
+        "proven" are those of CV+: the true value is in them with a probability of at least 2·confidence − 1 for
+        any model, less a term that vanishes with many rows per fold. They are wider, and usually cover more than
+        `confidence`. Each pair of folds takes a further fit of the model, and an interval asks the models of all folds.
     loss : {"absolute", "squared"}, default="absolute"
         Unit of `predict_error`.
     max_reference_rows : int, default=5_000
@@ -104,13 +109,12 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     matters to a meta-model that depends on scales and does not scale its columns itself. And the model is not trained
     on rows whose inputs equal those of a held-out row.
 
-    Model, correction, shrinkage and scale of an interval are all fitted without the fold whose errors they are
-    compared with. With a single split this is split conformal prediction: for rows from the distribution of
-    the training rows, the interval contains the true value with a probability of at least `confidence`. With
-    K folds, the errors of all folds are laid around the prediction of the deployed model: the probability was
-    measured near `confidence`, but no theorem holds for every model. With `guaranteed=True` it is CV+
-    (Barber, Candès, Ramdas and Tibshirani 2021): the probability is at least 2·confidence − 1, less a term that
-    vanishes with many rows per fold. There is no guarantee if splits overlap or follow time, or with `groups`.
+    With a single split, intervals are those of split conformal prediction: for rows from the distribution of the
+    training rows they contain the true value with a probability of at least `confidence`. Model, correction and scale
+    are then fitted without the rows whose errors they are compared with, as they are with `intervals="proven"`, which
+    is CV+ (Barber, Candès, Ramdas and Tibshirani 2021). With `intervals="narrow"` and several folds, correction and
+    scale of a row are learned from other rows, whose models may have seen its target. There is no guarantee if splits
+    overlap or follow time, or with `groups`.
 
     References
     ----------
@@ -137,6 +141,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         passthrough: bool = False,
         cv: Any = 5,
         corrected: bool | str = False,
+        intervals: str = "narrow",
         loss: str = "absolute",
         max_reference_rows: int = 5_000,
         random_state: Any = None,
@@ -153,6 +158,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             n_jobs=n_jobs,
         )
         self.corrected = corrected
+        self.intervals = intervals
         self.loss = loss
 
     def predict(self, X: Any) -> Floats:
@@ -177,9 +183,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         columns, *_ = self._describe(X)
         return self._size.residual(self._table(columns))
 
-    def predict_interval(
-        self, X: Any, confidence: float = 0.9, *, guaranteed: bool = False
-    ) -> Floats:
+    def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
         """Conformal prediction interval of each row's true value; narrower is more certain.
 
         Parameters
@@ -187,9 +191,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows to assess.
         confidence : float, default=0.9
-            Probability that it contains the true value; the notes of the class state what is guaranteed.
-        guaranteed : bool, default=False
-            Whether to use CV+: guaranteed with any model, wider, slower.
+            Probability that it contains the true value; the parameter `intervals` of the class and its notes state
+            what holds.
 
         Returns
         -------
@@ -199,26 +202,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         check_share(confidence, "confidence")
         X = check_rows(self, X)
         check_supported(len(self.held_out_.rows), confidence)
-        if not guaranteed:
-            return self._interval(self._panel(X, self._learned), confidence)
-        by_fold, held_out_scores = [], []
-        for panel, size, scores in self._folds:
-            by_fold.append(self._center_and_scale(size, panel(X, self._learned)))
-            held_out_scores.append(scores)
-        return cv_plus_intervals(by_fold, held_out_scores, confidence)
-
-    def _interval(self, output: PanelOutput, confidence: float) -> Floats:
-        """Intervals around the predictions of the deployed model, by the held-out scores of all folds.
-
-        CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its
-        centers differ by them again, so it covers more than asked for. Here the scores are laid around one prediction,
-        which covers as asked if the deployed model errs like those of the folds: there is no guarantee for more than
-        one fold. With a single one this is split conformal prediction. Too few held-out rows give infinite intervals.
-        """
-        size = self._folds[0][1] if self.n_splits_ == 1 else self._size
-        center, scale = self._center_and_scale(size, output)
-        reach = scale * conformal_quantile(self._scores, confidence)
-        return np.column_stack([center - reach, center + reach])
+        return self._fields(X, self._panel(X, self._learned), confidence)["interval"]
 
     def _center_and_scale(self, size: ErrorSize, output: PanelOutput) -> tuple[Floats, Floats]:
         """Corrected predictions, and the scale of their errors."""
@@ -277,6 +261,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     def _check_target(self, y: NDArray[Any]) -> NDArray[Any]:
         check_option(self.loss, "loss", ("absolute", "squared"))
+        check_option(self.intervals, "intervals", ("narrow", "proven"))
         if self.corrected not in (True, False):
             check_option(self.corrected, "corrected", ("unshrunk",), "a bool")
         if not is_regressor(self.estimator):
@@ -291,25 +276,25 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
 
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth = cross.held_out, cross.truth
-        self._folds, splits, counts = [], held_out.splits, cross.distinct[held_out.rows]
-        prediction = held_out.scores[:, 0].copy()
-        error, residual = np.empty((2, len(prediction)))
+        splits, counts = held_out.splits, cross.distinct[held_out.rows]
+        self._size, residual, error = self._fit_size(cross, held_out)
+        prediction = held_out.scores[:, 0] + self._size.shrinkage_ * residual
+        self._folds = []
         for number, fold in enumerate(cross.folds):
+            if fold.inner is None:
+                continue
             where = splits == number
-            size = self._fit_size(cross, fold.inner)
+            size, *_ = self._fit_size(cross, fold.inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
-            prediction[where] += size.correction(table)
+            prediction[where] = held_out.scores[where, 0] + size.correction(table)
             error[where], residual[where] = size.error(table), size.residual(table)
             scores = np.abs(truth[where] - prediction[where]) / size.scale(table)
             self._folds.append((fold.panel, size, scores[counts[where]]))
-        self._size = self._fit_size(cross, held_out, residual)
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         prior = getattr(self._size.sizer_, "prior_", None) if self.error_estimator is None else None
         self.prior_version_ = None if prior is None else prior.version_
         sizes, scale = np.abs(truth - prediction), self._in_target_unit(error)
-        size = self._folds[0][1] if len(self._folds) == 1 else self._size
-        own = size.scale(self._table(held_out.columns))
-        self._scores = levelled_scores(sizes, scale, own)[counts]
+        self._scores = (sizes / scale)[counts]
         return HeldOut(
             **known,
             prediction=prediction,
@@ -319,33 +304,54 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             losses=sizes**2 if self.loss == "squared" else sizes,
         )
 
-    def _fit_size(
-        self, cross: CrossFit, held_out: Any, estimates: Floats | None = None
-    ) -> ErrorSize:
-        """Estimator of residuals and sizes, fitted on out-of-fold columns."""
+    def _fit_size(self, cross: CrossFit, held_out: Any) -> tuple[ErrorSize, Floats, Floats]:
+        """Estimator of residuals and sizes, fitted on out-of-fold columns, and both by learners without the row."""
         rows = held_out.rows
-        return ErrorSize(
+        size = ErrorSize(
             self.error_estimator,
             names=[str(name) for name in self.get_column_names()],
             corrected=self.corrected,
             squared=self.loss == "squared",
             random_state=cross.seed,
-        ).fit(
+        )
+        residual, error = size.fit_held_out(
             self._table(held_out.columns),
             cross.y[rows] - held_out.scores[:, 0],
             held_out.splits,
             None if cross.sample_weight is None else cross.sample_weight[rows],
             units_of(rows, cross.groups),
-            estimates,
         )
+        return size, residual, error
 
-    def _fields(self, output: PanelOutput, confidence: float) -> dict[str, Any]:
+    def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
+        """Fields of a judgement; intervals are narrow ones around the deployed model's predictions, or those of CV+.
+
+        CV+ counts the differences between the fits of the folds twice: the held-out scores contain them, and its
+        centers differ by them again, so it covers more than asked for. Narrow ones lay the scores around one
+        prediction, which covers as asked if the deployed model errs like those of the folds. With a single fold both
+        are split conformal prediction. Too few held-out rows give infinite intervals.
+        """
         table = self._table(output.columns)
+        residual, error = self._size.residual(table), self._size.error(table)
+        prediction = output.scores[:, 0] + self._size.shrinkage_ * residual
+        if len(self._folds) > 1:
+            by_fold = [
+                self._center_and_scale(size, panel(X, self._learned))
+                for panel, size, _ in self._folds
+            ]
+            held_out = [scores for *_, scores in self._folds]
+            interval = cv_plus_intervals(by_fold, held_out, confidence)
+        else:
+            center, scale = prediction, self._in_target_unit(error)
+            if self._folds:  # learned without the rows whose errors are compared with it
+                center, scale = self._center_and_scale(self._folds[0][1], output)
+            reach = scale * conformal_quantile(self._scores, confidence)
+            interval = np.column_stack([center - reach, center + reach])
         return {
-            "prediction": output.scores[:, 0] + self._size.correction(table),
-            "error": self._size.error(table),
-            "interval": self._interval(output, confidence),
-            "residual": self._size.residual(table),
+            "prediction": prediction,
+            "error": error,
+            "interval": interval,
+            "residual": residual,
         }
 
     def _estimate(self, columns: dict[str, Floats], scores: Floats, prediction: Any) -> Floats:

@@ -4,9 +4,8 @@ from surefoot._typing import settle
 from surefoot.indicators._confidence import Confidence
 from surefoot.indicators._indicator import Indicator, Part
 from surefoot.indicators._local_sensitivity import LocalSensitivity
-from surefoot.indicators._neighbor_disagreement import NeighborDisagreement
-from surefoot.indicators._neighbor_distance import NeighborDistance
 from surefoot.indicators._neighbor_error import NeighborError
+from surefoot.indicators._neighbors import NeighborDisagreement, NeighborDistance
 from surefoot.indicators._resampling_spread import ResamplingSpread
 from surefoot.indicators._second_opinion import SecondOpinion
 from surefoot.indicators._trust_score import TrustScore

@@ -1,8 +1,7 @@
 """Agreement of other, quickly fitted models with a prediction: randomised trees, boosted trees and a linear model."""
 
 from collections.abc import Sequence
-from copy import copy
-from itertools import chain, combinations
+from itertools import chain
 from math import prod
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -22,7 +21,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from surefoot._kernels import boost_symmetric_trees
-from surefoot._models import share_of_columns
+from surefoot._models import SharedTrees, VotingTrees, share_of_columns
 from surefoot._parallel import counted
 from surefoot._sklearn_private import check_sample_weight
 from surefoot._typing import Floats, Ints
@@ -30,9 +29,6 @@ from surefoot.indicators._indicator import Indicator, Part
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 Opinions = Sequence[tuple[str, Any]]
-
-# Most groups that folds are put into: with more, most trees would have seen any given fold.
-MOST_GROUPS = 5
 
 # Boosted symmetric trees: bins of a column, and levels of a tree.
 N_BINS = 32
@@ -68,11 +64,11 @@ class SecondOpinion(Indicator):
         model is used instead.
     opinions : sequence of (str, estimator), default=None
         The other models, with their names. The default is `n_trees` extremely randomised trees, which learn
-        thresholds and interactions, a penalised linear model, which learns trends, and for a classifier of dense rows
-        boosted trees, which learn both where there is enough to learn from.
+        thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
+        which learn both where there is enough to learn from.
     n_trees : int, default=50
-        Number of the default trees. The folds of a classifier's error estimator share twice as many, each fitted on
-        some of the folds, where the labels cannot have shaped the space.
+        Number of the default trees. The folds of an error estimator share twice as many, each fitted on some of the
+        folds, where the labels cannot have shaped the space.
     space : "auto", "scaled" or transformer, default="auto"
         Coordinates that the other models are fitted on; see `LocalSensitivity`.
     metric : "auto", str or callable, default="auto"
@@ -163,16 +159,24 @@ class SecondOpinion(Indicator):
         for name, model in opinions:
             if not is_regression and not hasattr(model, "predict_proba"):
                 raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
-        self.opinions_ = [
+        fitted = [
             (name, model if model is trees else clone(model).fit(rows, labels))
             for name, model in opinions
         ]
+        if self.opinions is None:  # trees as arrays take a tenth of the room, and answer at once
+            fitted = [
+                (name, VotingTrees(members, getattr(model, "classes_", None)))
+                if (members := _members(model))
+                else (name, model)
+                for name, model in fitted
+            ]
+        self.opinions_ = fitted
         return self
 
     def fit_parts(self, parts: Sequence[Part], n_jobs: int | None = None) -> list[Self]:
         """Fitted copy for each part.
 
-        The folds of a classifier share the default trees, if the first part is the deployed one and no label can have
+        The folds share the default trees, if the first part is the deployed one and no label can have
         shaped its rows: the trees are fitted in its space, each on some of the folds.
         """
         first, *rest = parts
@@ -180,8 +184,9 @@ class SecondOpinion(Indicator):
         is_folds = all(part.fold >= 0 for part in rest)
         if not (shares and is_folds) or len(np.unique(first.labels)) < 2:
             return super().fit_parts(parts, n_jobs)
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        shared = SharedTrees(first.rows, first.labels, first.folds, self.n_trees, seed)
+        is_regression = first.index.outputs.is_regression
+        forest = randomised_trees(first.rows, is_regression, self.n_trees, self.random_state)
+        shared = SharedTrees(forest, first.rows, first.labels, first.folds, self.n_trees)
         deployed = clone(self).attach(first.index)
         deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
         tasks = (
@@ -211,13 +216,12 @@ class SecondOpinion(Indicator):
             if name == "trees" and self._index_of_trees is not None:
                 rows = self._index_of_trees.coordinates(neighborhood.table)
             if neighborhood.index.outputs.is_regression:
-                outputs[name] = opinion.predict(rows)
+                outputs[name], spread = _prediction_and_spread(opinion, rows)
                 columns.append(outputs[name] - neighborhood.scores[:, 0])
-                if members := _members(opinion):
-                    columns.append(np.std([member.predict(rows) for member in members], axis=0))
+                columns += [] if spread is None else [spread]
             else:
                 probabilities = opinion.predict_proba(rows)
-                if n_members := len(_members(opinion)):
+                if n_members := _count_members(opinion):
                     # Half a vote more for either side: of few members all may agree by chance, and their log-odds
                     # stay comparable with those of many.
                     probabilities = (probabilities * n_members + 0.5) / (n_members + 1)
@@ -244,7 +248,9 @@ class SecondOpinion(Indicator):
         check_is_fitted(self)
         if not self.index_.outputs.is_regression:
             return np.array([f"{name}_log_odds" for name, _ in self.opinions_], dtype=object)
-        kinds = [(n, ["gap", "spread"] if _members(m) else ["gap"]) for n, m in self.opinions_]
+        kinds = [
+            (n, ["gap", "spread"] if _count_members(m) else ["gap"]) for n, m in self.opinions_
+        ]
         return np.array([f"{name}_{kind}" for name, own in kinds for kind in own], dtype=object)
 
 
@@ -254,30 +260,37 @@ def default_opinions(
     is_regression: bool,
     n_trees: int,
     random_state: Any,
-    trees: ExtraTreesClassifier | None = None,
+    trees: VotingTrees | None = None,
 ) -> Opinions:
-    """Randomised trees, boosted trees for classes, and a penalised linear model, of the model's kind.
+    """Randomised trees, boosted trees for dense rows, and a penalised linear model, of the model's kind.
 
-    Classes may share `trees` that are fitted already.
+    Folds may share `trees` that are fitted already.
     """
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    if is_regression:
-        share = share_of_columns(rows.shape[1])
-        forest = ExtraTreesRegressor(
-            n_trees, min_samples_leaf=2, max_features=share, random_state=seed
-        )
-        return [("trees", forest), ("linear", _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows))]
-    one_class = len(np.unique(labels)) < 2
+    boosting: Any = BoostedTreesRegressor if is_regression else BoostedTrees
+    lines = RidgeCV(np.logspace(-2, 4, 7)), LogisticRegression(max_iter=1000, tol=1e-2)
+    if trees is None:
+        trees = randomised_trees(rows, is_regression, n_trees, random_state)
     opinions = [
-        ("trees", ExtraTreesClassifier(n_trees, random_state=seed) if trees is None else trees),
-        ("boosting", BoostedTrees(random_state=seed)),
-        ("linear", _scaled(LogisticRegression(max_iter=1000, tol=1e-2), rows)),
+        ("trees", trees),
+        ("boosting", boosting(random_state=seed)),
+        ("linear", _scaled(lines[0 if is_regression else 1], rows)),
     ]
+    one_class = not is_regression and len(np.unique(labels)) < 2
     return [
         (name, DummyClassifier() if one_class and model is not trees else model)
         for name, model in opinions
         if name != "boosting" or not issparse(rows)
     ]
+
+
+def randomised_trees(rows: Any, is_regression: bool, n_trees: int, random_state: Any) -> Any:
+    """Extremely randomised trees of the model's kind, not fitted."""
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    if not is_regression:
+        return ExtraTreesClassifier(n_trees, random_state=seed)
+    share = share_of_columns(rows.shape[1])
+    return ExtraTreesRegressor(n_trees, min_samples_leaf=2, max_features=share, random_state=seed)
 
 
 def _scaled(model: Any, rows: Any) -> Any:
@@ -290,6 +303,20 @@ def _members(opinion: Any) -> list[Any]:
     return list(members) if isinstance(members, list) else []
 
 
+def _count_members(opinion: Any) -> int:
+    """Number of the members of an ensemble; 0 for any other model."""
+    return opinion.n_members if isinstance(opinion, VotingTrees) else len(_members(opinion))
+
+
+def _prediction_and_spread(opinion: Any, rows: Any) -> tuple[Floats, Floats | None]:
+    """Prediction of a regressor, and the standard deviation of those of its members; None if it has none."""
+    if isinstance(opinion, VotingTrees):
+        mean, spread = opinion.mean_and_spread(rows)
+        return mean[:, 0], spread[:, 0]
+    members = [member.predict(rows) for member in _members(opinion)]
+    return opinion.predict(rows), np.std(members, axis=0) if members else None
+
+
 def _log_odds_of_prediction(
     probabilities: Floats, known: NDArray[Any], neighborhood: Neighborhood
 ) -> Floats:
@@ -300,58 +327,6 @@ def _log_odds_of_prediction(
     probability = np.where(known[place] == predicted, probability, 0.0)
     least = neighborhood.index.outputs.least_probability
     return np.asarray(logit(np.clip(probability, least, 1 - least)))
-
-
-class SharedTrees:
-    """Extremely randomised trees of which some have not seen the rows of a fold, whichever fold it is.
-
-    The folds are put into at most five groups, and each tree learns from the rows of some of them: from three of five,
-    of which there are ten choices. Rows of a fold are described by the trees that have not seen its group.
-
-    Parameters
-    ----------
-    rows, labels : array or CSR of shape (n_rows, n_columns), and ndarray of shape (n_rows,)
-        Rows to learn from.
-    folds : ndarray of shape (n_rows,)
-        Number of the fold that holds a row out; -1 for a row that all trees may see.
-    n_trees : int
-        Most trees that describe a row, new or held out; about twice as many are fitted.
-    random_state : int
-        Seed of the trees.
-    """
-
-    def __init__(
-        self, rows: Any, labels: NDArray[Any], folds: Ints, n_trees: int, random_state: int
-    ) -> None:
-        n_groups = int(min(folds.max() + 1, MOST_GROUPS))
-        self.choices = list(combinations(range(n_groups), (n_groups + 1) // 2))
-        # A share n_unseen / n_groups of the choices leaves a group out. New rows meet that share of each choice's
-        # trees, so that as many trees vote on them as on held-out rows: with more, all may agree more strongly.
-        n_unseen = n_groups // 2
-        times = max(1, n_trees // (len(self.choices) * n_unseen))
-        self.n_new, self.n_each = times * n_unseen, times * n_groups
-        self.forest = ExtraTreesClassifier(random_state=random_state, warm_start=True)
-        groups = np.where(folds < 0, -1, folds % MOST_GROUPS)
-        for number, choice in enumerate(self.choices, start=1):
-            # A row of weight 0 is not seen, but the trees know of its class.
-            seen = np.isin(groups, [-1, *choice]).astype(np.float64)
-            self.forest.set_params(n_estimators=number * self.n_each)
-            self.forest.fit(rows, labels, sample_weight=seen)
-
-    def for_rows_of(self, fold: int) -> ExtraTreesClassifier:
-        """Forest of the trees that have not seen a fold; for -1, of equally many trees of each choice, for new rows."""
-        unseen = [
-            number
-            for number, choice in enumerate(self.choices)
-            if fold < 0 or fold % MOST_GROUPS not in choice
-        ]
-        n_each = self.n_new if fold < 0 else self.n_each
-        starts = [number * self.n_each for number in unseen]
-        forest = copy(self.forest)
-        forest.estimators_ = [
-            tree for start in starts for tree in self.forest.estimators_[start : start + n_each]
-        ]
-        return forest.set_params(n_estimators=len(forest.estimators_), warm_start=False)
 
 
 class SymmetricTrees(BaseEstimator):

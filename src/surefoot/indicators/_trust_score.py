@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_neighbor_metric
 from surefoot.indicators._indicator import Indicator
-from surefoot.indicators._neighbor_distance import NO_DISTANCE
+from surefoot.indicators._neighbors import NO_DISTANCE
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 

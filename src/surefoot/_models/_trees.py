@@ -1,0 +1,165 @@
+"""Forests as plain arrays, and trees that folds share: some of them have not seen the rows of any given fold."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.base import clone
+
+from surefoot._kernels import Forest, mean_and_spread, store_trees
+from surefoot._parallel import row_batches
+from surefoot._typing import Floats, Ints
+
+# Most groups that folds are put into: with more, most trees would have seen any given fold.
+MOST_GROUPS = 5
+
+
+class VotingTrees:
+    """Fitted trees of a forest as plain arrays, which predict as the forest does.
+
+    Parameters
+    ----------
+    trees : sequence of fitted trees
+        Members of a forest of scikit-learn.
+    classes : ndarray, default=None
+        Class labels; None for regression.
+
+    Attributes
+    ----------
+    forest : Forest
+        The trees.
+    n_members, n_columns : int
+        Number of trees, and of the columns of a row.
+    """
+
+    def __init__(self, trees: Sequence[Any], classes: NDArray[Any] | None = None) -> None:
+        self.forest, self.n_members = store_trees([tree.tree_ for tree in trees]), len(trees)
+        self.n_columns, self.classes_ = int(trees[0].n_features_in_), classes
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore from a file, whose arrays may be anything; all is None where only the type is written."""
+        if state["forest"] is not None and not is_sound(state["forest"], state["n_columns"]):
+            raise ValueError("These arrays are no trees.")
+        vars(self).update(state)
+
+    def mean_and_spread(self, rows: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the trees' predictions, or class probabilities: (n_rows, n_outputs) each."""
+        if rows.shape[1] != self.n_columns:
+            raise ValueError(f"X has {rows.shape[1]} columns, and the trees take {self.n_columns}.")
+        parts = []
+        for batch in row_batches(rows.shape[0], 4 * rows.shape[1]):
+            some = rows[batch].toarray() if issparse(rows) else rows[batch]
+            parts.append(mean_and_spread(self.forest, np.ascontiguousarray(some, np.float32)))
+        means, spreads = zip(*parts, strict=True)
+        return np.concatenate(means), np.concatenate(spreads)
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Mean prediction, or the most probable class."""
+        means, _ = self.mean_and_spread(rows)
+        return means[:, 0] if self.classes_ is None else self.classes_[means.argmax(axis=1)]
+
+    def predict_proba(self, rows: Any) -> Floats:
+        """Mean probability of each class."""
+        return self.mean_and_spread(rows)[0]
+
+
+def is_sound(forest: Forest, n_columns: int) -> bool:
+    """Whether a walk through the trees stays within their arrays, and comes to an end: nodes lead to later ones."""
+    columns, thresholds, onward, values, roots = forest
+    arrays: list[NDArray[Any]] = list(forest)
+    kinds = [np.int32, np.float32, np.int32, np.float64, np.int32]
+    n_nodes, leaves = len(columns), columns < 0
+    after = np.where(leaves, -1, np.arange(n_nodes))
+    return bool(
+        [array.dtype for array in arrays] == kinds
+        and [array.ndim for array in arrays] == [1, 1, 1, 2, 1]
+        and len(thresholds) == len(onward) == n_nodes
+        and leaves[-1]
+        and columns.max() < n_columns
+        and ((roots >= 0) & (roots < n_nodes)).all()
+        and ((onward > after) & (onward < np.where(leaves, len(values), n_nodes))).all()
+    )
+
+
+class SharedTrees:
+    """Trees of which some have not seen the rows of a fold, whichever fold it is.
+
+    The folds are put into at most five groups, and each tree learns from the rows of some of them: from three of five,
+    of which there are ten choices. Rows of a fold are described by the trees that have not seen its group.
+
+    Parameters
+    ----------
+    forest : forest of scikit-learn
+        Kind of the trees, not fitted.
+    rows : array or CSR of shape (n_rows, n_columns)
+        Rows to learn from.
+    targets : ndarray of shape (n_rows,) or (n_choices, n_rows)
+        Their classes or numbers; they may differ between choices.
+    folds : ndarray of shape (n_rows,)
+        Number of the fold that holds a row out; -1 for a row that all trees may see.
+    n_trees : int
+        Most trees that describe a row, new or held out; about twice as many are fitted.
+    sample_weight : ndarray of shape (n_rows,), default=None
+        Weights of the rows.
+    """
+
+    def __init__(
+        self,
+        forest: Any,
+        rows: Any,
+        targets: NDArray[Any],
+        folds: Ints,
+        n_trees: int,
+        sample_weight: Floats | None = None,
+    ) -> None:
+        self.choices = fold_choices(folds)
+        n_groups = 1 + max(max(choice) for choice in self.choices)
+        # A share n_unseen / n_groups of the choices leaves a group out. New rows meet that share of each choice's
+        # trees, so that as many trees vote on them as on held-out rows: with more, all may agree more strongly.
+        n_unseen = n_groups // 2
+        times = max(1, n_trees // (len(self.choices) * n_unseen))
+        self.n_new, self.n_each = times * n_unseen, times * n_groups
+        self.forest = clone(forest).set_params(warm_start=True)
+        by_choice = np.broadcast_to(targets, (len(self.choices), len(folds)))
+        for number, (choice, target) in enumerate(zip(self.choices, by_choice, strict=True)):
+            # A row of weight 0 is not seen, but the trees know of its class.
+            weight = in_choice(folds, choice).astype(np.float64)
+            self.forest.set_params(n_estimators=(number + 1) * self.n_each)
+            weight *= 1.0 if sample_weight is None else sample_weight
+            self.forest.fit(rows, target, sample_weight=weight)
+
+    def for_rows_of(self, fold: int) -> VotingTrees:
+        """Trees that have not seen a fold; for -1, equally many trees of each choice, for new rows."""
+        n_each = self.n_new if fold < 0 else self.n_each
+        starts = [number * self.n_each for number in unseen(self.choices, fold)]
+        members = [
+            tree for start in starts for tree in self.forest.estimators_[start : start + n_each]
+        ]
+        return VotingTrees(members, getattr(self.forest, "classes_", None))
+
+    def held_out(self, rows: Any, folds: Ints) -> Floats:
+        """Mean prediction of each row by the trees that have not seen its fold."""
+        means = np.empty(len(folds))
+        for fold in np.unique(folds):
+            means[folds == fold] = self.for_rows_of(fold).predict(rows[folds == fold])
+        return means
+
+
+def fold_choices(folds: Ints) -> list[tuple[int, ...]]:
+    """Groups of folds to learn from, in each choice about half of them."""
+    n_groups = int(min(folds.max() + 1, MOST_GROUPS))
+    return list(combinations(range(n_groups), (n_groups + 1) // 2))
+
+
+def in_choice(folds: Ints, choice: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Whether each row is among those that a choice learns from."""
+    return np.isin(np.where(folds < 0, -1, folds % MOST_GROUPS), [-1, *choice])
+
+
+def unseen(choices: list[tuple[int, ...]], fold: int) -> list[int]:
+    """Numbers of the choices that leave a fold out; of all choices for -1."""
+    every = enumerate(choices)
+    return [number for number, groups in every if fold < 0 or fold % MOST_GROUPS not in groups]
