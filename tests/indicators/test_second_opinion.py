@@ -5,8 +5,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.special import logit
+from sklearn.base import BaseEstimator
+from sklearn.covariance import LedoitWolf
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -15,44 +18,59 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot.indicators import SecondOpinion
+from surefoot.indicators._second_opinion import GaussianClasses
+
+
+def pooled_by_hand(chances, predicted, least):
+    """Log-odds of the predicted classes by the geometric mean of clipped probabilities, normalised."""
+    mean = np.prod([np.clip(each, least, 1 - least) for each in chances], axis=0) ** (
+        1 / len(chances)
+    )
+    own = (mean / mean.sum(axis=1, keepdims=True))[np.arange(len(mean)), predicted]
+    return np.log(own / (1 - own))
 
 
 def test_log_odds_of_the_predicted_class():
     X, y = load_iris(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     found = SecondOpinion(tree, opinions=[("bayes", GaussianNB())]).fit(X, y)
-    chances = GaussianNB().fit(X, y).predict_proba(X)[np.arange(150), tree.fit(X, y).predict(X)]
-    expected = logit(np.clip(chances, 1 / 302, 1 - 1 / 302))
+    chances = GaussianNB().fit(X, y).predict_proba(X)
+    expected = pooled_by_hand([chances], tree.fit(X, y).predict(X), 1 / 302)
     assert_allclose(found.transform(X)[:, 0], expected)
     assert_allclose(found.score_samples(X), expected)
-    assert_array_equal(found.get_feature_names_out(), ["bayes_log_odds"])
+    assert_array_equal(found.get_feature_names_out(), ["log_odds"])
 
 
-def test_names_as_labels_and_the_mean_of_several():
+def test_names_as_labels_and_the_pool_of_several():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    opinions = [("a", GaussianNB()), ("b", DummyClassifier(strategy="uniform"))]
+    opinions = [("a", GaussianNB()), ("b", LogisticRegression(C=0.01))]
     found = SecondOpinion(GaussianNB(), opinions=opinions).fit(X, names).transform(X)
     numbers = SecondOpinion(GaussianNB(), opinions=opinions).fit(X, y)
     assert_allclose(found, numbers.transform(X))
-    assert_allclose(found[:, 1], logit(1 / 3))
-    assert_allclose(numbers.score_samples(X), found.mean(axis=1))
+    chances = [model.fit(X, y).predict_proba(X) for _, model in opinions]
+    expected = pooled_by_hand(chances, GaussianNB().fit(X, y).predict(X), 1 / 302)
+    assert_allclose(found[:, 0], expected)
 
 
 def test_a_class_that_the_opinion_does_not_know_is_hardly_likely():
     X, y = load_iris(return_X_y=True)
     frozen = FrozenEstimator(LogisticRegression(max_iter=1000).fit(X, y))
     found = SecondOpinion(frozen, opinions=[("bayes", GaussianNB())]).fit(X[:100], y[:100])
-    assert_allclose(found.transform(X[145:])[:, 0], logit(1 / 202))
+    assert found.transform(X[145:])[:, 0].max() <= logit(1 / 202)
     alone = SecondOpinion(frozen, random_state=0).fit(X[:50], y[:50])
-    assert_allclose(alone.transform(X[[0, 149]])[:, 0], [logit(101 / 102), logit(1 / 102)])
+    sure, never = alone.transform(X[[0, 149]])[:, 0]
+    assert sure > logit(0.98)
+    assert never < logit(0.02)
 
 
 def test_half_a_vote_more_on_either_side_of_an_ensemble():
     X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:]
     bag = BaggingClassifier(GaussianNB(), 4, random_state=0)
     found = SecondOpinion(GaussianNB(), opinions=[("bag", bag)]).fit(X, y).transform(X)[:, 0]
-    chances = bag.fit(X, y).predict_proba(X)[np.arange(150), GaussianNB().fit(X, y).predict(X)]
+    chances = bag.fit(X, y).predict_proba(X)
+    chances = chances[np.arange(100), GaussianNB().fit(X, y).predict(X) - 1]
     assert chances.max() > 0.999
     assert_allclose(found, np.log((4 * chances + 0.5) / (4 * (1 - chances) + 0.5)))
 
@@ -61,10 +79,70 @@ def test_the_number_of_trees():
     X, y = load_iris(return_X_y=True)
     few = SecondOpinion(GaussianNB(), n_trees=3, random_state=0).fit(X, y)
     assert dict(few.opinions_)["trees"].n_members == 3
-    # Votes of three trees, and half a vote on either side.
-    assert_allclose(np.unique(np.abs(few.transform(X)[:, 0])).max(), np.log(3.5 / 0.5))
     with pytest.raises(ValueError, match="n_trees"):
         SecondOpinion(GaussianNB(), n_trees=0).fit(X, y)
+
+
+def test_further_opinions_beside_the_default_ones():
+    X, y = load_iris(return_X_y=True)
+    bayes = ("bayes", GaussianNB())
+    found = SecondOpinion(GaussianNB(), opinions=["default", bayes], random_state=0).fit(X, y)
+    names = [name for name, _ in found.opinions_]
+    assert names == ["trees", "boosting", "linear", "gaussian", "kernel", "bayes"]
+    assert_allclose(found.weights_, [0, *[1 / 6] * 6])
+
+
+def test_the_learned_pool_makes_the_labels_as_likely_as_any_other():
+    X, y = load_iris(return_X_y=True)
+    found = SecondOpinion(GaussianNB(), opinions=[("a", GaussianNB()), ("b", GaussianNB())])
+    found.fit(X, y)
+    random = np.random.default_rng(0)
+    truth = random.dirichlet([0.5, 0.5, 0.5], 400)
+    codes = np.array([random.choice(3, p=p) for p in truth])
+    # The model knows half of the odds, the first opinion nothing, the second all of them.
+    guesses = random.dirichlet([1, 1, 1], 400)
+    own = np.sqrt(truth) / np.sqrt(truth).sum(axis=1, keepdims=True)
+    column = found.learn_pool([own, guesses, truth], own.argmax(axis=1), codes, random_state=0)
+    least = found.index_.outputs.least_probability
+    logs = np.log(np.clip([own, guesses, truth], least, 1 - least))
+
+    def loss(weights):
+        total = np.tensordot(weights, logs, 1)
+        surprise = np.log(np.exp(total).sum(axis=1)) - total[np.arange(400), codes]
+        return surprise.sum() + 1.5 * ((weights - 1 / 3) ** 2).sum()
+
+    around = [np.maximum(found.weights_ + random.normal(0, 0.1, 3), 0) for _ in range(300)]
+    assert loss(found.weights_) <= min(map(loss, around)) + 1e-3
+    assert found.weights_[1] < 0.1
+    # Out of fold the column is near the true log-odds of what the model predicts.
+    chances = np.clip(truth[np.arange(400), own.argmax(axis=1)], 0.01, 0.99)
+    assert np.corrcoef(column[:, 0], logit(chances))[0, 1] > 0.97
+
+
+def test_gaussian_classes_against_the_linear_discriminant_of_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    centred = X - np.array([X[y == k].mean(axis=0) for k in range(3)])[y]
+    shrinkage = LedoitWolf(assume_centered=True).fit(centred).shrinkage_
+    covariance = (1 - shrinkage) * np.cov(centred.T, ddof=0)
+    covariance += shrinkage * np.trace(centred.T @ centred / 150) / 4 * np.eye(4)
+    expected = LinearDiscriminantAnalysis(
+        solver="lsqr", covariance_estimator=FixedCovariance(covariance)
+    ).fit(X, names)
+    found = GaussianClasses().fit(X, names)
+    assert_allclose(found.predict_proba(X), expected.predict_proba(X), atol=1e-9)
+    assert_array_equal(found.predict(X), expected.predict(X))
+
+
+class FixedCovariance(BaseEstimator):
+    """Covariance that is known."""
+
+    def __init__(self, covariance_):
+        self.covariance_ = covariance_
+
+    def fit(self, X):
+        """Nothing to do."""
+        return self
 
 
 def test_gap_and_spread_of_a_regression_by_hand():
@@ -86,7 +164,11 @@ def test_sparse_rows():
     X, y = load_iris(return_X_y=True)
     sparse = SecondOpinion(LogisticRegression(max_iter=1000), random_state=0).fit(csr_array(X), y)
     dense = SecondOpinion(LogisticRegression(max_iter=1000), random_state=0).fit(X, y)
-    assert_allclose(sparse.transform(csr_array(X))[:, 0], dense.transform(X)[:, 0])
+    names = [name for name, _ in sparse.opinions_]
+    assert names == ["trees", "linear"]
+    of_dense = dict(dense.opinions_)["trees"].predict_proba(X)
+    assert_allclose(sparse.opinions_[0][1].predict_proba(csr_array(X)), of_dense)
+    assert (sparse.transform(csr_array(X)) > 0).mean() > 0.9
 
 
 @pytest.mark.parametrize(
