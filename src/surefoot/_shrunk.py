@@ -28,13 +28,20 @@ LEAST_NEGATIVES = 200
 
 
 # Penalty of the weights of a pool, towards equal ones: about as strong as some rows.
-POOL_PENALTY = 3.0
+POOL_PENALTY = 10.0
 
 
 def pool_weights(
-    opinions: Floats, codes: Ints, weight: Floats | None = None, penalty: float = POOL_PENALTY
+    opinions: Floats,
+    codes: Ints,
+    weight: Floats | None = None,
+    *,
+    penalty: float = POOL_PENALTY,
+    least: float | None = None,
 ) -> Floats:
-    """Weights, none below 0, with which a pool of opinions makes the labels most likely; shrunk towards equal ones.
+    """Weights with which a pool of opinions makes the labels most likely, shrunk towards equal ones.
+
+    A weight below 0 takes away what another opinion has in excess.
 
     Parameters
     ----------
@@ -44,8 +51,10 @@ def pool_weights(
         Number of each row's label.
     weight : ndarray of shape (n_rows,), default=None
         Weights of the rows.
-    penalty : float, default=3.0
+    penalty : float, default=10.0
         Penalty of the squared difference to equal weights.
+    least : float, default=None
+        Least weight; None for any.
     """
     rows, weight = np.arange(len(codes)), np.ones(len(codes)) if weight is None else weight
     of_labels = opinions[:, rows, codes] @ weight
@@ -58,7 +67,7 @@ def pool_weights(
         ridge = 0.5 * penalty * ((at - start) ** 2).sum()
         return (ridge - weight @ logs[rows, codes]) / len(codes), slope / len(codes)
 
-    bounds = [(0.0, None)] * len(opinions)
+    bounds = [(least, None)] * len(opinions)
     found = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds).x
     # All zero where nothing is known of the labels: the opinions stand as they are.
     return np.asarray(found) if found.any() else start

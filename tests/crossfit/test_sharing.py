@@ -74,10 +74,10 @@ def test_columns_are_the_votes_of_the_trees_that_have_not_seen_the_fold():
     X, y = rows()
     opinion = SecondOpinion(n_trees=20, random_state=0)
     fitter = CrossFitter([opinion], GaussianNB(), cv=KFold(5))
-    cross = fitter.fit(X, y)
+    cross = fitter.fit(X, y, opinions=True)
     (_, deployed), *_ = cross.panel.indicators["SecondOpinion"].opinions_
     assert deployed.n_members == 20
-    found = cross.held_out.columns["SecondOpinion"][:, 0]
+    found, trees = cross.held_out.columns["SecondOpinion"][:, 0], cross.held_out.opinions["trees"]
     number = np.repeat(np.arange(5), 24)
     random = np.random.default_rng(0)
     # Other labels in the first fold change no column of its rows, but those of other rows.
@@ -85,8 +85,8 @@ def test_columns_are_the_votes_of_the_trees_that_have_not_seen_the_fold():
     assert_allclose(other.columns["SecondOpinion"][:24, 0], found[:24])
     assert (other.columns["SecondOpinion"][24:, 0] != found[24:]).any()
     votes = 20  # five of each of the four choices without the fold, as many as for new rows
-    shares = 1 / (1 + np.exp(-found))
-    assert_allclose(shares * (votes + 1) - 0.5, np.round(shares * (votes + 1) - 0.5), atol=1e-9)
+    counts = trees * (votes + 1) - 0.5
+    assert_allclose(counts, np.round(counts), atol=1e-9)
 
 
 class Named(TransformerMixin, BaseEstimator):
@@ -157,4 +157,5 @@ def test_on_random_labels_the_trees_know_nothing(space):
 def test_log_odds_of_unanimous_trees():
     X = np.array([[0.0], [1.0]] * 40)
     error_estimator = fit(GaussianNB(), X, np.tile([0, 1], 40), cv=KFold(5))
-    assert_allclose(error_estimator.held_out_.columns["SecondOpinion"][:, 0], logit(20.5 / 21))
+    trees = error_estimator.held_out_.opinions["trees"]
+    assert_allclose(logit(trees.max(axis=1)), logit(20.5 / 21))

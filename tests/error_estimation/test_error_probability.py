@@ -137,15 +137,15 @@ def case(random, weights, *, n_rows=400, level=-1.5):
 
 
 def two_columns(mean, variance):
-    """Prior of two columns, and no weight of the one that is made from them."""
-    covariance = np.diag([variance, variance, 1e-8])
-    return ErrorPrior(1, tuple(NAMES), np.array([*mean, 0.0]), covariance, ("t",), 1)
+    """Prior of two columns."""
+    return ErrorPrior(1, tuple(NAMES), np.array(mean), np.diag([variance] * 2), ("t",), 1)
 
 
 def test_the_estimate_is_the_most_probable_one():
     random = np.random.default_rng(1)
     (columns, wrong), prior = case(random, [-1.0, 0.5], n_rows=80), two_columns([-0.5, 1.0], 0.25)
-    rows = norm.ppf((rankdata(columns, axis=0) - 0.5) / 80)
+    # Log-odds as they are, the other column by its ranks.
+    rows = np.column_stack([columns[:, 0], norm.ppf((rankdata(columns[:, 1]) - 0.5) / 80)])
     n_wrong = wrong.sum()
     target = np.where(wrong == 1, (n_wrong + 1) / (n_wrong + 2), 1 / (80 - n_wrong + 2))
 
@@ -192,8 +192,7 @@ def test_a_file_that_is_no_prior(tmp_path, text):
 def test_the_prior_that_ships_has_weights_for_its_columns():
     prior = ErrorPrior.shipped()
     assert len(prior.tables) > 50
-    n_weights = len(prior.columns) + 1
-    assert prior.mean.shape == (n_weights,)
+    assert prior.mean.shape == (len(prior.columns),)
     assert np.linalg.eigvalsh(prior.covariance).min() > 0
 
 
@@ -219,12 +218,11 @@ def test_a_prior_of_other_columns_and_something_else_are_refused():
         IndividualErrorClassifier(GaussianNB(), prior="best").fit(X, y)
 
 
-def test_normal_scores_are_those_of_the_ranks():
+def test_normal_scores_are_those_of_the_ranks_and_log_odds_stay():
     columns, prior = np.array([[3.0, 1e9], [-1.0, 0.0], [0.5, 5.0]]), two_columns([0, 0], 1)
     # The first of three rows has a third of the normal distribution, cut off at the rank of half a row.
     first = (norm.ppf(0.5 / 4) + norm.ppf(1 / 3)) / 2
-    # A third column is the mean chance of another class, which falls with the log-odds.
-    expected = np.array([[1, 1, -1], [-1, -1, 1], [0, 0, 0]]) * -first
+    expected = np.column_stack([columns[:, 0], [-first, first, 0]])
     assert_allclose(prior.normal_scores(columns, columns), expected, atol=0.01)
 
 

@@ -150,7 +150,7 @@ def test_the_estimate_that_starts_from_the_prior_is_worthless_too(model):
         assert error_estimator.prior_ is not None
         held_out, prior = error_estimator.held_out_, error_estimator.prior_
         columns = np.hstack(list(held_out.columns.values()))
-        from_prior = (columns - columns.mean(axis=0)) / columns.std(axis=0) @ prior.mean[:-1]
+        from_prior = (columns - columns.mean(axis=0)) / columns.std(axis=0) @ prior.mean
         return np.column_stack([columns, from_prior, held_out.wrong]), held_out.losses
 
     assert_allclose(mean_aurocs(draw, 5), 0.5, atol=0.03)

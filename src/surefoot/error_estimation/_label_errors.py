@@ -174,7 +174,7 @@ def pool(opinions: list[Floats], codes: Ints) -> Floats:
         Number of each row's label.
     """
     stacked = np.stack(opinions)
-    return pooled(stacked, pool_weights(stacked, codes, penalty=0.0))
+    return pooled(stacked, pool_weights(stacked, codes, penalty=0.0, least=0.0))
 
 
 def contradiction_p_value(scores: Floats, wrong: Floats, predicted: Ints, codes: Ints) -> float:

@@ -52,8 +52,6 @@ OPINIONS = {
     "trees": ("a forest", "a forest"),
     "boosting": ("boosted trees", "boosted trees"),
     "linear": ("a logistic regression", "a linear regression"),
-    "gaussian": ("a linear discriminant", ""),
-    "kernel": ("a kernel machine", ""),
 }
 
 # Fewest rows on which two models differ, to learn which of them is better where.
@@ -200,7 +198,11 @@ class Alternatives:
         held_out, classes = self.held_out, self.held_out.classes
         own = kind_of_model(split_model(error_estimator.estimator)[1])
         in_words = 1 if classes is None else 0
-        outputs = {OPINIONS[k][in_words]: each for k, each in held_out.opinions.items() if k != own}
+        outputs = {
+            names[in_words]: held_out.opinions[kind]
+            for kind, names in OPINIONS.items()
+            if kind in held_out.opinions and kind != own
+        }
         self.others = list(outputs)
         best, name = best_constant(held_out)
         self.constant = f"always predicting {name}"
