@@ -1,13 +1,15 @@
 """Forests as plain arrays, and trees that folds share: some of them have not seen the rows of any given fold."""
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 
 from surefoot._kernels import Forest, mean_and_spread, store_trees
 from surefoot._parallel import row_batches
@@ -92,8 +94,8 @@ class SharedTrees:
 
     Parameters
     ----------
-    forest : forest of scikit-learn
-        Kind of the trees, not fitted.
+    tree : tree of scikit-learn
+        Kind of the trees, not fitted; its `random_state` is the seed of all.
     rows : array or CSR of shape (n_rows, n_columns)
         Rows to learn from.
     targets : ndarray of shape (n_rows,) or (n_choices, n_rows)
@@ -108,7 +110,7 @@ class SharedTrees:
 
     def __init__(
         self,
-        forest: Any,
+        tree: Any,
         rows: Any,
         targets: NDArray[Any],
         folds: Ints,
@@ -122,23 +124,32 @@ class SharedTrees:
         n_unseen = n_groups // 2
         times = max(1, n_trees // (len(self.choices) * n_unseen))
         self.n_new, self.n_each = times * n_unseen, times * n_groups
-        self.forest = clone(forest).set_params(warm_start=True)
-        by_choice = np.broadcast_to(targets, (len(self.choices), len(folds)))
-        for number, (choice, target) in enumerate(zip(self.choices, by_choice, strict=True)):
+        self.classes, codes = None, targets
+        if is_classifier(tree):
+            self.classes, codes = np.unique(targets, return_inverse=True)
+        is_dense = not issparse(rows)
+        rows = rows.astype(np.float32)
+        by_choice = np.broadcast_to(codes, (len(self.choices), len(folds)))
+        seeds = iter(
+            check_random_state(tree.random_state).randint(
+                2**31 - 1, size=len(self.choices) * self.n_each
+            )
+        )
+        self.trees = []
+        for choice, target in zip(self.choices, by_choice, strict=True):
             # A row of weight 0 is not seen, but the trees know of its class.
             weight = in_choice(folds, choice).astype(np.float64)
-            self.forest.set_params(n_estimators=(number + 1) * self.n_each)
             weight *= 1.0 if sample_weight is None else sample_weight
-            self.forest.fit(rows, target, sample_weight=weight)
+            for _ in range(self.n_each):
+                member = copy(tree).set_params(random_state=next(seeds))
+                self.trees.append(member.fit(rows, target, weight, check_input=not is_dense))
 
     def for_rows_of(self, fold: int) -> VotingTrees:
         """Trees that have not seen a fold; for -1, equally many trees of each choice, for new rows."""
         n_each = self.n_new if fold < 0 else self.n_each
         starts = [number * self.n_each for number in unseen(self.choices, fold)]
-        members = [
-            tree for start in starts for tree in self.forest.estimators_[start : start + n_each]
-        ]
-        return VotingTrees(members, getattr(self.forest, "classes_", None))
+        members = [tree for start in starts for tree in self.trees[start : start + n_each]]
+        return VotingTrees(members, self.classes)
 
     def held_out(self, rows: Any, folds: Ints) -> Floats:
         """Mean prediction of each row by the trees that have not seen its fold."""

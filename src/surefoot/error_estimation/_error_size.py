@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.tree import ExtraTreeRegressor
 
 from surefoot._kernels import sum_of_trees
 from surefoot._models import (
@@ -23,7 +23,7 @@ from surefoot._models import (
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 
-# Most trees that estimate a row's residual, or its error.
+# Most trees that estimate the size of a row's error; half as many estimate its residual.
 N_TREES = 50
 
 # Least rows of a fold whose mean residual is subtracted.
@@ -154,17 +154,19 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
         choices = fold_choices(folds)
         center, scale = X.mean(axis=0), X.std(axis=0)
         scaled = (X - center) / np.where(scale > 0, scale, 1.0)
+        penalty = RidgeCV(np.logspace(-2, 4, 7)).fit(scaled, y, weight).alpha_
         lines = []
         for choice in choices:
             seen = in_choice(folds, choice)
-            line = RidgeCV(np.logspace(-2, 4, 7))
-            line.fit(scaled[seen], y[seen], None if weight is None else weight[seen])
+            line = Ridge(penalty).fit(
+                scaled[seen], y[seen], None if weight is None else weight[seen]
+            )
             lines.append(np.append(line.coef_, line.intercept_))
         by_line = np.column_stack([scaled, np.ones(len(X))]) @ np.transpose(lines)
-        forest = ExtraTreesRegressor(
-            min_samples_leaf=5, max_features=0.5, random_state=self.random_state
+        tree = ExtraTreeRegressor(
+            min_samples_leaf=10, max_features=0.5, random_state=self.random_state
         )
-        trees = SharedTrees(forest, X, y - by_line.T, folds, N_TREES, weight)
+        trees = SharedTrees(tree, X, y - by_line.T, folds, N_TREES // 2, weight)
         slopes = np.mean(lines, axis=0)
         self.slopes_ = slopes[:-1] / np.where(scale > 0, scale, 1.0)
         self.intercept_ = float(slopes[-1] - center @ self.slopes_)
@@ -215,12 +217,12 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
         ratios = y * np.exp(-start)
         mean_ratio = max(float(np.average(ratios, weights=weight)), 1e-300)
         ratios = ratios / mean_ratio
-        forest = ExtraTreesRegressor(
+        tree = ExtraTreeRegressor(
             min_samples_leaf=10,
             max_features=share_of_columns(X.shape[1]),
             random_state=self.random_state,
         )
-        trees = SharedTrees(forest, X, ratios, folds, N_TREES, weight)
+        trees = SharedTrees(tree, X, ratios, folds, N_TREES, weight)
         self.trees_ = trees.for_rows_of(-1)
         logs = np.log(np.maximum(trees.held_out(X, folds), LEAST_RATIO))
         losses = [
