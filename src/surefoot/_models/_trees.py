@@ -98,8 +98,8 @@ class SharedTrees:
         Kind of the trees, not fitted; its `random_state` is the seed of all.
     rows : array or CSR of shape (n_rows, n_columns)
         Rows to learn from.
-    targets : ndarray of shape (n_rows,) or (n_choices, n_rows)
-        Their classes or numbers; they may differ between choices.
+    targets : ndarray of shape (n_rows,), or sequence of as many as there are choices
+        Their classes or numbers, of which a row may have several; they may differ between choices.
     folds : ndarray of shape (n_rows,)
         Number of the fold that holds a row out; -1 for a row that all trees may see.
     n_trees : int
@@ -112,7 +112,7 @@ class SharedTrees:
         self,
         tree: Any,
         rows: Any,
-        targets: NDArray[Any],
+        targets: NDArray[Any] | Sequence[NDArray[Any]],
         folds: Ints,
         n_trees: int,
         sample_weight: Floats | None = None,
@@ -124,12 +124,12 @@ class SharedTrees:
         n_unseen = n_groups // 2
         times = max(1, n_trees // (len(self.choices) * n_unseen))
         self.n_new, self.n_each = times * n_unseen, times * n_groups
-        self.classes, codes = None, targets
+        self.classes = None
         if is_classifier(tree):
-            self.classes, codes = np.unique(targets, return_inverse=True)
+            self.classes, targets = np.unique(targets, return_inverse=True)
         is_dense = not issparse(rows)
         rows = rows.astype(np.float32)
-        by_choice = np.broadcast_to(codes, (len(self.choices), len(folds)))
+        by_choice = [targets] * len(self.choices) if isinstance(targets, np.ndarray) else targets
         seeds = iter(
             check_random_state(tree.random_state).randint(
                 2**31 - 1, size=len(self.choices) * self.n_each
@@ -152,10 +152,14 @@ class SharedTrees:
         return VotingTrees(members, self.classes)
 
     def held_out(self, rows: Any, folds: Ints) -> Floats:
-        """Mean prediction of each row by the trees that have not seen its fold."""
-        means = np.empty(len(folds))
-        for fold in np.unique(folds):
-            means[folds == fold] = self.for_rows_of(fold).predict(rows[folds == fold])
+        """Mean of each row's numbers by the trees that have not seen its fold, (n_rows, n_numbers)."""
+        parts = {
+            fold: self.for_rows_of(fold).mean_and_spread(rows[folds == fold])[0]
+            for fold in np.unique(folds)
+        }
+        means = np.empty((len(folds), next(iter(parts.values())).shape[1]))
+        for fold, part in parts.items():
+            means[folds == fold] = part
         return means
 
 
