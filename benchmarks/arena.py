@@ -8,7 +8,8 @@ choices are made on the first, and the second is printed with `--report` only, w
 Three kinds of files are kept apart in FOLDER, so that a change of surefoot leaves the costly ones as they are:
 `rivals/` (`arena_rivals.py`), `fits/` of the costly models that are judged, and `cases/` with surefoot's columns.
 Resumable: what is on disk is not computed again. Needs the tables in $SUREFOOT_DATA, pandas, matplotlib and the group
-`boosters`; `--cases` is the folder of `prior-cases`:
+`boosters`. The priors are learned on the cases of `prior-cases` in the folder `--cases`, or without it on the arena's
+own cases of the five models with up to 1,500 rows:
 
     SUREFOOT_DATA=... OMP_NUM_THREADS=1 python benchmarks/arena.py --cases FOLDER --out FOLDER
 """
@@ -35,6 +36,7 @@ from arena_methods import CROSS_FITTED, METHODS, OF_RIVAL, WITH_COLUMNS, Contest
 from arena_rivals import (
     FIVE,
     HALVES,
+    LARGE,
     RIVALS,
     SIZES,
     Draw,
@@ -72,8 +74,10 @@ STRONG = {"catboost": catboost, "stack": stack, "lightgbm": lightgbm}
 SLOW = ("svm", "boosting")
 # LightGBM is judged for its calibration, on tables that have enough rows to measure that.
 LEAST_ROWS = {"lightgbm": 2000}
-# Encoded inputs times outputs of a table: with more, one fit of CatBoost takes minutes, and six are needed.
-LARGEST = {"catboost": 250}
+# With 8,000 rows one fit of the stack takes minutes, and six are needed.
+MOST_ROWS = {"stack": 1500}
+# Encoded inputs times outputs of a table: with more, one fit of these takes minutes, and six are needed.
+LARGEST = {"catboost": 250, "stack": 250}
 CHECKED = 0.1
 QUICK_TABLES = ["prnn_crabs", "glass", "pima"]
 
@@ -85,6 +89,7 @@ def arena_cases(draws, kinds):
         for draw in draws
         for kind in kinds
         if TABLES.at[draw.table, "n_rows"] >= LEAST_ROWS.get(kind, 0)
+        and draw.n_train <= MOST_ROWS.get(kind, np.inf)
     ]
 
 
@@ -278,7 +283,7 @@ def probability_figures(wrong, probability, known_wrong):
 def main():
     """Judge every case, and write the figures, their summary and a picture."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=Path, required=True, help="folder of `prior-cases`")
+    parser.add_argument("--cases", type=Path, help="folder of `prior-cases`")
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--models", nargs="*", default=[*FIVE, *STRONG])
@@ -300,8 +305,7 @@ def main():
     if options.collect:
         list(in_parallel(collected, [(case, options.out) for case, _ in cases], "cases"))
         return
-    learned = planned("classification", quick=options.quick)
-    priors = Priors(learned, options.cases, options.out / "priors")
+    priors = priors_of(options, [case for case, _ in cases])
     print(f"Priors for {len(priors.by_family) - 1} families", flush=True)  # before cases are spread
     jobs = [(case, size, options.out, priors) for case, size in cases]
     with parallel_config(n_jobs=options.jobs):
@@ -309,6 +313,18 @@ def main():
             line for figures in in_parallel(judged, jobs, "cases") for line in figures.values()
         ]
     show(pd.DataFrame(lines), options)
+
+
+def priors_of(options, cases):
+    """Priors from the cases of `prior-cases`, or from the arena's own."""
+    folder = options.out / "priors"
+    if options.cases:
+        learned = planned("classification", quick=options.quick)
+        return Priors(learned, options.cases, folder)
+    own = [case for case in cases if case.model in FIVE and case.n_train < LARGE]
+    for case in own:
+        collected(case, options.out)
+    return Priors(own, options.out / "cases", folder)
 
 
 def show(table, options):
