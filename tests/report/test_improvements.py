@@ -145,7 +145,7 @@ def test_a_line_through_a_wave_is_replaced_rather_than_corrected():
     y = np.sin(6 * X[:, 0])
     by_name, _ = cards(LinearRegression(), X, y, X_unlabelled=X[:30])
     assert by_name[SWAP]["verdict"] == "helps"
-    assert by_name[CORRECTION]["than"] == "a forest"  # which needs no correction
+    assert by_name[CORRECTION]["than"] == "boosted trees"  # which need no correction
     assert by_name[CORRECTION]["verdict"] != "helps"
     assert len(set(by_name[LABELS]["rows"])) == 10
     assert max(by_name[LABELS]["rows"]) < 30
