@@ -63,7 +63,8 @@ def half_of_families():
     """Half of each family of classification tables, by its name."""
     families = sorted(set(TABLES.family[TABLES.task == "classification"]))
     order = np.random.default_rng(HALVES_SEED).permutation(len(families))
-    return {families[place]: HALVES[rank % 2] for rank, place in enumerate(order)}
+    n_chosen = len(families) // 2
+    return {families[place]: HALVES[rank >= n_chosen] for rank, place in enumerate(order)}
 
 
 def half_of_table(table):

@@ -59,6 +59,8 @@ def test_halves_share_no_family_and_have_every_table():
     families = [set(TABLES.family[names]) for names in (chosen, reported)]
     assert families[0].isdisjoint(families[1])
     assert abs(len(families[0]) - len(families[1])) <= 1
+    assert arena_rivals.half_of_table("krkopt") == "chosen"  # the halves never change
+    assert arena_rivals.half_of_table("clean2") == "reported"
 
 
 def test_a_draw_has_at_most_half_of_a_table_and_no_number_of_rows_twice():
