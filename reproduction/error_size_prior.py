@@ -27,7 +27,7 @@ ROWS_OF_A_CASE = 300
 LEAST_RATIO, MOST_RATIO = 1e-3, 20.0
 
 # Version of the columns, and the columns of the default indicators that they are made of: surefoot reads both.
-VERSION = 1
+VERSION = 2
 LENGTHS = (
     "NeighborDisagreement__gap_10",
     "NeighborDisagreement__gap_30",
@@ -35,6 +35,7 @@ LENGTHS = (
     "NeighborDisagreement__spread_30",
     "SecondOpinion__trees_gap",
     "SecondOpinion__trees_spread",
+    "SecondOpinion__boosting_gap",
     "SecondOpinion__linear_gap",
 )
 DISTANCE = "NeighborDistance__log_distance_10"

@@ -8,7 +8,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
@@ -16,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
+from sklearn.tree import ExtraTreeClassifier
 from skrub import TableVectorizer
 
 from surefoot._crossfit import CrossFitter
@@ -29,15 +29,17 @@ def rows(n_rows=120):
 
 @pytest.fixture
 def forests(monkeypatch):
-    """Row numbers that each fitted tree of a forest has learned from: one set for each call of `fit`."""
+    """Weights of the rows that trees have learned from, each once."""
     seen = []
-    fit = ExtraTreesClassifier.fit
+    fit = ExtraTreeClassifier.fit
 
-    def recorded_fit(self, X, y, sample_weight=None):
-        seen.append(np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight))
-        return fit(self, X, y, sample_weight)
+    def recorded_fit(self, X, y, sample_weight=None, check_input=True):
+        weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight)
+        if not any(np.array_equal(weight, other) for other in seen):
+            seen.append(weight)
+        return fit(self, X, y, sample_weight, check_input)
 
-    monkeypatch.setattr(ExtraTreesClassifier, "fit", recorded_fit)
+    monkeypatch.setattr(ExtraTreeClassifier, "fit", recorded_fit)
     return seen
 
 

@@ -91,14 +91,16 @@ def test_a_residual_is_truth_minus_prediction():
     assert spearmanr(found.predict_residual(X), residual).statistic > 0.8
 
 
-def test_hardly_anything_is_corrected_where_nothing_can_be():
-    draw = np.random.default_rng(0)
-    X, y = draw.normal(size=(300, 3)), draw.normal(size=300)
-    model = IndividualErrorRegressor(DummyRegressor(), corrected=True, cv=3, random_state=0).fit(
-        X, y
-    )
+@pytest.mark.parametrize("kind", [DummyRegressor, Ridge])
+def test_hardly_anything_is_corrected_where_nothing_can_be(kind):
+    sizes = []
+    for seed in range(4):
+        draw = np.random.default_rng(seed)
+        X, y, X_new = draw.normal(size=(300, 3)), draw.normal(size=300), draw.normal(size=(200, 3))
+        model = IndividualErrorRegressor(kind(), corrected=True, random_state=0).fit(X, y)
+        sizes.append(np.mean((model.predict(X_new) - model.estimator_.predict(X_new)) ** 2))
     # A correction of a tenth of the noise costs a hundredth of the squared error.
-    assert np.sqrt(np.mean((model.predict(X) - y.mean()) ** 2)) < 0.1
+    assert np.mean(sizes) < 0.01
 
 
 def test_a_gain_that_is_claimed_is_found_on_new_rows():
@@ -143,6 +145,17 @@ def test_no_model_judges_a_row_that_it_saw(intervals, n_fits):
         assert frozenset(train.tolist()) in Recorder.fits
         assert_allclose(found.held_out_.prediction[test], y[train].mean())
         assert_allclose(found.held_out_.losses[test], np.abs(y[test] - y[train].mean()))
+
+
+def test_an_interval_is_around_the_corrected_prediction_and_contains_the_other():
+    X_new, y_new, _ = wavy(2000, seed=1)
+    plain, corrected = line(400).judge(X_new), line(400, corrected=True).judge(X_new)
+    widths = [np.diff(each.interval, axis=1).mean() for each in (plain, corrected)]
+    assert widths[1] < widths[0] < 1.3 * widths[1]
+    # The line misses the wave by more than the noise on half of the rows: an interval around it would be far wider.
+    assert widths[0] < 0.8 * 2 * np.quantile(np.abs(y_new - plain.prediction), 0.9)
+    assert (plain.interval[:, 0] <= plain.prediction).all()
+    assert (plain.prediction <= plain.interval[:, 1]).all()
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.9])

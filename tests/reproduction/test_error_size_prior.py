@@ -8,8 +8,7 @@ from sklearn.linear_model import Ridge
 
 from reproduction import error_size_prior
 from reproduction.error_size_prior import DISTANCE, LENGTHS, PREDICTION, VERSION
-from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.error_estimation._error_size import SizePrior, sum_over_trees
+from surefoot.error_estimation import IndividualErrorRegressor, _error_size
 
 
 def made_case(family, seed):
@@ -55,7 +54,7 @@ def test_a_small_run_writes_trees(tmp_path):
     with np.load(tmp_path / "size_prior.npz", allow_pickle=False) as arrays:
         trees = dict(arrays)
     assert len(trees["roots"]) == 5
-    assert np.isfinite(sum_over_trees(trees, np.zeros((2, 10)))).all()
+    assert np.isfinite(_error_size.sum_over_trees(trees, np.zeros((2, 11)))).all()
     assert "regression: 4 cases of 1 tables" in text
 
 
@@ -73,7 +72,7 @@ def test_the_columns_are_those_that_the_library_asks_the_prior_with():
 
     columns = error_size_prior.prior_columns(arrays, mean_size)
 
-    prior = SizePrior().fit(arrays["columns"], list(arrays["column_names"]), mean_size)
+    prior = _error_size.SizePrior().fit(arrays["columns"], list(arrays["column_names"]), mean_size)
     together = np.vstack([arrays["columns"], arrays["test_columns"]])
     np.testing.assert_allclose(columns, prior.columns(together), rtol=1e-12)
     assert prior.version_ == VERSION
@@ -89,6 +88,6 @@ def test_arrays_predict_as_the_boosting_that_they_are_made_of():
 
     arrays = error_size_prior.tree_arrays(model, table[:40], raw[:40])
 
-    np.testing.assert_allclose(sum_over_trees(arrays, table), raw, atol=1e-12)
+    np.testing.assert_allclose(_error_size.sum_over_trees(arrays, table), raw, atol=1e-12)
     with pytest.raises(ValueError, match="do not predict as the boosting does"):
         error_size_prior.tree_arrays(model, table[:40], raw[:40] + 1)

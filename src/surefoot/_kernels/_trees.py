@@ -54,7 +54,9 @@ def store_trees(trees: Sequence[Any]) -> Forest:
     onward = np.concatenate([tree.children_right for tree in trees]) + np.repeat(roots, counts)
     leaves = columns < 0
     columns[leaves], thresholds[leaves], onward[leaves] = -1, 0, np.arange(leaves.sum())
-    values = np.concatenate([tree.value[:, 0][tree.feature < 0] for tree in trees])
+    # Of shape (n_nodes, 1, n_classes) or (n_nodes, n_numbers, 1).
+    values = np.concatenate([tree.value[tree.feature < 0] for tree in trees])
+    values = values.reshape(len(values), -1)
     as_ints = (array.astype(np.int32) for array in (columns, onward, roots))
     columns, onward, roots = as_ints
     return Forest(columns, thresholds, onward, values, roots)

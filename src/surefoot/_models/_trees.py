@@ -1,13 +1,15 @@
 """Forests as plain arrays, and trees that folds share: some of them have not seen the rows of any given fold."""
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import clone
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 
 from surefoot._kernels import Forest, mean_and_spread, store_trees
 from surefoot._parallel import row_batches
@@ -92,12 +94,12 @@ class SharedTrees:
 
     Parameters
     ----------
-    forest : forest of scikit-learn
-        Kind of the trees, not fitted.
+    tree : tree of scikit-learn
+        Kind of the trees, not fitted; its `random_state` is the seed of all.
     rows : array or CSR of shape (n_rows, n_columns)
         Rows to learn from.
-    targets : ndarray of shape (n_rows,) or (n_choices, n_rows)
-        Their classes or numbers; they may differ between choices.
+    targets : ndarray of shape (n_rows,), or sequence of as many as there are choices
+        Their classes or numbers, of which a row may have several; they may differ between choices.
     folds : ndarray of shape (n_rows,)
         Number of the fold that holds a row out; -1 for a row that all trees may see.
     n_trees : int
@@ -108,9 +110,9 @@ class SharedTrees:
 
     def __init__(
         self,
-        forest: Any,
+        tree: Any,
         rows: Any,
-        targets: NDArray[Any],
+        targets: NDArray[Any] | Sequence[NDArray[Any]],
         folds: Ints,
         n_trees: int,
         sample_weight: Floats | None = None,
@@ -122,29 +124,42 @@ class SharedTrees:
         n_unseen = n_groups // 2
         times = max(1, n_trees // (len(self.choices) * n_unseen))
         self.n_new, self.n_each = times * n_unseen, times * n_groups
-        self.forest = clone(forest).set_params(warm_start=True)
-        by_choice = np.broadcast_to(targets, (len(self.choices), len(folds)))
-        for number, (choice, target) in enumerate(zip(self.choices, by_choice, strict=True)):
+        self.classes = None
+        if is_classifier(tree):
+            self.classes, targets = np.unique(targets, return_inverse=True)
+        is_dense = not issparse(rows)
+        rows = rows.astype(np.float32)
+        by_choice = [targets] * len(self.choices) if isinstance(targets, np.ndarray) else targets
+        seeds = iter(
+            check_random_state(tree.random_state).randint(
+                2**31 - 1, size=len(self.choices) * self.n_each
+            )
+        )
+        self.trees = []
+        for choice, target in zip(self.choices, by_choice, strict=True):
             # A row of weight 0 is not seen, but the trees know of its class.
             weight = in_choice(folds, choice).astype(np.float64)
-            self.forest.set_params(n_estimators=(number + 1) * self.n_each)
             weight *= 1.0 if sample_weight is None else sample_weight
-            self.forest.fit(rows, target, sample_weight=weight)
+            for _ in range(self.n_each):
+                member = copy(tree).set_params(random_state=next(seeds))
+                self.trees.append(member.fit(rows, target, weight, check_input=not is_dense))
 
     def for_rows_of(self, fold: int) -> VotingTrees:
         """Trees that have not seen a fold; for -1, equally many trees of each choice, for new rows."""
         n_each = self.n_new if fold < 0 else self.n_each
         starts = [number * self.n_each for number in unseen(self.choices, fold)]
-        members = [
-            tree for start in starts for tree in self.forest.estimators_[start : start + n_each]
-        ]
-        return VotingTrees(members, getattr(self.forest, "classes_", None))
+        members = [tree for start in starts for tree in self.trees[start : start + n_each]]
+        return VotingTrees(members, self.classes)
 
     def held_out(self, rows: Any, folds: Ints) -> Floats:
-        """Mean prediction of each row by the trees that have not seen its fold."""
-        means = np.empty(len(folds))
-        for fold in np.unique(folds):
-            means[folds == fold] = self.for_rows_of(fold).predict(rows[folds == fold])
+        """Mean of each row's numbers by the trees that have not seen its fold, (n_rows, n_numbers)."""
+        parts = {
+            fold: self.for_rows_of(fold).mean_and_spread(rows[folds == fold])[0]
+            for fold in np.unique(folds)
+        }
+        means = np.empty((len(folds), next(iter(parts.values())).shape[1]))
+        for fold, part in parts.items():
+            means[folds == fold] = part
         return means
 
 

@@ -79,18 +79,19 @@ def kth_largest(
 
 
 def held_out_intervals(
-    prediction: Floats, sizes: Floats, scale: Floats, splits: Ints, confidence: float
+    truth: Floats, center: Floats, scale: Floats, splits: Ints, confidence: float
 ) -> Floats:
-    """Conformal intervals of held-out rows, shape (n_rows, 2), by the errors of the other splits.
+    """Conformal intervals of held-out rows, shape (n_rows, 2), by the scores of the other splits.
 
-    `sizes` are absolute errors, `scale` their estimates. The rows of a single split are divided into two halves.
+    A score is the distance of the truth from the center over the scale. A single split is divided into two halves.
     """
+    scores = np.abs(truth - center) / scale
     parts = splits if len(np.unique(splits)) > 1 else np.arange(len(splits)) % 2
     intervals = np.empty((len(splits), 2))
     for part in np.unique(parts):
         here = parts == part
-        reach = scale[here] * conformal_quantile((sizes / scale)[~here], confidence)
-        intervals[here] = np.column_stack([prediction[here] - reach, prediction[here] + reach])
+        reach = scale[here] * conformal_quantile(scores[~here], confidence)
+        intervals[here] = np.column_stack([center[here] - reach, center[here] + reach])
     return intervals
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.ensemble import ExtraTreesRegressor
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.tree import ExtraTreeRegressor
 
 from surefoot._kernels import sum_of_trees
 from surefoot._models import (
@@ -23,7 +23,7 @@ from surefoot._models import (
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 
-# Most trees that estimate a row's residual, or its error.
+# Most trees that estimate the size of a row's error; half as many estimate its residual.
 N_TREES = 50
 
 # Least rows of a fold whose mean residual is subtracted.
@@ -35,8 +35,8 @@ LARGEST_TARGET = 1e38
 # Least estimated error, as a share of the mean error: a scale must not be zero.
 LEAST_SHARE = 0.01
 
-# Powers of the ratio that trees estimate, of which the best is chosen; and the least ratio.
-POWERS = np.linspace(0, 1, 5)
+# Powers of the prior, and of the ratio that trees estimate, of which the best is chosen; and the least ratio.
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LEAST_RATIO = 0.01
 
 # Lengths below a tenth of the mean hardly differ, and those beyond a million times it do not either.
@@ -44,6 +44,19 @@ SMALL_LENGTH, LARGE_LENGTH = 0.1, 1e6
 
 # Most standard deviations that a prediction differs from the mean prediction.
 MOST_PREDICTION = 4.0
+
+
+class Sizes(NamedTuple):
+    """Estimates for rows: residual, correction of the prediction, size of its error, center and scale of an interval.
+
+    The center is relative to the uncorrected prediction, and the scale is the expected distance of the truth from it.
+    """
+
+    residual: Floats
+    correction: Floats
+    error: Floats
+    center: Floats
+    scale: Floats
 
 
 class ErrorSize:
@@ -80,37 +93,42 @@ class ErrorSize:
 
     def fit_held_out(
         self, table: Floats, residuals: Floats, splits: Ints, weight: Any, units: Any
-    ) -> tuple[Floats, Floats]:
-        """Fit on out-of-fold columns and residuals; return each row's residual and error by learners without it.
+    ) -> Sizes:
+        """Fit on out-of-fold columns and residuals; return what learners without each row say of it.
 
         `splits` is the split that held each row out. The folds of the learners are drawn apart from these splits, and
         rows of one unit are in one fold.
         """
         folds = np.empty(len(residuals), dtype=np.int64)
-        divided = learner_folds(len(residuals), units, self.random_state)
-        for number, (_, test) in enumerate(divided):
+        for number, (_, test) in enumerate(learner_folds(len(folds), units, self.random_state)):
             folds[test] = number
         levelled = level_folds(residuals, splits)
-        self.corrector_, estimates = self._fit(
-            LineThenTrees(self.random_state), table, levelled, weight, folds
-        )
-        self.shrinkage_ = 0.0
-        if self.corrected:
-            in_full = self.corrected == "unshrunk"
-            self.shrinkage_ = 1.0 if in_full else gain(levelled, estimates, weight)
-        remaining = residuals - self.shrinkage_ * estimates
-        sizes = remaining**2 if self.squared else np.abs(remaining)
-        self.least_ = max(LEAST_SHARE * float(np.average(sizes, weights=weight)), 1e-300)
-        sizer = ShrunkSize(self.names, 2 if self.squared else 1, self.random_state)
-        self.sizer_, errors = self._fit(sizer, table, sizes, weight, folds)
-        return estimates, np.maximum(errors, self.least_)
-
-    def _fit(
-        self, default: Any, table: Floats, target: Floats, weight: Any, folds: Ints
-    ) -> tuple[Any, Floats]:
-        """The learner, or the default one, fitted to a target, and its out-of-fold predictions."""
         if self.learner is None:
-            return default, default.fit_held_out(table, target, weight, folds)
+            self.corrector_: Any = LineThenTrees(self.random_state)
+            estimates = self.corrector_.fit_held_out(table, levelled, weight, folds)
+        else:
+            self.corrector_, estimates = self._cross_fit(table, levelled, weight, folds)
+        # Another learner's intervals are around the prediction, unless that is corrected.
+        in_full, is_shifted = self.corrected == "unshrunk", self.corrected or self.learner is None
+        self.shift_ = 1.0 if in_full else gain(levelled, estimates, weight) * bool(is_shifted)
+        self.shrinkage_ = self.shift_ if self.corrected else 0.0
+        errors = np.abs(residuals - self.shrinkage_ * estimates) ** (2 if self.squared else 1)
+        deviations = np.abs(residuals - self.shift_ * estimates)
+        self.least_ = max(LEAST_SHARE * float(np.average(errors, weights=weight)), 1e-300)
+        self.least_scale_ = max(LEAST_SHARE * float(np.average(deviations, weights=weight)), 1e-300)
+        if self.learner is None:
+            self.sizer_: Any = ShrunkSize(self.names, 2 if self.squared else 1, self.random_state)
+            sizes = np.column_stack([errors, deviations])
+            held_out = self.sizer_.fit_held_out(table, sizes, weight, folds)
+        else:
+            self.sizer_, one = self._cross_fit(table, errors, weight, folds)
+            held_out = np.column_stack([one, np.maximum(one, 0) ** (0.5 if self.squared else 1)])
+        return self._sizes(estimates, held_out)
+
+    def _cross_fit(
+        self, table: Floats, target: Floats, weight: Any, folds: Ints
+    ) -> tuple[Any, Floats]:
+        """The given learner, fitted to a target, and its out-of-fold predictions."""
         held_out = np.empty(len(target))
         for fold in np.unique(folds):
             known = folds != fold
@@ -119,23 +137,19 @@ class ErrorSize:
             held_out[~known] = fitted.predict(table[~known])
         return fit_model(self.learner, table, target, weight), held_out
 
-    def residual(self, table: Floats) -> Floats:
-        """Estimated truth minus prediction."""
-        return np.asarray(self.corrector_.predict(table), dtype=np.float64)
+    def __call__(self, table: Floats) -> Sizes:
+        """Estimates for rows by their columns."""
+        residual = np.asarray(self.corrector_.predict(table), dtype=np.float64)
+        sizes = np.asarray(self.sizer_.predict(table), dtype=np.float64)
+        if self.learner is not None:
+            root = np.maximum(sizes, 0) ** (0.5 if self.squared else 1)
+            sizes = np.column_stack([sizes, root])
+        return self._sizes(residual, sizes)
 
-    def correction(self, table: Floats) -> Floats:
-        """Correction of the predictions: the estimated residual times `shrinkage_`."""
-        if self.shrinkage_ == 0:
-            return np.zeros(len(table))
-        return self.shrinkage_ * self.residual(table)
-
-    def error(self, table: Floats) -> Floats:
-        """Estimated size of the error after correction; lower is better."""
-        return np.maximum(np.asarray(self.sizer_.predict(table), dtype=np.float64), self.least_)
-
-    def scale(self, table: Floats) -> Floats:
-        """Estimated size of the error in the unit of the target."""
-        return np.sqrt(self.error(table)) if self.squared else self.error(table)
+    def _sizes(self, residual: Floats, sizes: Floats) -> Sizes:
+        least = np.array([self.least_, self.least_scale_])
+        error, scale = np.maximum(sizes, least).T
+        return Sizes(residual, self.shrinkage_ * residual, error, self.shift_ * residual, scale)
 
 
 class LineThenTrees(RegressorMixin, BaseEstimator):
@@ -154,17 +168,19 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
         choices = fold_choices(folds)
         center, scale = X.mean(axis=0), X.std(axis=0)
         scaled = (X - center) / np.where(scale > 0, scale, 1.0)
+        penalty = RidgeCV(np.logspace(-2, 4, 7)).fit(scaled, y, weight).alpha_
         lines = []
         for choice in choices:
             seen = in_choice(folds, choice)
-            line = RidgeCV(np.logspace(-2, 4, 7))
-            line.fit(scaled[seen], y[seen], None if weight is None else weight[seen])
+            line = Ridge(penalty).fit(
+                scaled[seen], y[seen], None if weight is None else weight[seen]
+            )
             lines.append(np.append(line.coef_, line.intercept_))
         by_line = np.column_stack([scaled, np.ones(len(X))]) @ np.transpose(lines)
-        forest = ExtraTreesRegressor(
-            min_samples_leaf=5, max_features=0.5, random_state=self.random_state
+        tree = ExtraTreeRegressor(
+            min_samples_leaf=10, max_features=0.5, random_state=self.random_state
         )
-        trees = SharedTrees(forest, X, y - by_line.T, folds, N_TREES, weight)
+        trees = SharedTrees(tree, X, list(y - by_line.T), folds, N_TREES // 2, weight)
         slopes = np.mean(lines, axis=0)
         self.slopes_ = slopes[:-1] / np.where(scale > 0, scale, 1.0)
         self.intercept_ = float(slopes[-1] - center @ self.slopes_)
@@ -173,7 +189,7 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
         own_lines = np.array(
             [by_line[row, lines_of[fold]].mean() for row, fold in enumerate(folds)]
         )
-        return np.clip(own_lines + trees.held_out(X, folds), *self.range_)
+        return np.clip(own_lines + trees.held_out(X, folds)[:, 0], *self.range_)
 
     def predict(self, X: Floats) -> Floats:
         """Sum of the predictions of the linear part and the trees."""
@@ -181,20 +197,21 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
         return np.clip(line + self.trees_.predict(X), *self.range_)
 
 
-class ShrunkSize(RegressorMixin, BaseEstimator):
-    """Regressor of the size of errors, on a logarithmic scale: a prior estimate, which trees correct.
+class ShrunkSize(BaseEstimator):
+    """Regressor of the sizes of errors and deviations, on a logarithmic scale: a prior estimate, which trees correct.
 
-    The estimate starts from the prior, times a constant that makes it right on the mean; without the columns of the
-    prior, from the mean size. Randomised trees learn the ratio of each size to that start. The ratio
-    enters with the power, between 0 and 1, that is best out of fold. Best means the highest likelihood of exponentially
-    distributed sizes, log(estimate) + size / estimate.
+    The estimate starts from a power of the prior, times a constant that makes it right on the mean; without the columns
+    of the prior, from the mean size. Randomised trees learn the ratio of each size to that start, which
+    enters with a power, too. Both powers are between 0 and 1, and the best: that of the prior on the rows, that of the
+    trees out of fold. Best means the highest likelihood of exponentially distributed sizes, log(estimate) +
+    size / estimate.
 
     Parameters
     ----------
     names : list of str
         Names of the columns; if those of the prior are among them, it is used.
     exponent : int
-        1 for absolute errors, 2 for squared ones.
+        1 for absolute errors, 2 for squared ones; deviations are absolute.
     random_state : int
         Seed of the trees.
     """
@@ -204,45 +221,51 @@ class ShrunkSize(RegressorMixin, BaseEstimator):
         self.exponent = exponent
         self.random_state = random_state
 
-    def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Ints) -> Floats:
-        """Fit on out-of-fold columns and sizes of errors; return each row's size by trees without its fold."""
-        mean_size = float(np.average(y ** (1 / self.exponent), weights=weight))
+    def fit_held_out(self, X: Floats, sizes: Floats, weight: Any, folds: Ints) -> Floats:
+        """Fit on out-of-fold columns and sizes, (n_rows, 2); return each row's sizes by trees without its fold."""
+        mean_size = float(np.average(sizes[:, 0] ** (1 / self.exponent), weights=weight))
         self.prior_ = None
+        self.prior_powers_, self.levels_ = np.zeros(2), np.zeros(2)
+        start = np.zeros(sizes.shape)
         if set(size_prior()["columns"]) <= set(self.names) and mean_size > 0:
             self.prior_ = SizePrior().fit(X, self.names, mean_size)
-        self.level_ = 0.0
-        start = self._start(X)
-        ratios = y * np.exp(-start)
-        mean_ratio = max(float(np.average(ratios, weights=weight)), 1e-300)
-        ratios = ratios / mean_ratio
-        forest = ExtraTreesRegressor(
+            logs = self.prior_.log_size(X)
+            fits = [best_power(logs, each, weight) for each in sizes.T]
+            self.prior_powers_ = np.array([power for power, _ in fits])
+            start = logs[:, None] * self.prior_powers_
+        ratios = sizes * np.exp(-start)
+        means = np.maximum(np.average(ratios, axis=0, weights=weight), 1e-300)
+        ratios = ratios / means
+        tree = ExtraTreeRegressor(
             min_samples_leaf=10,
             max_features=share_of_columns(X.shape[1]),
             random_state=self.random_state,
         )
-        trees = SharedTrees(forest, X, ratios, folds, N_TREES, weight)
+        trees = SharedTrees(tree, X, ratios, folds, N_TREES, weight)
         self.trees_ = trees.for_rows_of(-1)
         logs = np.log(np.maximum(trees.held_out(X, folds), LEAST_RATIO))
-        losses = [
-            np.average(power * logs + ratios * np.exp(-power * logs), weights=weight)
-            for power in POWERS
-        ]
-        self.power_ = float(POWERS[int(np.argmin(losses))])  # the smallest of equally good ones
-        remaining = np.average(ratios * np.exp(-self.power_ * logs), weights=weight)
-        self.level_ = float(np.log(mean_ratio)) + float(np.log(max(remaining, 1e-300)))
-        return np.exp(start + self.level_ + self.power_ * logs)
+        fits = [best_power(*each, weight) for each in zip(logs.T, ratios.T, strict=True)]
+        self.powers_, remaining = np.transpose(fits)
+        self.levels_ = np.log(means) + remaining
+        return np.exp(start + self.levels_ + self.powers_ * logs)
 
     def predict(self, X: Floats) -> Floats:
-        """Estimated size of each error."""
-        if self.power_ == 0:
-            return np.exp(self._start(X))
-        logs = np.log(np.maximum(self.trees_.predict(X), LEAST_RATIO))
-        return np.exp(self._start(X) + self.power_ * logs)
+        """Estimated sizes of each row's error and deviation, (n_rows, 2)."""
+        logs = np.log(np.maximum(self.trees_.mean_and_spread(X)[0], LEAST_RATIO)) * self.powers_
+        if self.prior_ is not None:
+            logs += self.prior_.log_size(X)[:, None] * self.prior_powers_
+        return np.exp(logs + self.levels_)
 
-    def _start(self, X: Floats) -> Floats:
-        """Logarithm of the estimate that the trees start from."""
-        start = np.full(len(X), self.level_)
-        return start if self.prior_ is None else start + self.exponent * self.prior_.log_size(X)
+
+def best_power(logs: Floats, sizes: Floats, weight: Any) -> tuple[float, float]:
+    """Power of an estimate by its likelihood, the smallest of equally good ones, and the logarithm of its level."""
+    fits = []
+    for power in POWERS:
+        mean = float(np.average(sizes * np.exp(-power * logs), weights=weight))
+        level = float(np.log(max(mean, 1e-300)))
+        fits.append((float(np.average(power * logs, weights=weight)) + level, power, level))
+    _, power, level = min(fits)
+    return power, level
 
 
 class SizePrior:
@@ -321,7 +344,9 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
     """Factor between 0 and 1 for estimated residuals with which they reduce the squared error most.
 
     It is the least-squares slope of the residuals on the estimates, shrunk for the uncertainty of the slope: a
-    slope of t standard errors is multiplied by 1 − 1/t², and by 0 if t is below 1.
+    slope of t standard errors is multiplied by 1 − 8/t², and by 0 if t² is below 8. Independent estimates would need
+    1/t² only, but these were learned from errors of models that knew the targets of other rows: of pure noise they
+    seem to know a little, with a t of about 2 to 3.
     """
     weight = np.ones(len(estimates)) if weight is None else weight
     size = float(weight @ estimates**2)
@@ -330,7 +355,7 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
     slope = float(weight @ (residuals * estimates)) / size
     remaining = residuals - slope * estimates
     variance = float(weight**2 @ (estimates * remaining) ** 2) / size**2
-    kept_share = 1 - variance / slope**2 if slope > 0 else 0.0
+    kept_share = 1 - 8 * variance / slope**2 if slope > 0 else 0.0
     return float(np.clip(slope * kept_share, 0, 1))
 
 

@@ -19,6 +19,7 @@ from surefoot.error_estimation._conformal import (
 )
 from surefoot.error_estimation._error_size import (
     ErrorSize,
+    Sizes,
     check_targets,
     held_out_corrections,
 )
@@ -35,7 +36,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     An error estimator learns from out-of-fold predictions and indicators how large the error of a prediction is
     (`predict_error`), in which direction it goes (`predict_residual`), and a conformal prediction interval whose
     width depends on it (`predict_interval`). With `corrected=True`, `predict` adds the estimated residual, as far
-    as that reduced the out-of-fold error; error and interval are then those of the corrected prediction.
+    as that reduced the out-of-fold error; the error is then that of the corrected prediction. The interval is around
+    the corrected prediction in either case, and contains the prediction.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         if not self.corrected:
             return super().predict(X)
         columns, scores, _ = self._describe(X)
-        return scores[:, 0] + self._size.correction(self._table(columns))
+        return scores[:, 0] + self._size(self._table(columns)).correction
 
     def predict_residual(self, X: Any) -> Floats:
         """Estimated truth minus prediction of the uncorrected model.
@@ -181,7 +183,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             Estimated residuals, in the unit of the target; a correction is `shrinkage_` times these.
         """
         columns, *_ = self._describe(X)
-        return self._size.residual(self._table(columns))
+        return self._size(self._table(columns)).residual
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:
         """Conformal prediction interval of each row's true value; narrower is more certain.
@@ -204,11 +206,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         check_supported(len(self.held_out_.rows), confidence)
         return self._fields(X, self._panel(X, self._learned), confidence)["interval"]
 
-    def _center_and_scale(self, size: ErrorSize, output: PanelOutput) -> tuple[Floats, Floats]:
-        """Corrected predictions, and the scale of their errors."""
-        table = self._table(output.columns)
-        return output.scores[:, 0] + size.correction(table), size.scale(table)
-
     def held_out_intervals(self, confidence: float = 0.9) -> Floats:
         """Intervals of the held-out rows, in the order of `held_out_`, to measure their coverage.
 
@@ -228,12 +225,9 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         check_is_fitted(self)
         check_share(confidence, "confidence")
         held_out = self.held_out_
-        return held_out_intervals(
+        return _with_predictions(
+            held_out_intervals(held_out.truth, *self._intervals, held_out.splits, confidence),
             held_out.prediction,
-            self._in_target_unit(held_out.losses),
-            self._in_target_unit(held_out.error),
-            held_out.splits,
-            confidence,
         )
 
     def held_out_corrections(self, y: Any) -> Floats:
@@ -247,9 +241,6 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         return held_out_corrections(
             truth - held_out.prediction, np.asarray(held_out.residual), held_out.splits
         )
-
-    def _in_target_unit(self, sizes: Floats) -> Floats:
-        return np.sqrt(sizes) if self.loss == "squared" else sizes
 
     def _auto_indicators(self) -> list[Indicator]:
         return [
@@ -277,35 +268,37 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     def _learn(self, cross: CrossFit, known: dict[str, Any]) -> HeldOut:
         held_out, truth = cross.held_out, cross.truth
         splits, counts = held_out.splits, cross.distinct[held_out.rows]
-        self._size, residual, error = self._fit_size(cross, held_out)
-        prediction = held_out.scores[:, 0] + self._size.shrinkage_ * residual
+        self._size, sizes = self._fit_size(cross, held_out)
         self._folds = []
         for number, fold in enumerate(cross.folds):
             if fold.inner is None:
                 continue
             where = splits == number
-            size, *_ = self._fit_size(cross, fold.inner)
+            size, _ = self._fit_size(cross, fold.inner)
             table = self._table({name: held_out.columns[name][where] for name in self._learned})
-            prediction[where] = held_out.scores[where, 0] + size.correction(table)
-            error[where], residual[where] = size.error(table), size.residual(table)
-            scores = np.abs(truth[where] - prediction[where]) / size.scale(table)
-            self._folds.append((fold.panel, size, scores[counts[where]]))
+            for values, own in zip(sizes, size(table), strict=True):
+                values[where] = own
+            deviation = np.abs(truth - held_out.scores[:, 0] - sizes.center)
+            scores = (deviation / sizes.scale)[where & counts]
+            self._folds.append((fold.panel, size, scores))
         self.error_estimator_, self.shrinkage_ = self._size.corrector_, self._size.shrinkage_
         prior = getattr(self._size.sizer_, "prior_", None) if self.error_estimator is None else None
         self.prior_version_ = None if prior is None else prior.version_
-        sizes, scale = np.abs(truth - prediction), self._in_target_unit(error)
-        self._scores = (sizes / scale)[counts]
+        prediction = held_out.scores[:, 0] + sizes.correction
+        self._intervals = held_out.scores[:, 0] + sizes.center, sizes.scale
+        self._scores = (np.abs(truth - self._intervals[0]) / sizes.scale)[counts]
+        intervals = held_out_intervals(truth, *self._intervals, splits, HELD_OUT_CONFIDENCE)
         return HeldOut(
             **known,
             prediction=prediction,
-            error=error,
-            interval=held_out_intervals(prediction, sizes, scale, splits, HELD_OUT_CONFIDENCE),
-            residual=residual,
-            losses=sizes**2 if self.loss == "squared" else sizes,
+            error=sizes.error,
+            interval=_with_predictions(intervals, prediction),
+            residual=sizes.residual,
+            losses=np.abs(truth - prediction) ** (2 if self.loss == "squared" else 1),
         )
 
-    def _fit_size(self, cross: CrossFit, held_out: Any) -> tuple[ErrorSize, Floats, Floats]:
-        """Estimator of residuals and sizes, fitted on out-of-fold columns, and both by learners without the row."""
+    def _fit_size(self, cross: CrossFit, held_out: Any) -> tuple[ErrorSize, Sizes]:
+        """Estimator fitted on out-of-fold columns, and estimates by learners without the row."""
         rows = held_out.rows
         size = ErrorSize(
             self.error_estimator,
@@ -314,14 +307,14 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
             squared=self.loss == "squared",
             random_state=cross.seed,
         )
-        residual, error = size.fit_held_out(
+        sizes = size.fit_held_out(
             self._table(held_out.columns),
             cross.y[rows] - held_out.scores[:, 0],
             held_out.splits,
             None if cross.sample_weight is None else cross.sample_weight[rows],
             units_of(rows, cross.groups),
         )
-        return size, residual, error
+        return size, sizes
 
     def _fields(self, X: Any, output: PanelOutput, confidence: float) -> dict[str, Any]:
         """Fields of a judgement; intervals are narrow ones around the deployed model's predictions, or those of CV+.
@@ -331,28 +324,39 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         prediction, which covers as asked if the deployed model errs like those of the folds. With a single fold both
         are split conformal prediction. Too few held-out rows give infinite intervals.
         """
-        table = self._table(output.columns)
-        residual, error = self._size.residual(table), self._size.error(table)
-        prediction = output.scores[:, 0] + self._size.shrinkage_ * residual
+        model, sizes = output.scores[:, 0], self._size(self._table(output.columns))
+        prediction = model + sizes.correction
         if len(self._folds) > 1:
+            outputs = [panel(X, self._learned) for panel, *_ in self._folds]
             by_fold = [
-                self._center_and_scale(size, panel(X, self._learned))
-                for panel, size, _ in self._folds
+                self._center_and_scale(size, each)
+                for (_, size, _), each in zip(self._folds, outputs, strict=True)
             ]
             held_out = [scores for *_, scores in self._folds]
-            interval = cv_plus_intervals(by_fold, held_out, confidence)
+            intervals = cv_plus_intervals(by_fold, held_out, confidence)
         else:
-            center, scale = prediction, self._in_target_unit(error)
+            center, scale = model + sizes.center, sizes.scale
             if self._folds:  # learned without the rows whose errors are compared with it
                 center, scale = self._center_and_scale(self._folds[0][1], output)
             reach = scale * conformal_quantile(self._scores, confidence)
-            interval = np.column_stack([center - reach, center + reach])
+            intervals = np.column_stack([center - reach, center + reach])
         return {
             "prediction": prediction,
-            "error": error,
-            "interval": interval,
-            "residual": residual,
+            "error": sizes.error,
+            "interval": _with_predictions(intervals, prediction),
+            "residual": sizes.residual,
         }
 
+    def _center_and_scale(self, size: ErrorSize, output: PanelOutput) -> tuple[Floats, Floats]:
+        """Middles of intervals, and the expected distances of the truth from them."""
+        sizes = size(self._table(output.columns))
+        return output.scores[:, 0] + sizes.center, sizes.scale
+
     def _estimate(self, columns: dict[str, Floats], scores: Floats, prediction: Any) -> Floats:
-        return self._size.error(self._table(columns))
+        return self._size(self._table(columns)).error
+
+
+def _with_predictions(intervals: Floats, predictions: Floats) -> Floats:
+    """Intervals, made to contain the predictions: the middle of one may lie far from an uncorrected prediction."""
+    low, high = intervals.T
+    return np.column_stack([np.minimum(low, predictions), np.maximum(high, predictions)])

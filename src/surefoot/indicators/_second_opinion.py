@@ -17,6 +17,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -186,7 +187,10 @@ class SecondOpinion(Indicator):
             return super().fit_parts(parts, n_jobs)
         is_regression = first.index.outputs.is_regression
         forest = randomised_trees(first.rows, is_regression, self.n_trees, self.random_state)
-        shared = SharedTrees(forest, first.rows, first.labels, first.folds, self.n_trees)
+        kind = ExtraTreeRegressor if is_regression else ExtraTreeClassifier
+        names = ("min_samples_leaf", "max_features", "random_state")
+        tree = kind(**{name: getattr(forest, name) for name in names})
+        shared = SharedTrees(tree, first.rows, first.labels, first.folds, self.n_trees)
         deployed = clone(self).attach(first.index)
         deployed.learn(first.rows, first.labels, shared.for_rows_of(-1))
         tasks = (
@@ -268,7 +272,7 @@ def default_opinions(
     """
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     boosting: Any = BoostedTreesRegressor if is_regression else BoostedTrees
-    lines = RidgeCV(np.logspace(-2, 4, 7)), LogisticRegression(max_iter=1000, tol=1e-2)
+    lines = RidgeCV(np.logspace(-2, 4, 4)), LogisticRegression(max_iter=1000, tol=1e-2)
     if trees is None:
         trees = randomised_trees(rows, is_regression, n_trees, random_state)
     opinions = [
@@ -290,7 +294,7 @@ def randomised_trees(rows: Any, is_regression: bool, n_trees: int, random_state:
     if not is_regression:
         return ExtraTreesClassifier(n_trees, random_state=seed)
     share = share_of_columns(rows.shape[1])
-    return ExtraTreesRegressor(n_trees, min_samples_leaf=2, max_features=share, random_state=seed)
+    return ExtraTreesRegressor(n_trees, min_samples_leaf=3, max_features=share, random_state=seed)
 
 
 def _scaled(model: Any, rows: Any) -> Any:
