@@ -155,7 +155,8 @@ def clear_intervals(X, y, X_test, seed):
     """Intervals of CLEAR: forests on bootstraps, quantile forests of residuals, a fifth of the rows to calibrate."""
     if "clear.models" not in sys.modules:  # its networks need torch, and are not used here
         package, general = ModuleType("clear.models"), ModuleType("clear.models.general")
-        general.SimultaneousQuantileRegressor = package.general = None
+        package.general = general
+        general.SimultaneousQuantileRegressor = type("Absent", (), {})
         sys.modules |= {"clear.models": package, "clear.models.general": general}
     from clear import CLEAR
 

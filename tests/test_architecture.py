@@ -13,7 +13,7 @@ SRC = ROOT / "src"
 
 # The most that there may be of each; docstrings are no statements.
 LIMITS = {
-    "statements in src/surefoot": 17_760,
+    "statements in src/surefoot": 17_800,
     "statements in reproduction": 2_369,
     "modules in src/surefoot": 160,
     "public names": 100,

@@ -32,7 +32,7 @@ def draw_classes(n_rows, random, *, shifted=False):
 
 @pytest.fixture(scope="module")
 def sure():
-    X, y = draw_classes(1200, np.random.RandomState(0))
+    X, y = draw_classes(2400, np.random.RandomState(0))
     return IndividualErrorClassifier(LogisticRegression(), cv=3, random_state=0).fit(X, y)
 
 

@@ -52,7 +52,7 @@ def assess(
     >>> model = GaussianNB().fit(X[::2], y[::2])
     >>> error_estimator = assess(model, X[1::2], y[1::2], random_state=0)
     >>> error_estimator.predict_error(X[[0, 70]]).round(1)
-    array([0. , 0.4])
+    array([0. , 0.3])
     """
     if (n_rows := count_rows(X)) < LEAST_ROWS:
         raise ValueError(

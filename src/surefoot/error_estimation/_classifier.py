@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
@@ -350,7 +351,12 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self.prior_ = None
         if self.error_estimator is not None:
             return CalibratedLearner(self.error_estimator, seed)
-        self.prior_ = prior_for(self.get_column_names(), self.prior)
+        is_text = issparse(self._index.space.rows)  # which no prior has seen
+        self.prior_ = (
+            None
+            if is_text and self.prior == "auto"
+            else prior_for(self.get_column_names(), self.prior)
+        )
         if self.prior_ is not None:
             return PretrainedLogisticRegression(self.prior_, random_state=seed)
         learned = [self._panel.indicators[name] for name in self._learned]

@@ -170,17 +170,20 @@ class NormalScores:
     def __init__(self, table: Floats, columns: Sequence[str], weight: Floats | None = None) -> None:
         weight = np.ones(len(table)) if weight is None else weight
         counts = weight > 0
+        is_log_odds = [name.endswith("log_odds") for name in columns]
+        self.highest = np.where(is_log_odds, table[counts].max(axis=0), np.inf)
         self.scales = [
-            None if name.endswith("log_odds") else _scale(column, weight[counts])
-            for name, column in zip(columns, _rounded(table[counts]).T, strict=True)
+            None if is_kept else _scale(column, weight[counts])
+            for is_kept, column in zip(is_log_odds, _rounded(table[counts]).T, strict=True)
         ]
 
     def __call__(self, table: Floats) -> Floats:
         """Scores of rows; beyond the held-out rows they are those of the first or the last of them.
 
-        The score of a value between two known ones, however near, is the middle of theirs.
+        The score of a value between two known ones, however near, is the middle of theirs. No row counts as surer
+        than the surest of the held-out rows, but low log-odds have their full effect.
         """
-        scores = np.array(table, dtype=np.float64)
+        scores = np.minimum(table, self.highest)
         for place, (column, scale) in enumerate(zip(_rounded(table).T, self.scales, strict=True)):
             if scale is not None:
                 values, known = scale

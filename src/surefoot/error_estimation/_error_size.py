@@ -26,6 +26,9 @@ from surefoot._typing import Floats, Ints
 # Most trees that estimate the size of a row's error; half as many estimate its residual.
 N_TREES = 50
 
+# Part of the names of columns that are coordinates of the row.
+COORDINATE = "Row__column_"
+
 # Least rows of a fold whose mean residual is subtracted.
 LEAST_LEVELLED = 20
 
@@ -104,7 +107,12 @@ class ErrorSize:
             folds[test] = number
         levelled = level_folds(residuals, splits)
         if self.learner is None:
-            self.corrector_: Any = LineThenTrees(self.random_state)
+            # By the coordinates of rows, of which there may be many, targets would be learned again that models of
+            # other folds knew.
+            own = [place for place, name in enumerate(self.names) if COORDINATE not in name]
+            self.corrector_: Any = LineThenTrees(
+                own or [*range(len(self.names))], self.random_state
+            )
             estimates = self.corrector_.fit_held_out(table, levelled, weight, folds)
         else:
             self.corrector_, estimates = self._cross_fit(table, levelled, weight, folds)
@@ -156,14 +164,16 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
     """Regressor of residuals: ridge regression, then trees on its residuals; clipped to the training targets.
 
     The linear part learns trends that the model missed, the trees everything else. There is a line with trees for each
-    choice of three of five folds, and their mean predicts.
+    choice of three of five folds, and their mean predicts. `places` are those of the columns that it learns from.
     """
 
-    def __init__(self, random_state: Any = None) -> None:
+    def __init__(self, places: Sequence[int], random_state: Any = None) -> None:
+        self.places = places
         self.random_state = random_state
 
     def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Ints) -> Floats:
         """Fit on columns and residuals; return the estimate of each row by lines and trees without its fold."""
+        X = X[:, self.places]
         self.range_ = float(y.min()), float(y.max())
         choices = fold_choices(folds)
         center, scale = X.mean(axis=0), X.std(axis=0)
@@ -193,6 +203,7 @@ class LineThenTrees(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Floats) -> Floats:
         """Sum of the predictions of the linear part and the trees."""
+        X = X[:, self.places]
         line = X @ self.slopes_ + self.intercept_
         return np.clip(line + self.trees_.predict(X), *self.range_)
 
