@@ -357,7 +357,7 @@ def default_opinions(
     if trees is None:
         trees = randomised_trees(rows, is_regression, n_trees, random_state)
     if is_regression:
-        lines = _scaled(RidgeCV(np.logspace(-2, 4, 4)), rows)
+        lines = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
         of_dense = (
             [] if issparse(rows) else [("boosting", BoostedTreesRegressor(random_state=seed))]
         )
