@@ -14,8 +14,8 @@ def test_the_full_correction_is_the_model_plus_its_estimated_residual(monkeypatc
     monkeypatch.setattr(buza_correction, "MODELS", ("linear regression",))
     monkeypatch.setattr(buza_correction, "META_MODELS", (SVM,))
     random = np.random.default_rng(0)
-    X = random.normal(size=(200, 3))
-    y = X[:, 0] + np.sin(3 * X[:, 1]) + 0.1 * random.normal(size=200)
+    X = random.normal(size=(500, 3))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + 0.1 * random.normal(size=500)
     task = Task("wave", X, y)
 
     [row] = one_round(task, 2)
