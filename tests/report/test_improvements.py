@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from surefoot._splits import learner_folds
+from surefoot.error_estimation import IndividualErrorRegressor
 from surefoot.recalibration import RecalibratedClassifier
 from surefoot.report import ReliabilityReport
 
@@ -139,14 +140,20 @@ def test_what_is_worse_than_a_constant_does_not_help():
     assert any("worse than always predicting" in each for each in summary["verdict"]["sentences"])
 
 
-def test_a_line_through_a_wave_is_replaced_rather_than_corrected():
+def test_a_correction_is_compared_with_what_could_replace_a_line_through_a_wave():
     draw = np.random.default_rng(0)
     X = draw.uniform(-1, 1, size=(200, 1))
     y = np.sin(6 * X[:, 0])
     by_name, _ = cards(LinearRegression(), X, y, X_unlabelled=X[:30])
     assert by_name[SWAP]["verdict"] == "helps"
-    assert by_name[CORRECTION]["than"] == "boosted trees"  # which need no correction
-    assert by_name[CORRECTION]["verdict"] != "helps"
+    assert by_name[CORRECTION]["than"] == "boosted trees"
+    corrected = IndividualErrorRegressor(LinearRegression(), corrected=True, random_state=0)
+    X_new = draw.uniform(-1, 1, size=(2000, 1))
+    error = np.abs(corrected.fit(X, y).predict(X_new) - np.sin(6 * X_new[:, 0])).mean()
+    # Both gains, one after the other, lead to the error of the corrected line on new rows.
+    whole = (1 - by_name[SWAP]["gain"]) * (1 - by_name[CORRECTION]["gain"])
+    plain = np.abs(LinearRegression().fit(X, y).predict(X_new) - np.sin(6 * X_new[:, 0])).mean()
+    assert whole == pytest.approx(error / plain, abs=0.04)
     assert len(set(by_name[LABELS]["rows"])) == 10
     assert max(by_name[LABELS]["rows"]) < 30
 
