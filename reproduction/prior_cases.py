@@ -331,10 +331,13 @@ def figures(case: Arrays) -> dict[str, Any]:
         }
     size, interval = np.abs(case["test_residuals"]), case["test_interval"]
     truth = case["test_prediction"] + case["test_residuals"]
+    estimates_differ = np.ptp(case["test_error"]) > 0
     return line | {
         "mean_absolute_error": f"{size.mean():.5g}",
         "held_out_mean_absolute_error": f"{np.abs(case['residuals']).mean():.5g}",
-        "rank_correlation": f"{spearmanr(size, case['test_error']).statistic:.4f}",
+        "rank_correlation": f"{spearmanr(size, case['test_error']).statistic:.4f}"
+        if estimates_differ
+        else "",
         "coverage": f"{interval_coverage_score(truth, interval):.4f}",
         "width": f"{interval_width(interval):.5g}",
     }
