@@ -91,6 +91,13 @@ def test_further_opinions_beside_the_default_ones():
     assert_allclose(found.weights_, [0, *[1 / 6] * 6])
 
 
+@pytest.mark.parametrize("opinions", [["default", ("trees", GaussianNB())], ["default"] * 2])
+def test_two_opinions_of_one_name_get_one_sentence(opinions):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"several models named '(trees|boosting)'"):
+        SecondOpinion(GaussianNB(), opinions=opinions, random_state=0).fit(X, y)
+
+
 def test_the_learned_pool_makes_the_labels_as_likely_as_any_other():
     X, y = load_iris(return_X_y=True)
     found = SecondOpinion(GaussianNB(), opinions=[("a", GaussianNB()), ("b", GaussianNB())])

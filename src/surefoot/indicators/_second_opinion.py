@@ -187,6 +187,9 @@ class SecondOpinion(Indicator):
                 )
             else:
                 opinions.append(each)
+        names = [name for name, _ in opinions]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"opinions has several models named {twice[0]!r}: names must differ.")
         for name, model in opinions:
             if not is_regression and not hasattr(model, "predict_proba"):
                 raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
