@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         IndividualErrorClassifier,
         IndividualErrorRegressor,
         assess,
+        assess_predictions,
     )
     from surefoot.indicators import Confidence, LocalSensitivity
     from surefoot.neighborhoods import KernelKNeighborsClassifier
@@ -39,6 +40,7 @@ _HOMES = {
     "StriveClassifier": "ensemble",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
+    "assess_predictions": "error_estimation",
 }
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "TrustWeightedClassifier",
     "__version__",
     "assess",
+    "assess_predictions",
 ]
 
 
