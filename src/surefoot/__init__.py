@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         assess,
     )
     from surefoot.indicators import Confidence, LocalSensitivity
+    from surefoot.model_files import load, save
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
     from surefoot.report import ReliabilityReport
@@ -39,6 +40,8 @@ _HOMES = {
     "StriveClassifier": "ensemble",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
+    "load": "model_files",
+    "save": "model_files",
 }
 
 __all__ = [
@@ -60,6 +63,8 @@ __all__ = [
     "TrustWeightedClassifier",
     "__version__",
     "assess",
+    "load",
+    "save",
 ]
 
 

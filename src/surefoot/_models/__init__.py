@@ -28,6 +28,15 @@ from surefoot._models._model import (
     takes_rows_as_they_are,
     top_class,
 )
+from surefoot._models._native import (
+    Refusal,
+    estimator_name,
+    estimator_state,
+    estimator_type,
+    native_file,
+    read_native,
+    try_files,
+)
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
@@ -42,6 +51,7 @@ __all__ = [
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "Refusal",
     "SharedTrees",
     "TagsOfModel",
     "VotingTrees",
@@ -51,13 +61,18 @@ __all__ = [
     "class_votes",
     "clone_model",
     "clone_with_seed",
+    "estimator_name",
+    "estimator_state",
+    "estimator_type",
     "fit_model",
     "fold_choices",
     "in_choice",
     "interpolate",
     "margin",
     "model_input",
+    "native_file",
     "predict_labels",
+    "read_native",
     "saw_no_labels",
     "series_model",
     "series_window",
@@ -65,6 +80,7 @@ __all__ = [
     "split_model",
     "takes_rows_as_they_are",
     "top_class",
+    "try_files",
     "unseen",
 ]
 
