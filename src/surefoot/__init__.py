@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         assess_predictions,
     )
     from surefoot.indicators import Confidence, LocalSensitivity
+    from surefoot.model_files import load, save
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
     from surefoot.report import ReliabilityReport
@@ -41,6 +42,8 @@ _HOMES = {
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
     "assess_predictions": "error_estimation",
+    "load": "model_files",
+    "save": "model_files",
 }
 
 __all__ = [
@@ -63,6 +66,8 @@ __all__ = [
     "__version__",
     "assess",
     "assess_predictions",
+    "load",
+    "save",
 ]
 
 

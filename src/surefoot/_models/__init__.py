@@ -36,6 +36,15 @@ from surefoot._models._model import (
     takes_rows_as_they_are,
     top_class,
 )
+from surefoot._models._native import (
+    Refusal,
+    estimator_name,
+    estimator_state,
+    estimator_type,
+    native_file,
+    read_native,
+    try_files,
+)
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
@@ -50,6 +59,7 @@ __all__ = [
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "Refusal",
     "SharedTrees",
     "TagsOfModel",
     "VotingTrees",
@@ -61,6 +71,9 @@ __all__ = [
     "class_votes",
     "clone_model",
     "clone_with_seed",
+    "estimator_name",
+    "estimator_state",
+    "estimator_type",
     "fit_model",
     "fold_choices",
     "given_model",
@@ -71,7 +84,9 @@ __all__ = [
     "lay_out",
     "margin",
     "model_input",
+    "native_file",
     "predict_labels",
+    "read_native",
     "saw_no_labels",
     "series_model",
     "series_window",
@@ -79,6 +94,7 @@ __all__ = [
     "split_model",
     "takes_rows_as_they_are",
     "top_class",
+    "try_files",
     "unseen",
 ]
 
