@@ -505,8 +505,10 @@ class SymmetricTrees(BaseEstimator):
             dtype=np.uint8,
         )
         n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
-        drawn = _draws(random, (self.n_rounds,), len(X), n_drawn)
         considered = _draws(random, (self.n_rounds, self.depth), X.shape[1], self.max_columns)
+        # A generator does not permute all of many rows to draw some.
+        generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        drawn = _draws(generator, (self.n_rounds,), len(X), n_drawn)
         penalty = PENALTY_OF_NUMBERS if squared else PENALTY
         self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
             bins,
@@ -585,12 +587,13 @@ class BoostedTreesRegressor(RegressorMixin, SymmetricTrees):
         return self._outputs(X)[:, 0]
 
 
-def _draws(random: np.random.RandomState, shape: tuple[int, ...], n: int, most: int) -> Ints:
+def _draws(
+    random: np.random.RandomState | np.random.Generator, shape: tuple[int, ...], n: int, most: int
+) -> Ints:
     """Numbers below n, ascending and different, for each place of a shape: all, or `most` drawn evenly."""
     if n <= most:
         return np.broadcast_to(np.arange(n), (*shape, n)).copy()
-    quick = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
-    draws = [quick.choice(n, most, replace=False, shuffle=False) for _ in range(prod(shape))]
+    draws = [random.choice(n, most, replace=False) for _ in range(prod(shape))]
     return np.sort(np.reshape(draws, (*shape, most)), axis=-1)
 
 
