@@ -94,9 +94,9 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._tables": ("PlainColumn",),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
-            *("IndividualErrorClassifier", "IndividualErrorRegressor", "LineThenTrees"),
-            *("NormalScores", "PretrainedLogisticRegression", "Row", "ShrunkLogisticRegression"),
-            *("ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("IndividualErrorClassifier", "IndividualErrorRegressor"),
+            *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
         ),
         "surefoot.indicators": (
             *(
@@ -104,6 +104,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
                 "BoostedTreesRegressor",
                 "Confidence",
                 "GaussianClasses",
+                "KernelRegressor",
                 "LocalSensitivity",
             ),
             *(

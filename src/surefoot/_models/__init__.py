@@ -31,9 +31,6 @@ from surefoot._models._model import (
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
-    fold_choices,
-    in_choice,
-    unseen,
 )
 from surefoot._typing import settle
 
@@ -52,8 +49,6 @@ __all__ = [
     "clone_model",
     "clone_with_seed",
     "fit_model",
-    "fold_choices",
-    "in_choice",
     "interpolate",
     "margin",
     "model_input",
@@ -65,7 +60,6 @@ __all__ = [
     "split_model",
     "takes_rows_as_they_are",
     "top_class",
-    "unseen",
 ]
 
 settle(__name__, *SAVED_FUNCTIONS)
