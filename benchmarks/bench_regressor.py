@@ -27,7 +27,7 @@ from sklearn.preprocessing import OneHotEncoder
 from bench_fit import judge_cost
 from error_cost import sample_clock, seconds
 from surefoot.error_estimation import IndividualErrorRegressor
-from surefoot.model_files import load_model, save_model
+from surefoot.model_files import load, save
 from timing import report
 
 N_NEW = 5_000
@@ -92,8 +92,8 @@ def measure(name, model, table, rounds):
     beyond, own = judge_cost(error_estimator, new)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.skops"
-        save = min(seconds(partial(save_model, error_estimator, path)) for _ in range(rounds))
-        load = min(seconds(partial(load_model, path)) for _ in range(rounds))
+        saving = min(seconds(partial(save, error_estimator, path)) for _ in range(rounds))
+        loading = min(seconds(partial(load, path)) for _ in range(rounds))
         file = path.stat().st_size / 2**20
     found = {
         "fit": whole,
@@ -103,8 +103,8 @@ def measure(name, model, table, rounds):
         "ratio": whole / cross,
         "judge µs": beyond,
         "model µs": own,
-        "save s": save,
-        "load s": load,
+        "save s": saving,
+        "load s": loading,
         "file MB": file,
         "kept MB": kept,
     }

@@ -29,8 +29,8 @@ ONE_BY_ONE = """
 import sys
 from pathlib import Path
 import pandas as pd
-from surefoot.model_files import load_model
-error_estimator, table = load_model(Path(sys.argv[1])), pd.read_parquet(sys.argv[2])
+from surefoot.model_files import load
+error_estimator, table = load(Path(sys.argv[1])), pd.read_parquet(sys.argv[2])
 X = table[list(error_estimator.feature_names_in_)]
 for start in range(0, len(X), 10_000):
     part = X.iloc[start : start + 10_000]

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
         IndividualErrorClassifier,
         IndividualErrorRegressor,
         assess,
+        assess_predictions,
     )
     from surefoot.indicators import Confidence, LocalSensitivity
+    from surefoot.model_files import load, save
     from surefoot.neighborhoods import KernelKNeighborsClassifier
     from surefoot.recalibration import LocallyRecalibratedClassifier, RecalibratedClassifier
     from surefoot.report import ReliabilityReport
@@ -39,6 +41,9 @@ _HOMES = {
     "StriveClassifier": "ensemble",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
+    "assess_predictions": "error_estimation",
+    "load": "model_files",
+    "save": "model_files",
 }
 
 __all__ = [
@@ -60,6 +65,9 @@ __all__ = [
     "TrustWeightedClassifier",
     "__version__",
     "assess",
+    "assess_predictions",
+    "load",
+    "save",
 ]
 
 

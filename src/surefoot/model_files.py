@@ -1,5 +1,7 @@
 """Models on disk: skops in and out, so that loading runs no code of the file and opens no other file.
 
+A booster is in the file as the file of its own library.
+
 skops describes an object again wherever it meets it, and each word of a vocabulary by itself: 2.8 GB for a text model
 of 1,000 rows. So a model is written as `Stored`: each object once, as JSON, and by skops what it alone can write
 (types, large arrays, functions). A model that was saved with `skops.io.dump` is read too.
@@ -8,8 +10,10 @@ of 1,000 rows. So a model is written as `Stored`: each object once, as JSON, and
 import io
 import json
 import os
+import re
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +24,19 @@ from sklearn.base import BaseEstimator
 from skops.io import dumps, get_untrusted_types, loads
 
 from surefoot._files import FileError, write_whole
+from surefoot._models import (
+    Refusal,
+    estimator_name,
+    estimator_state,
+    estimator_type,
+    native_file,
+    read_native,
+    try_files,
+)
 from surefoot._parallel import free_memory
 from surefoot._words import listed, reason
 
-__all__ = ["ModelFileError", "load_model", "model_content", "save_model"]
+__all__ = ["IS_PICKLE", "ModelFileError", "load", "model_content", "packages_of", "save"]
 
 # What a model may hold besides what skops trusts (estimators of scikit-learn, arrays, containers): by the only way in
 # which a file may store it, and by module. So no type of an object is called with what a file holds.
@@ -88,7 +101,8 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("MixedInput", "ModelInput", "NumericInput", "Outputs", "VotingTrees"),
+            *("GivenInput", "GivenOutputs", "MixedInput", "ModelInput", "NumericInput", "Outputs"),
+            "VotingTrees",
         ),
         "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("PlainColumn",),
@@ -162,11 +176,18 @@ TUPLE_STATES = (
 # a bomb 1,000); and how many times what is unpacked is in memory while it is loaded.
 FEW_BYTES, MOST_RATIO, COPIES = 64 << 20, 500, 3
 
+IS_PICKLE = (
+    "is a pickle, and loading a pickle runs any code in it: load it in Python, if you trust it, and write the model "
+    "with surefoot.save."
+)
 # How a pickle begins, and what joblib compresses it to: by zlib (at its four levels), gzip, lz4, bz2, xz and lzma.
 PICKLES = (
     *(b"\x80", b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"),
     *(b"\x1f\x8b", b"\x04\x22\x4d\x18", b"BZh", b"\xfd7zXZ", b"]\0\0"),
 )
+
+# Packages that surefoot does not need itself, and models may.
+EXTRA_PACKAGES = {"catboost", "lightgbm", "onnxruntime", "skrub", "xgboost"}
 
 PLAIN = (type(None), bool, int, float, str)
 SPARSE = (sparse.csc_array, sparse.csc_matrix, sparse.csr_array, sparse.csr_matrix)
@@ -181,45 +202,108 @@ GUARDED = {
     "memory": (),
     "stack_method_": ("decision_function", "predict", "predict_proba"),
 }
-PROCESSES = ("n_jobs", "_n_threads")
+# Settings of boosters that name files to read or write, or machines to connect to: no text is allowed.
+FILE_SETTING = re.compile(
+    r"(.*_)?(borders|dir|file|filename|forced_splits|fs|log|machine_list|machines|mlist|nodes|path|workers)"
+)
+PROCESSES = ("n_jobs", "_n_threads", "nthread", "num_threads", "thread_count")
 
 
 class ModelFileError(FileError):
     """A file that holds no model that can be loaded, in one sentence."""
 
 
-class Refusal(Exception):  # noqa: N818 - a reason, and no fault of ours
-    """Reason why a file is not loaded: a sentence without its subject, which is the file, and its full stop."""
-
-
 class Stored(NamedTuple):
-    """Model as it is written: an empty object of each type, what only skops can write, and everything else as JSON."""
+    """Model as it is written: an empty object of each type, what only skops can write, and everything else as JSON.
+
+    And boosters: the name of the library, and the contents of the file that it would write.
+    """
 
     kinds: list[Any]
     leaves: list[Any]
     text: bytes
+    natives: Any = ()
+
+
+def save(error_estimator: Any, path: str | Path) -> None:
+    """Write the file of a fitted error estimator, or of another model: the whole file, or none.
+
+    The file is a skops archive. LightGBM, XGBoost, CatBoost and ONNX models are in it as the files of their own
+    libraries. `load`, every command, and `surefoot.integrations.mlflow` read it; none of them runs code from it.
+
+    Parameters
+    ----------
+    error_estimator : IndividualErrorClassifier or IndividualErrorRegressor
+        The fitted error estimator. A model of its own, for the option `--estimator` of the commands, is saved, too.
+    path : str or Path
+        The file; the commands expect the ending .skops.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import surefoot
+    >>> X, y = load_iris(return_X_y=True)
+    >>> error_estimator = surefoot.IndividualErrorClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     surefoot.save(error_estimator, f"{folder}/iris.skops")
+    ...     again = surefoot.load(f"{folder}/iris.skops")
+    >>> bool((again.predict_error(X) == error_estimator.predict_error(X)).all())
+    True
+    """
+    stored = Writer().store(error_estimator)
+    try:
+        content = _packed(stored)
+        _check_model(error_estimator)
+        _trusted_types(*_unpacked(content))
+        _checked_states(stored.text)
+    except Refusal as error:
+        why = str(error).removeprefix("is not loaded: ")
+        raise ModelFileError(
+            f"The model cannot be saved, as its file would not be loaded: {why}."
+        ) from error
+    write_whole(Path(path), content)
 
 
 def model_content(model: Any) -> bytes:
     """Contents of the file of a model."""
-    return dumps(Writer().store(model), compression=zipfile.ZIP_DEFLATED)
+    return _packed(Writer().store(model))
 
 
-def save_model(model: Any, path: Path) -> None:
-    """Write the file of a model: the whole file, or none."""
-    write_whole(path, model_content(model))
+def _packed(stored: Stored) -> bytes:
+    try:
+        return dumps(stored, compression=zipfile.ZIP_DEFLATED)
+    except (
+        AttributeError,
+        TypeError,
+    ) as error:  # a function or an object that skops cannot describe
+        raise Refusal(f"is not loaded: skops cannot write a part of it ({error})") from error
 
 
-def load_model(path: Path) -> Any:
-    """Model from its file; one sentence if it holds anything that is not trusted, or would reach beyond the file."""
+def load(path: str | Path) -> Any:
+    """Error estimator, or another model, from a file that `save` or `surefoot fit` wrote.
+
+    No code of the file is run and no other file is opened: a file with anything that is not trusted is refused in one
+    sentence. A child process reads the files of boosters first, so that a crash of a parser is a sentence, too.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. One that was written with `skops.io.dump` is read as well.
+
+    Returns
+    -------
+    error_estimator : IndividualErrorClassifier, IndividualErrorRegressor or another model
+        As it was saved; see `save` for an example.
+    """
+    path = Path(path)
     try:
         content = path.read_bytes()
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {reason(error)}.") from error
     if content.startswith(PICKLES):
-        raise ModelFileError(
-            f"{path} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
-        )
+        raise ModelFileError(f"{path} {IS_PICKLE}")
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise ModelFileError(f"{path} is not a skops file.")
     try:
@@ -236,21 +320,41 @@ def load_model(path: Path) -> Any:
         ) from error
 
 
+def packages_of(model: Any) -> list[str]:
+    """Names of the packages that a saved model needs beside those of surefoot itself, such as skrub and lightgbm."""
+    stored = Writer().store(model)
+    codes = json.loads(stored.text)[0]
+    modules = [type(kind).__module__ for kind in stored.kinds]
+    libraries = [kind["estimator"][0] for kind, _ in codes if "estimator" in kind]
+    named = {name.partition(".")[0] for name in modules} | {*libraries}
+    return sorted((named | {library for library, _ in stored.natives}) & EXTRA_PACKAGES)
+
+
 def _model_of(content: bytes) -> Any:
     """Model in the contents of a file, of which nothing is made before it is checked."""
     unpacked, refused = _unpacked(content)
+    loaded = loads(unpacked, trusted=_trusted_types(unpacked, refused))
+    model = _restored(loaded if isinstance(loaded, Stored) else Writer().store(loaded))
+    _check_model(model)
+    return model
+
+
+def _trusted_types(unpacked: bytes, refused: set[str]) -> list[str]:
+    """Types in an archive that skops is told to trust; raises if others are in it, or were refused already."""
     types = get_untrusted_types(data=unpacked)
     refused.update(name for name in types if name not in LOADER_OF)
     if refused:
         raise Refusal(_why_untrusted(sorted(refused)))
-    loaded = loads(unpacked, trusted=types)
-    model = _restored(loaded if isinstance(loaded, Stored) else Writer().store(loaded))
+    return list(types)
+
+
+def _check_model(model: Any) -> None:
+    """Refuse what is no model, and an error estimator that is not fitted."""
     kind = type(model)
-    if not isinstance(model, BaseEstimator):
+    if not isinstance(model, BaseEstimator) and estimator_name(model) is None:
         raise Refusal(f"is not loaded: it holds a {kind.__name__}, which is no model")
     if kind.__module__ == "surefoot.error_estimation" and "held_out_" not in vars(model):
         raise Refusal(f"is not loaded: it holds an unfitted {kind.__name__}")
-    return model
 
 
 def _unpacked(content: bytes) -> tuple[bytes, set[str]]:
@@ -345,7 +449,7 @@ def _check_settings(root: Any, states: dict[int, Any], sets: bool) -> None:
     while waiting:
         code, name, sets = waiting.pop()
         what, content = next(iter(code.items())) if isinstance(code, dict) else ("", code)
-        if name in GUARDED and _opens_files(name, what, content):
+        if _opens_files(name, what, content):
             raise Refusal(f"is not loaded: its setting {name!r} would have it open other files")
         parts: list[tuple[Any, str, bool]] = []
         if what == "object":
@@ -360,11 +464,18 @@ def _check_settings(root: Any, states: dict[int, Any], sets: bool) -> None:
             content[:] = [_limited(name, part) for part in content]
             inner = content[-1:] if what in MAKERS else content
             parts = [(part, name, sets) for part in inner]
-        waiting.extend(part for part in parts if part[1] in GUARDED or type(part[0]) not in PLAIN)
+        waiting.extend(part for part in parts if _is_guarded(part[1]) or type(part[0]) not in PLAIN)
+
+
+@cache
+def _is_guarded(name: str) -> bool:
+    return name in GUARDED or FILE_SETTING.fullmatch(name) is not None
 
 
 def _opens_files(name: str, what: str, content: Any) -> bool:
     """Whether the value of a guarded setting is a text that is not allowed, or cannot be looked at."""
+    if name not in GUARDED:
+        return isinstance(content, str) and _is_guarded(name)
     if isinstance(content, str):
         return content not in GUARDED[name]
     return what not in ("", "array", "dict", "scalar", "tuple")
@@ -375,7 +486,10 @@ def _attribute(key: str, part: Any, name: str, sets: bool) -> tuple[Any, str, bo
     if key == "data":  # what a dict of another type holds
         return part, name, sets
     is_object = isinstance(part, dict) and "object" in part  # the input of an index of neighbours
-    return part, "" if key == "input" and is_object else _setting(key), key == key.strip("_")
+    is_setting = (
+        key == key.strip("_") or key == "_other_params"
+    )  # LightGBM keeps some of them there
+    return part, "" if key == "input" and is_object else _setting(key), is_setting
 
 
 def _setting(key: Any) -> str:
@@ -404,6 +518,7 @@ class Writer:
         self.empty: list[Any] = []
         self.leaves: list[Any] = []
         self.states: list[Any] = []
+        self.natives: list[tuple[str, bytes]] = []
         # By its id, each value, which is kept so that no other gets this id, and its code.
         self.known: dict[int, tuple[Any, Any]] = {}
 
@@ -411,7 +526,7 @@ class Writer:
         """Parts of a model."""
         root = self.code(model)
         text = json.dumps([self.states, root], separators=(",", ":")).encode()
-        return Stored(self.empty, self.leaves, text)
+        return Stored(self.empty, self.leaves, text, self.natives)
 
     def code(self, value: Any) -> Any:
         """JSON for a value."""
@@ -420,7 +535,11 @@ class Writer:
         if type(value) is list:
             return [self.code(part) for part in value]
         if id(value) not in self.known:
-            code = self._code_of_container(value, type(value)) or self._code_of_object(value)
+            code = (
+                self._code_of_native(value)
+                or self._code_of_container(value, type(value))
+                or self._code_of_object(value)
+            )
             if code is None:
                 self.leaves.append(value)
                 code = {"leaf": len(self.leaves) - 1}
@@ -444,6 +563,23 @@ class Writer:
                 [value.data, value.indices, value.indptr],
             )
         return {parts[0]: [parts[1], *map(self.code, parts[2:])]} if parts else None
+
+    def _code_of_native(self, value: Any) -> Any:
+        """Code of a booster, or of an estimator of its library, whose type has a name; None for anything else."""
+        if (file := native_file(value)) is not None:
+            return self._native(file)
+        if (name := estimator_name(value)) is None:
+            return None
+        state, content = estimator_state(value)
+        attributes = {key: self.code(part) for key, part in state.items()}
+        if content is not None:
+            attributes["__model"] = self._native((name[0], content))
+        self.states.append([{"estimator": list(name)}, attributes])
+        return {"object": len(self.states) - 1}
+
+    def _native(self, file: tuple[str, bytes]) -> dict[str, int]:
+        self.natives.append(file)
+        return {"native": len(self.natives) - 1}
 
     def _code_of_object(self, value: Any) -> Any:
         """Code of an object that is nothing but its attributes; None for anything else.
@@ -482,12 +618,13 @@ def _is_short(values: Any) -> bool:
 
 def _restored(stored: Stored) -> Any:
     """Model from its parts."""
-    states, root = json.loads(stored.text)
-    attributes = {number: state for number, (_, state) in enumerate(states)}
-    _check_settings([root, *({"object": number} for number in attributes)], attributes, sets=False)
+    states, root = _checked_states(stored.text)
+    if stored.natives:
+        try_files(stored.natives)
     tables: dict[str, list[Any]] = {
         "kind": [type(empty) for empty in stored.kinds],
         "leaf": stored.leaves,
+        "native": [read_native(*file) for file in stored.natives],
         "object": [],
     }
     for code, state in states:
@@ -497,6 +634,14 @@ def _restored(stored: Stored) -> Any:
         getattr(made, "__setstate__", vars(made).update)(values)
         tables["object"].append(made)
     return _value(root, tables)
+
+
+def _checked_states(text: bytes) -> tuple[list[Any], Any]:
+    """Attributes of the objects of a model, and the code of the model itself; refused if they would open files."""
+    states, root = json.loads(text)
+    attributes = {number: state for number, (_, state) in enumerate(states)}
+    _check_settings([root, *({"object": number} for number in attributes)], attributes, sets=False)
+    return states, root
 
 
 def _value(code: Any, tables: dict[str, list[Any]]) -> Any:
@@ -520,6 +665,7 @@ def _array(kind: str, shape: list[int], parts: list[Any]) -> Any:
 MAKERS: dict[str, Callable[..., Any]] = {
     "array": _array,
     "dict": dict,
+    "estimator": estimator_type,
     "scalar": lambda kind, value: np.dtype(kind).type(value),
     "sparse": lambda place, shape, arrays: SPARSE[place](tuple(arrays), shape=tuple(shape)),
     "tuple": tuple.__new__,

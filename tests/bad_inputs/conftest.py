@@ -8,9 +8,8 @@ from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from skops.io import dump
 
-from surefoot import IndividualErrorClassifier
+from surefoot import IndividualErrorClassifier, save
 from surefoot.indicators import Confidence
-from surefoot.model_files import save_model
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +25,8 @@ def folder(tmp_path_factory):
         archive.writestr("schema.json", "{}")
     X = table[["x", "z"]]
     sure = IndividualErrorClassifier(LogisticRegression(), indicators=Confidence(), random_state=0)
-    save_model(sure.fit(X, table["y"].to_numpy().astype(str)), place / "good.skops")
-    save_model(sure.__class__(LogisticRegression()), place / "unfitted.skops")
+    save(sure.fit(X, table["y"].to_numpy().astype(str)), place / "good.skops")
+    dump(sure.__class__(LogisticRegression()), place / "unfitted.skops")
     dump(KMeans(2, random_state=0).fit(X), place / "clusters.skops")
     dump({"a": 1}, place / "dict.skops")
     dump(LogisticRegression().fit(X, table["y"]), place / "plain.skops")

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import Confidence, NeighborDistance
-from surefoot.model_files import load_model, save_model
+from surefoot.model_files import load, save
 from surefoot.monitoring import audit
 
 
@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
     }
     for (name, sure), y in zip(models.items(), (kind, size), strict=True):
         sure.set_params(random_state=0).fit(X[:200], y[:200])
-        save_model(sure, folder / f"{name}.skops")
+        save(sure, folder / f"{name}.skops")
     new = X[200:].reset_index(drop=True).assign(name=[f"n{i}" for i in range(300)])
     new.to_csv(folder / "new.csv", index=False)
     pd.DataFrame({"kinds": kind[200:], "sizes": size[200:]}).to_csv(
@@ -85,7 +85,7 @@ def test_the_verdict_is_that_of_the_function(folder, asked, verdict):
     figures = json.loads(verdict(full, "--json").out)
     table, truth = pd.read_csv(full), pd.read_csv(folder / "truth.csv")["kinds"].to_numpy()
     new = pd.read_csv(folder / "new.csv")[["age", "row"]]
-    sure = load_model(folder / "kinds.skops")
+    sure = load(folder / "kinds.skops")
     drawn = audit(sure, new, 80, random_state=0)
     assert table["row"].tolist() == drawn.rows.tolist()
     assert table["draw"].tolist() == list(range(80))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from surefoot.abstention import Promise
-from surefoot.model_files import load_model
+from surefoot.model_files import load
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def model(table, command):
 
 
 def test_fit_keeps_the_costs(model):
-    sure = load_model(model)
+    sure = load(model)
     np.testing.assert_array_equal(sure.loss, [[0, 1], [10, 0]])
     wrong = sure.held_out_.prediction != sure.held_out_.truth
     by_hand = wrong * np.where(sure.held_out_.truth == "yes", 10, 1)
@@ -43,7 +43,7 @@ def test_score_promises_costs_of_a_class_and_of_all_rows(run, table, model, tmp_
     limits = ["--max-risk", "yes=5", "--max-risk", "2"]
     result = run("score", model, table, "--out", out, *limits, "--json")
     summary = json.loads(result.out)
-    promise = Promise.from_held_out(load_model(model).held_out_, {"yes": 5, None: 2})
+    promise = Promise.from_held_out(load(model).held_out_, {"yes": 5, None: 2})
     assert (summary["max_risk"], summary["class_risks"]) == (2, {"yes": 5})
     assert summary["limit"] == promise.threshold
     assert promise.kept
@@ -153,5 +153,5 @@ def test_a_name_may_hold_an_arrow_or_an_equals_sign(run, write, tmp_path):
     out = tmp_path / "m.skops"
     fit = ["fit", data, "--target", "y", "--estimator", "knn", "--out", out]
     assert run(*fit, "--cost", "a->b->c=3", "--cost", "c->d=1=5").code == 0
-    np.testing.assert_array_equal(load_model(out).loss, [[0, 3, 1], [1, 0, 5], [1, 1, 0]])
+    np.testing.assert_array_equal(load(out).loss, [[0, 3, 1], [1, 0, 5], [1, 1, 0]])
     assert "names the class 'a': there are" in run(*fit, "--cost", "a->c=3").err

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from surefoot import IndividualErrorRegressor
 from surefoot._tables import table_bytes
 from surefoot.abstention import Promise, threshold_for_risk
-from surefoot.model_files import load_model, save_model
+from surefoot.model_files import load, save
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def classifier(folder, command):
 def regressor(folder, customers):
     X = customers[["age"]].fillna(40)
     model = IndividualErrorRegressor(LinearRegression(), cv=2, random_state=0)
-    save_model(model.fit(X, customers["spent"]), folder / "spent.skops")
+    save(model.fit(X, customers["spent"]), folder / "spent.skops")
     return folder / "spent.skops"
 
 
@@ -44,7 +44,7 @@ def test_every_row_is_scored_as_the_model_says(run, folder, classifier, tmp_path
     result = run("score", classifier, folder / "table.parquet", "--out", out, "--max-risk", "0.5")
     assert result.code == 0
     assert result.err == ""
-    scores, model = pd.read_parquet(tmp_path / "s.parquet"), load_model(classifier)
+    scores, model = pd.read_parquet(tmp_path / "s.parquet"), load(classifier)
     X = customers[list(model.feature_names_in_)]
     assert scores["row"].tolist() == list(range(120))
     assert scores["prediction"].tolist() == model.estimator_.predict(X).tolist()
@@ -66,7 +66,7 @@ def test_rows_are_trusted_up_to_the_limit_that_keeps_the_risk(run, folder, class
     pd.read_csv(folder / "table.csv").assign(age=lambda table: table["age"] + 0.01).to_csv(new)
     result = run("score", classifier, new, "--out", out, *options)
     found, scores = json.loads(result.out), pd.read_csv(out)
-    told = load_model(classifier).held_out_
+    told = load(classifier).held_out_
     usual = ~told.novel
     limit = -threshold_for_risk(-told.error[usual], told.losses[usual], 0.22, 0.8).score
     assert found["limit"] == pytest.approx(limit)
@@ -93,7 +93,7 @@ def test_the_error_that_fit_tells_is_that_of_rows_held_out(run, folder, tmp_path
     out = tmp_path / "m.skops"
     options = ["--target", "leaves", "--estimator", "knn", "--json", "--task", "classification"]
     result = run("fit", folder / "table.csv", "--out", out, *options)
-    found, told = json.loads(result.out), load_model(out).held_out_
+    found, told = json.loads(result.out), load(out).held_out_
     truth = pd.read_csv(folder / "table.csv")["leaves"].to_numpy()[told.rows]
     assert found["error"] == pytest.approx((told.prediction != truth).mean())
     assert (found["n_rows"], result.err) == (120, "")
@@ -111,7 +111,7 @@ def test_rows_of_one_group_are_promised_as_groups(run, write, tmp_path):
     grouped = ["--target", "y", "--groups", "clinic", "--estimator", "logistic"]
     run("fit", data, *grouped, "--out", model)
     result = run("score", model, data, "--out", out, "--max-risk", "0.25", "--json")
-    held_out = load_model(model).held_out_
+    held_out = load(model).held_out_
     assert len(np.unique(held_out.groups)) == 40
     by_groups = Promise.from_held_out(held_out, 0.25)
     by_rows = Promise.from_losses(held_out.error, held_out.losses, 0.25)

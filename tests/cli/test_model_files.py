@@ -14,7 +14,7 @@ from skops.io import dump
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.cli._model import build_model
-from surefoot.model_files import ModelFileError, load_model, save_model
+from surefoot.model_files import ModelFileError, load, save
 
 X = pd.DataFrame({"visits": np.arange(120) % 11, "calls": np.arange(120) * 5 % 7})
 Y = np.where((X["visits"] + np.arange(120) % 4) % 3 > 0, "yes", "no")
@@ -32,7 +32,7 @@ def saved(tmp_path_factory):
         if name == "knn":
             sure.set_params(prior=None)
         path = tmp_path_factory.mktemp("models") / "model.skops"
-        save_model(sure.fit(X, X["calls"] * 1.5 if name == "forest" else Y), path)
+        save(sure.fit(X, X["calls"] * 1.5 if name == "forest" else Y), path)
         return sure, path
 
     return call
@@ -41,7 +41,7 @@ def saved(tmp_path_factory):
 @pytest.mark.parametrize("name", [pytest.param("forest", marks=pytest.mark.slow), "svm", "knn"])
 def test_a_model_says_the_same_after_it_was_saved(saved, name):
     model, path = saved(name)
-    again = load_model(path)
+    again = load(path)
     sets = "predict_interval" if name == "forest" else "predict_set"
     for answer in ("predict", "predict_error", "predict_novelty", sets):
         np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
@@ -64,12 +64,12 @@ def test_a_frame_may_have_its_name_before_pandas_3_and_since(saved, tmp_path, na
     with ZipFile(path) as stored:
         assert frame.search(stored.read("schema.json"))
     renamed = rewritten(path, tmp_path, lambda part: frame.sub(rb'\1"%b"' % name.encode(), part))
-    np.testing.assert_array_equal(load_model(renamed).predict_error(X), model.predict_error(X))
+    np.testing.assert_array_equal(load(renamed).predict_error(X), model.predict_error(X))
 
 
 def refusal(path):
     with pytest.raises(ModelFileError) as caught:
-        load_model(path)
+        load(path)
     return str(caught.value).replace(str(path), "FILE")
 
 
@@ -88,7 +88,8 @@ def test_what_joblib_writes_is_a_pickle(tmp_path, compress):
     path = tmp_path / "model.skops"
     joblib.dump(LogisticRegression(), path, compress=compress)
     assert refusal(path) == (
-        "FILE is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
+        "FILE is a pickle, and loading a pickle runs any code in it: load it in Python, if you trust it, and write "
+        "the model with surefoot.save."
     )
 
 

@@ -20,7 +20,7 @@ from skrub import tabular_pipeline
 from surefoot import IndividualErrorClassifier
 from surefoot.abstention import Promise
 from surefoot.indicators import Confidence
-from surefoot.model_files import load_model, save_model
+from surefoot.model_files import load, save
 from surefoot.report import MonitoringReport
 
 N_ROWS = 24
@@ -53,7 +53,7 @@ def model(tmp_path_factory):
     error_estimator = IndividualErrorClassifier(
         pipeline, indicators=Confidence(), cv=2, random_state=0
     )
-    save_model(error_estimator.fit(table.drop(columns="leaves"), table["leaves"]), path)
+    save(error_estimator.fit(table.drop(columns="leaves"), table["leaves"]), path)
     return path
 
 
@@ -256,7 +256,7 @@ def written(tmp_path):
     return call
 
 
-load_once = cache(load_model)
+load_once = cache(load)
 
 
 @pytest.fixture
@@ -270,7 +270,7 @@ def every_command(run, model, tmp_path, monkeypatch):
             read.append(X)
             raise typer.Exit
 
-        monkeypatch.setattr("surefoot.cli._model.load_model", load_once)
+        monkeypatch.setattr("surefoot.cli._model.load", load_once)
         monkeypatch.setattr("surefoot.report.ReliabilityReport", report)
         commands = {
             "file": ["score", model, path, "--out", tmp_path / "s.parquet", "--max-risk", "0.5"],

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surefoot.model_files import load_model
+from surefoot.model_files import load
 
 
 def words_of(sentence):
@@ -34,7 +34,7 @@ def test_one_table_gets_one_promise_from_all_commands(run, write, tmp_path, clas
     reported = run("report", data, *quick, "--quick", "--json-rows", "--scores", tmp_path / "r.csv")
     scored = run("score", model, new, "--out", out)
     parts = run("score", model, new, "--out", tmp_path / "parts")
-    summary, held_out = json.loads(reported.out), load_model(model).held_out_
+    summary, held_out = json.loads(reported.out), load(model).held_out_
     [promised] = [each for each in summary["verdict"]["sentences"] if "confidence." in each]
     words = words_of(promised)
     assert words_of(fitted.out) == words_of(scored.out.replace("\n", " ")) == words
@@ -97,7 +97,7 @@ def test_fit_holds_out_later_rows_without_the_column_of_times(run, write, tmp_pa
     options = ["--target", "y", "--estimator", "knn", "--time", "day", "--drop", "number"]
     result = run("fit", write(shuffled.to_csv(index=False)), *options, "--out", model, "--json")
     assert "range" not in result.err
-    told, fitted = json.loads(result.out), load_model(model)
+    told, fitted = json.loads(result.out), load(model)
     assert told["time"] == {"column": "day", "first": "2024-01-01", "last": "2025-08-22"}
     assert fitted.row_order_["time"] == told["time"]
     assert list(fitted.feature_names_in_) == ["size", "seen"]

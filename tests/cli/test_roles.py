@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from surefoot.cli._rows import take_apart
-from surefoot.model_files import load_model
+from surefoot.model_files import load
 
 
 def rows(target, task="auto", groups=None, **columns):
@@ -257,7 +257,7 @@ def test_boosting_does_not_stop_early_where_a_class_has_one_row(run, write, tmp_
         if lone:
             table.loc[0, "y"] = "c"
         assert run("fit", write(table.to_csv(index=False)), *fit).code == 0
-        model = load_model(tmp_path / "m.skops").estimator
+        model = load(tmp_path / "m.skops").estimator
         assert model[-1].early_stopping == (False if lone else "auto")
 
 
@@ -275,6 +275,6 @@ def test_a_class_with_one_row_is_learned_from_and_never_held_out(run, write, tmp
     what = "groups" if groups else "rows"
     remark = f"{few} learned from but never held out: too few {what} have 'once'.\n"
     assert (result.code, result.err.splitlines(keepends=True)[0]) == (0, remark)
-    sure = load_model(out)
+    sure = load(out)
     assert len(sure.never_held_out_) == never
     assert sure.classes_.tolist() == ["a", "b", "once"]

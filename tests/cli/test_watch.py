@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.model_files import save_model
+from surefoot.model_files import save
 
 
 def make_rows(n_rows, seed, first_day="2026-11-02"):
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     }
     for target, model in models.items():
         fitted = model.fit(old[["a", "b"]], old[target].to_numpy())
-        save_model(fitted, folder / f"{target}.skops")
+        save(fitted, folder / f"{target}.skops")
     return folder
 
 

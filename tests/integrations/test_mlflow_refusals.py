@@ -71,7 +71,7 @@ class OwnClassifier(DummyClassifier):
 def test_a_model_that_could_not_be_loaded_is_not_stored(small, tmp_path):
     _, X, y = small
     sure = IndividualErrorClassifier(OwnClassifier(), cv=2, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match=r"^The model cannot be stored: .*OwnClassifier"):
+    with pytest.raises(ValueError, match=r"^The model cannot be saved, .*OwnClassifier"):
         save_model(sure, tmp_path / "model", max_risk=0.6)
     assert list(tmp_path.iterdir()) == []
 

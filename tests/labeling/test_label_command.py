@@ -13,7 +13,7 @@ from skops.io import dump
 from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.cli import main
 from surefoot.indicators import Confidence, NeighborDistance
-from surefoot.model_files import save_model
+from surefoot.model_files import save
 
 pytest.importorskip("fastapi", reason="the extra 'label' is not installed")
 
@@ -312,7 +312,7 @@ def test_models_that_are_no_classifiers_of_surefoot_are_refused(folder, refused)
     dump(LogisticRegression().fit(X, X["x"] > 3), folder / "plain.skops")
     (folder / "text.skops").write_text("no model")
     numbers = IndividualErrorRegressor(LinearRegression(), indicators=NeighborDistance())
-    save_model(numbers.fit(X, 2.0 * X["x"] + np.arange(40) % 3), folder / "numbers.skops")
+    save(numbers.fit(X, 2.0 * X["x"] + np.arange(40) % 3), folder / "numbers.skops")
     sentence = refused(*BASIC, "--model", "plain.skops")
     assert "holds a LogisticRegression, not what `surefoot fit` saves" in sentence
     assert "text.skops" in refused(*BASIC, "--model", "text.skops")
@@ -350,7 +350,7 @@ def test_a_target_is_needed_unless_the_file_is_an_audit(folder, refused):
     audit.to_csv(folder / "ask.csv", index=False)
     X = np.arange(40.0)[:, None] % 7
     error_estimator = IndividualErrorClassifier(LogisticRegression(), indicators=Confidence())
-    save_model(error_estimator.fit(X, X[:, 0] > np.arange(40) % 5), folder / "m.skops")
+    save(error_estimator.fit(X, X[:, 0] > np.arange(40) % 5), folder / "m.skops")
     sentence = refused("ask.csv", "--model", "m.skops")
     assert "in the order of their draws: leave out --model" in sentence
     assert "leave out the strategy" in refused("ask.csv", "--strategy", "margin")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from surefoot.model_files import ModelFileError, load_model
+import surefoot
+from surefoot.model_files import ModelFileError
 
 
 @pytest.fixture
@@ -13,7 +14,7 @@ def load(tmp_path):
     def call(content):
         path = tmp_path / "model.skops"
         path.write_bytes(content)
-        return load_model(path)
+        return surefoot.load(path)
 
     return call
 

@@ -18,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from skops.io import get_untrusted_types
 
-from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
+from surefoot import IndividualErrorClassifier, IndividualErrorRegressor, assess, load, save
 from surefoot.cli._model import build_model
-from surefoot.model_files import load_model, save_model
+from surefoot.indicators import Confidence
+from surefoot.model_files import ModelFileError
 from surefoot.time_series import KNeighborsDTWClassifier, LocalKNeighborsDTWClassifier
 
 N_ROWS = 120
@@ -62,8 +63,8 @@ def assert_same(one, other):
 
 
 def assert_loads(model, X, path):
-    save_model(model, path)
-    assert_same(load_model(path).judge(X), model.judge(X))
+    save(model, path)
+    assert_same(load(path).judge(X), model.judge(X))
     # Classes are found in their packages, so that moving a file breaks no saved model.
     types = [name for name in get_untrusted_types(file=path) if name.startswith("surefoot.")]
     assert [name for name in types if name.count(".") > 2] == []
@@ -107,6 +108,34 @@ def test_a_model_is_read_again(table, tmp_path, case):
     model, X, y, settings = CASES[case]
     X = table if X is None else X
     assert_loads(fitted(model, X, y, **settings), X, tmp_path / "model.skops")
+
+
+class Own(LogisticRegression):
+    """A model that no list names."""
+
+
+UNSAVED = {
+    "a class of the user": (Own().fit(FRAME, CLASSES), "it holds 'test_written.Own', which"),
+    "a function": (lambda X: np.full(len(X), 0.3), "which surefoot does not trust"),
+    "a setting": (make_pipeline(LogisticRegression(), memory="x").fit(FRAME, CLASSES), "'memory'"),
+}
+
+
+@pytest.mark.parametrize("case", UNSAVED)
+def test_what_could_not_be_loaded_is_not_saved(tmp_path, case):
+    model, why = UNSAVED[case]
+    error_estimator = assess(model, FRAME, CLASSES, indicators=Confidence(), cv=2)
+    with pytest.raises(ModelFileError) as caught:
+        save(error_estimator, tmp_path / "model.skops")
+    sentence = str(caught.value)
+    assert sentence.startswith("The model cannot be saved, as its file would not be loaded: ")
+    assert why in sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unfitted_error_estimator_is_not_saved(tmp_path):
+    with pytest.raises(ModelFileError, match="it holds an unfitted IndividualErrorClassifier"):
+        save(IndividualErrorClassifier(LogisticRegression()), tmp_path / "model.skops")
 
 
 @pytest.mark.slow

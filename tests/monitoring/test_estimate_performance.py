@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
 from surefoot.indicators import NeighborDistance
-from surefoot.model_files import load_model, save_model
+from surefoot.model_files import load, save
 from surefoot.monitoring import NewRows, estimate_performance
 
 N_NEW = 800
@@ -193,8 +193,8 @@ def test_wrong_calls_get_one_sentence(sure, shifted):
 
 def test_a_stored_model_gives_the_same_figures(sure, shifted, tmp_path):
     file = Path(tmp_path / "model.skops")
-    save_model(sure, file)
-    stored, first = (estimate_performance(model, shifted[0]) for model in (load_model(file), sure))
+    save(sure, file)
+    stored, first = (estimate_performance(model, shifted[0]) for model in (load(file), sure))
     assert stored.estimate == pytest.approx(first.estimate)
     assert stored.interval == pytest.approx(first.interval)
 

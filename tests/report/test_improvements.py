@@ -3,6 +3,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -58,6 +60,25 @@ def test_a_line_through_a_circle_needs_another_model_and_not_more_rows():
     assert by_name[SWAP]["sentence"] in summary["verdict"]["sentences"]
 
 
+def weighted_mean(held_out, y):
+    """Means of log-probabilities, the weights of which make the labels of the other folds most likely."""
+    shares = np.stack([*held_out.opinions.values(), held_out.probabilities])
+    logs = np.log(np.clip(shares, 1e-4, 1))
+    found = np.empty(logs.shape[1:])
+    for split in np.unique(held_out.splits):
+        inside = held_out.splits == split
+        known, labels = logs[:, ~inside], y[~inside].astype(int)
+
+        def surprise(weights, known=known, labels=labels):
+            mean = np.einsum("o,orc->rc", weights, known)
+            of_labels = mean[np.arange(len(labels)), labels] - logsumexp(mean, axis=1)
+            return 5 * ((weights - 1 / len(weights)) ** 2).sum() - of_labels.sum()
+
+        weights = minimize(surprise, np.zeros(len(logs))).x
+        found[inside] = np.einsum("o,orc->rc", weights, logs[:, inside])
+    return found
+
+
 def test_the_gain_of_another_model_is_that_of_its_held_out_predictions():
     X, y = circle(200)
     splitter = StratifiedKFold(4, shuffle=True, random_state=1)
@@ -67,12 +88,23 @@ def test_the_gain_of_another_model_is_that_of_its_held_out_predictions():
     held_out = report._fitted[1]
     others = np.column_stack(
         [held_out.opinions[name].argmax(axis=1) != y for name in ("trees", "boosting")]
+        + [weighted_mean(held_out, y).argmax(axis=1) != y]
     )
     wrong = 0
     for split in range(4):  # the one with fewer mistakes in the other folds
         inside = held_out.splits == split
         wrong += others[inside, others[~inside].sum(axis=0).argmin()].sum()
     assert gain == pytest.approx(1 - wrong / own.sum())
+
+
+def test_models_that_err_on_different_rows_are_better_together():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(500, 6))
+    y = X[:, :3].sum(axis=1) + np.sign(X[:, 3] * X[:, 4]) + draw.normal(size=500) > 0
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    _, summary = cards(model, X, y)
+    log_losses = {each["name"]: each["log_loss"] for each in summary["models"]}
+    assert min(log_losses, key=log_losses.get) == "a weighted mean of this model and others"
 
 
 def test_choosing_row_by_row_helps_where_no_single_model_is_as_good():
@@ -223,8 +255,10 @@ def test_the_next_rows_are_those_near_the_border():
 
 def test_a_forest_is_not_compared_with_a_forest():
     X, y = circle(200)
-    by_name, _ = cards(RandomForestClassifier(10, random_state=0), X, y)
-    assert by_name[SWAP]["sentence"].startswith("Boosted trees in its place")
+    _, summary = cards(RandomForestClassifier(10, random_state=0), X, y)
+    names = [each["name"] for each in summary["models"]]
+    assert "boosted trees" in names
+    assert "a forest" not in names
 
 
 def test_a_model_without_probabilities_votes():

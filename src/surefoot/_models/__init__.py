@@ -1,8 +1,16 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
+from surefoot._models._given import (
+    GivenOutputs,
+    check_outputs,
+    class_text,
+    given_model,
+    given_predictions,
+    inputs_of,
+    lay_out,
+)
 from surefoot._models._inputs import (
     SAVED_FUNCTIONS,
-    GivenOutputs,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -28,6 +36,15 @@ from surefoot._models._model import (
     takes_rows_as_they_are,
     top_class,
 )
+from surefoot._models._native import (
+    Refusal,
+    estimator_name,
+    estimator_state,
+    estimator_type,
+    native_file,
+    read_native,
+    try_files,
+)
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
@@ -39,20 +56,32 @@ __all__ = [
     "MixedInput",
     "ModelInput",
     "Outputs",
+    "Refusal",
     "SharedTrees",
     "TagsOfModel",
     "VotingTrees",
     "ask_chosen",
     "axis_samples",
     "check_model",
+    "check_outputs",
+    "class_text",
     "class_votes",
     "clone_model",
     "clone_with_seed",
+    "estimator_name",
+    "estimator_state",
+    "estimator_type",
     "fit_model",
+    "given_model",
+    "given_predictions",
+    "inputs_of",
     "interpolate",
+    "lay_out",
     "margin",
     "model_input",
+    "native_file",
     "predict_labels",
+    "read_native",
     "saw_no_labels",
     "series_model",
     "series_window",
@@ -60,6 +89,7 @@ __all__ = [
     "split_model",
     "takes_rows_as_they_are",
     "top_class",
+    "try_files",
 ]
 
 settle(__name__, *SAVED_FUNCTIONS)

@@ -20,7 +20,7 @@ from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
 from surefoot.cli._rows import Rows
-from surefoot.model_files import load_model
+from surefoot.model_files import IS_PICKLE, load
 
 # Endings of files that other libraries write, and which those are.
 FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
@@ -45,7 +45,7 @@ def given_model(estimator: str, task: str) -> GivenModel:
     if path is None:
         check_name(estimator)
         return GivenModel(None, task, None, is_fitted=False)
-    model = load_model(path)
+    model = load(path)
     form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
         model = model.estimator_ if is_fitted(model) else model.estimator
@@ -70,9 +70,7 @@ def check_name(name: str) -> None:
     if name in MODELS:
         return
     if ending in PICKLED:
-        raise Mistake(
-            f"{name} is a pickle, and loading a pickle runs any code in it: save the model with skops.io.dump."
-        )
+        raise Mistake(f"{name} {IS_PICKLE}")
     if ending in FOREIGN:
         raise Mistake(
             f"{name} is not loaded, as surefoot cannot check what the parser of {FOREIGN[ending]} does with a "
@@ -83,7 +81,7 @@ def check_name(name: str) -> None:
 
 def load_error_estimator(path: Path) -> ErrorEstimator:
     """A model that `surefoot fit` saved; one sentence for any other."""
-    model = load_model(path)
+    model = load(path)
     if not isinstance(model, ErrorEstimator):
         raise Mistake(f"{path} holds a {type(model).__name__}, not what `surefoot fit` saves.")
     if not is_fitted(model):

@@ -49,24 +49,30 @@ MOST_GAUSSIAN_COLUMNS = 300
 # Rows that the kernel compares a row with, and the inverse penalty of their weights.
 N_LANDMARKS = 300
 KERNEL_C = 3.0
+# Most rows that the kernel machine learns from: so few weights hardly gain by more.
+KERNEL = "kernel"
+MOST_KERNEL_ROWS = 10_000
 
 # The same for a regressor: kernels with their widths (times the number of columns), of which the best out of sample
 # is taken, penalties, most rows to learn from, and what is added to the diagonal of a kernel.
 KERNELS = ((laplacian_kernel, 1.0), (rbf_kernel, 0.05), (rbf_kernel, 0.3))
 KERNEL_PENALTIES = np.logspace(-3, 2, 11)
-MOST_KERNEL_ROWS = 1_500
+MOST_ROWS_OF_KERNELS = 1_500
 JITTER = 1e-6
 
-# Boosted symmetric trees: bins of a column.
+# Boosted symmetric trees: bins of a column, least and most levels for classes, and rows for each leaf of more.
 N_BINS = 32
+DEPTHS = (4, 7)
+ROWS_OF_A_LEAF = 100
 # Curvature added to each leaf, about that of four rows that are even odds.
 PENALTY = 1.0
 # The same with the squared loss, where the curvature of a row is 1.
 PENALTY_OF_NUMBERS = 4.0
-# Most rows times outputs that a tree learns from: of more, some are drawn for each (stochastic gradient boosting,
-# Friedman 2002), so that the cost hardly grows with the table.
-MOST_VALUES = 8_000
-LEAST_ROWS = 1_000
+# Most rows that a tree learns from, and rows times outputs where there are many classes, but at least 1,000 rows: of
+# more, some are drawn for each tree (stochastic gradient boosting, Friedman 2002), so that the cost hardly grows with
+# the table.
+LEAST_DRAWN, MOST_DRAWN = 1_000, 8_000
+MOST_VALUES = 100_000
 # Most rows that the bins of the columns are taken from.
 MOST_BINNED = 10_000
 
@@ -202,10 +208,15 @@ class SecondOpinion(Indicator):
         for name, model in opinions:
             if not is_regression and not hasattr(model, "predict_proba"):
                 raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
-        fitted = [
-            (name, model if model is trees else clone(model).fit(rows, labels))
-            for name, model in opinions
-        ]
+        parts: dict[str, Any] = {}
+        if DEFAULT in self._chosen:
+            random = check_random_state(self.random_state)
+            parts[KERNEL] = _draws(random, (), len(labels), MOST_KERNEL_ROWS)
+        fitted = []
+        for name, model in opinions:
+            part = parts.get(name, slice(None))
+            learned = model if model is trees else clone(model).fit(rows[part], labels[part])
+            fitted.append((name, learned))
         if DEFAULT in self._chosen:  # trees as arrays take a tenth of the room, and answer at once
             fitted = [
                 (name, VotingTrees(members, getattr(model, "classes_", None)))
@@ -373,17 +384,19 @@ def default_opinions(
         if issparse(rows):
             return [(TREES, trees), ("linear", lines)]
         boosting, kernel = BoostedTreesRegressor(random_state=seed), KernelRegressor(seed)
-        return [(TREES, trees), ("boosting", boosting), ("linear", lines), ("kernel", kernel)]
+        return [(TREES, trees), ("boosting", boosting), ("linear", lines), (KERNEL, kernel)]
     line = LogisticRegression(max_iter=1000, tol=1e-2)
     opinions: list[tuple[str, Any]] = [("linear", _scaled(line, rows))]
     if not issparse(rows):
         landmarks = Nystroem(n_components=min(N_LANDMARKS, len(rows)), random_state=seed)
-        boosting = BoostedTrees(150, rate=0.06, depth=4, max_columns=6, random_state=seed)
-        opinions = [("boosting", boosting), *opinions]
+        # Deeper trees, and larger steps, where there are enough rows for their leaves.
+        depth = int(np.clip(np.log2(len(labels) / ROWS_OF_A_LEAF), *DEPTHS))
+        sizes = (200, 0.12, depth, 8) if depth > DEPTHS[0] else (150, 0.06, depth, 6)
+        opinions = [("boosting", BoostedTrees(*sizes, random_state=seed)), *opinions]
         if rows.shape[1] <= MOST_GAUSSIAN_COLUMNS:
             opinions.append(("gaussian", GaussianClasses()))
         kernel = make_pipeline(StandardScaler(), landmarks, clone(line).set_params(C=KERNEL_C))
-        opinions.append(("kernel", kernel))
+        opinions.append((KERNEL, kernel))
     if len(np.unique(labels)) < 2:
         opinions = [(name, DummyClassifier()) for name, _ in opinions]
     return [(TREES, trees), *opinions]
@@ -484,10 +497,10 @@ class SymmetricTrees(BaseEstimator):
     def __init__(
         self,
         n_rounds: int = 60,
-        *,
         rate: float = 0.15,
         depth: int = 5,
         max_columns: int = 16,
+        *,
         random_state: Any = None,
     ) -> None:
         self.n_rounds = n_rounds
@@ -505,9 +518,11 @@ class SymmetricTrees(BaseEstimator):
             [np.searchsorted(cut, column) for cut, column in zip(edges, X.T, strict=True)],
             dtype=np.uint8,
         )
-        n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
-        drawn = _draws(random, (self.n_rounds,), len(X), n_drawn)
+        n_drawn = int(np.clip(MOST_VALUES // targets.shape[1], LEAST_DRAWN, MOST_DRAWN))
         considered = _draws(random, (self.n_rounds, self.depth), X.shape[1], self.max_columns)
+        # A generator does not permute all of many rows to draw some.
+        generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        drawn = _draws(generator, (self.n_rounds,), len(X), n_drawn)
         penalty = PENALTY_OF_NUMBERS if squared else PENALTY
         self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
             bins,
@@ -606,7 +621,7 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         """Fit on complete rows of numbers, or on some of many rows."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         random = check_random_state(self.random_state)
-        rows = random.permutation(len(X))[:MOST_KERNEL_ROWS]
+        rows = random.permutation(len(X))[:MOST_ROWS_OF_KERNELS]
         X, y = X[rows], y[rows]
         self.center_, spread = X.mean(axis=0), X.std(axis=0)
         self.scale_ = np.where(spread > 0, spread, 1.0)
@@ -647,7 +662,9 @@ class KernelRegressor(RegressorMixin, BaseEstimator):
         return np.asarray(self._compare(scaled, self.kernel_) @ self.coef_ + self.intercept_)
 
 
-def _draws(random: np.random.RandomState, shape: tuple[int, ...], n: int, most: int) -> Ints:
+def _draws(
+    random: np.random.RandomState | np.random.Generator, shape: tuple[int, ...], n: int, most: int
+) -> Ints:
     """Numbers below n, ascending and different, for each place of a shape: all, or `most` drawn evenly."""
     if n <= most:
         return np.broadcast_to(np.arange(n), (*shape, n)).copy()

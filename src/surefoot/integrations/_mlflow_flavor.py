@@ -18,7 +18,6 @@ from mlflow.models import Model, ModelSignature, infer_signature
 from mlflow.types import ColSpec, DataType, Schema
 from mlflow.types.schema import AnyType
 from packaging.version import Version
-from skops.io import get_untrusted_types
 
 from surefoot import __version__
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
@@ -27,7 +26,9 @@ from surefoot._tables import model_columns
 from surefoot._words import reason
 from surefoot.abstention import Promise
 from surefoot.error_estimation import IndividualErrorClassifier, IndividualErrorRegressor
-from surefoot.model_files import ModelFileError, load_model, save_model
+from surefoot.model_files import ModelFileError, packages_of
+from surefoot.model_files import load as load_file
+from surefoot.model_files import save as save_file
 
 # Folder of the files in MLflow's folder `data`, and the files.
 FOLDER, MODEL, PROMISE, RESTORED = "surefoot", "model.skops", "promise.json", "types.json"
@@ -106,7 +107,7 @@ def save(
             # MLflow compares an example with a signature, and warns of a signature without an example.
             signature=None if input_example is None else described.signature,
             input_example=input_example,
-            **with_requirements(options, files / MODEL),
+            **with_requirements(options, packages_of(error_estimator)),
         )
 
 
@@ -151,20 +152,15 @@ def chosen_promise(
 def write_files(
     folder: Path, error_estimator: ErrorEstimator, promise: Promise, types: Mapping[str, str]
 ) -> None:
-    """Write model, promise and types; one sentence for a model that could not be loaded again."""
-    save_model(error_estimator, folder / MODEL)
-    try:
-        load_model(folder / MODEL)
-    except ModelFileError as error:
-        sentence = str(error).replace(str(folder / MODEL), MODEL)
-        raise ModelFileError(f"The model cannot be stored: {sentence}") from error
+    """Write model, promise and types."""
+    save_file(error_estimator, folder / MODEL)
     for name, content in ((PROMISE, as_plain(promise)), (RESTORED, types)):
         write_whole(folder / name, json.dumps(content, indent=2, allow_nan=False).encode())
 
 
 def read_folder(folder: Path) -> JudgingModel:
     """Model, promise and types from the files of `write_files`; one sentence for any other."""
-    error_estimator = load_model(folder / MODEL)
+    error_estimator = load_file(folder / MODEL)
     if not isinstance(error_estimator, (IndividualErrorClassifier, IndividualErrorRegressor)):
         raise ModelFileError(
             f"{folder / MODEL} holds a {type(error_estimator).__name__}, no error estimator."
@@ -319,15 +315,13 @@ def type_of(column: pd.Series) -> DataType | AnyType:
     return TYPES.get(str(dtype), AnyType())
 
 
-def with_requirements(options: dict[str, Any], model: Path) -> dict[str, Any]:
+def with_requirements(options: dict[str, Any], needed: list[str]) -> dict[str, Any]:
     """Options with the pinned packages that load and ask a model, unless they name an environment themselves."""
     if options.get("pip_requirements") is not None or options.get("conda_env") is not None:
         return options
     extra = options.pop("extra_pip_requirements", None) or []
     extra = [f"-r {extra}"] if isinstance(extra, str) else list(extra)
-    packages = ["numpy", "pandas", "scikit-learn", "scipy", "skops"]
-    if any(kind.startswith("skrub.") for kind in get_untrusted_types(file=model)):
-        packages.append("skrub")
+    packages = ["numpy", "pandas", "scikit-learn", "scipy", "skops", *needed]
     own = [f"mlflow=={mlflow.__version__}", f"surefoot=={__version__}"]
     pinned = [*own, *(f"{package}=={version(package)}" for package in packages)]
     return {**options, "pip_requirements": [*pinned, *extra]}

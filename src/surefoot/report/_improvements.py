@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from surefoot._crossfit import MOST_LEARNED_ROWS
 from surefoot._models import fit_model, predict_labels, split_model
 from surefoot._parallel import step_done
+from surefoot._shrunk import pool_weights, pooled
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._words import change_words, enumerated, number, plural, quoted
@@ -53,6 +54,12 @@ OPINIONS = {
     "boosting": ("boosted trees", "boosted trees"),
     "linear": ("a logistic regression", "a linear regression"),
 }
+
+# All of them and the model together, which is often better than each.
+POOL = "a weighted mean of this model and others"
+
+# Probabilities are not taken as surer than this before they are averaged.
+LEAST_PROBABILITY = 1e-4
 
 # Fewest rows on which two models differ, to learn which of them is better where.
 LEAST_DIFFERENT = 20
@@ -203,6 +210,8 @@ class Alternatives:
             for kind, names in OPINIONS.items()
             if kind in held_out.opinions and kind != own
         }
+        if classes is not None and len(held_out.opinions) > 1:
+            outputs[POOL] = self._pool()
         self.others = list(outputs)
         best, name = best_constant(held_out)
         self.constant = f"always predicting {name}"
@@ -221,6 +230,19 @@ class Alternatives:
         self.note = ""
         if n_rows > MOST_LEARNED_ROWS:
             self.note = f" The other models were fitted on {number(MOST_LEARNED_ROWS)} rows only."
+
+    def _pool(self) -> Floats:
+        """Class probabilities by a weighted mean of the models' logarithms; weights are learned on the other folds."""
+        held_out = self.held_out
+        every = [*held_out.opinions.values()]
+        every += [] if held_out.probabilities is None else [held_out.probabilities]
+        logs = np.log(np.clip(np.stack(every), LEAST_PROBABILITY, 1))
+        codes = np.searchsorted(np.asarray(held_out.classes), held_out.truth)
+        probabilities = np.empty(logs.shape[1:])
+        for here in self._folds():
+            weights = pool_weights(logs[:, ~here], codes[~here])
+            probabilities[here] = np.exp(pooled(logs[:, here], weights))
+        return probabilities
 
     def compare(self) -> list[dict[str, Any]]:
         """Mean loss of each, with ROC AUC and log loss of classifiers, R² of regressors; the model first."""
