@@ -29,10 +29,14 @@ from surefoot._models._model import (
     top_class,
 )
 from surefoot._models._native import (
+    ENDINGS,
+    NativeModel,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    model_of_file,
+    native_estimator,
     native_file,
     read_native,
     try_files,
@@ -47,9 +51,11 @@ from surefoot._models._trees import (
 from surefoot._typing import settle
 
 __all__ = [
+    "ENDINGS",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
+    "NativeModel",
     "Outputs",
     "Refusal",
     "SharedTrees",
@@ -70,6 +76,8 @@ __all__ = [
     "interpolate",
     "margin",
     "model_input",
+    "model_of_file",
+    "native_estimator",
     "native_file",
     "predict_labels",
     "read_native",
