@@ -103,8 +103,8 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("MixedInput", "ModelInput", "NativeClassifier", "NativeRegressor", "NumericInput"),
-            *("Outputs", "VotingTrees"),
+            *("GivenInput", "GivenOutputs", "MixedInput", "ModelInput", "NativeClassifier"),
+            *("NativeRegressor", "NumericInput", "Outputs", "VotingTrees"),
         ),
         "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("PlainColumn",),

@@ -172,7 +172,7 @@ def test_split_conformal_keeps_its_promise(confidence):
             cv=HoldoutSplit(0.5, random_state=seed),
         ).fit(X, y)
         intervals = model.predict_interval(X_new, confidence)
-        assert_allclose(model.judge(X_new, confidence).interval, intervals)
+        assert_allclose(model.judge(X_new, confidence=confidence).interval, intervals)
         hits.append(coverage(intervals, y_new))
     # Draws share test rows, which widens the spread: allow for a tenth of them being independent.
     assert np.mean(hits) > binom.ppf(0.001, 100, confidence) / 100

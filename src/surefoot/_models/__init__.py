@@ -1,8 +1,16 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
+from surefoot._models._given import (
+    GivenOutputs,
+    check_outputs,
+    class_text,
+    given_model,
+    given_predictions,
+    inputs_of,
+    lay_out,
+)
 from surefoot._models._inputs import (
     SAVED_FUNCTIONS,
-    GivenOutputs,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -64,6 +72,8 @@ __all__ = [
     "ask_chosen",
     "axis_samples",
     "check_model",
+    "check_outputs",
+    "class_text",
     "class_votes",
     "clone_model",
     "clone_with_seed",
@@ -72,8 +82,12 @@ __all__ = [
     "estimator_type",
     "fit_model",
     "fold_choices",
+    "given_model",
+    "given_predictions",
     "in_choice",
+    "inputs_of",
     "interpolate",
+    "lay_out",
     "margin",
     "model_input",
     "model_of_file",

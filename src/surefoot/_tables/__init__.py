@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         MISSING_CELLS,
         STDIN,
         WRITE_TIMES,
-        CellError,
         CsvTable,
         ParquetTable,
         TableFileError,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         check_fits,
         check_kinds,
         column_times,
+        in_table,
         infer,
         is_audit_file,
         is_score_column,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from surefoot._tables._frames import (
         PlainColumn,
+        RowError,
         as_floats,
         as_numbers,
         as_objects,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         take_column,
         take_rows,
         with_columns,
+        without_columns,
         without_infinities,
     )
 
@@ -68,10 +70,10 @@ __all__ = [
     "MISSING_CELLS",
     "STDIN",
     "WRITE_TIMES",
-    "CellError",
     "CsvTable",
     "ParquetTable",
     "PlainColumn",
+    "RowError",
     "TableFileError",
     "as_fitted",
     "as_floats",
@@ -86,6 +88,7 @@ __all__ = [
     "column_times",
     "count_rows",
     "frame_like",
+    "in_table",
     "infer",
     "infinities_in_words",
     "input_form",
@@ -114,6 +117,7 @@ __all__ = [
     "take_rows",
     "value_type",
     "with_columns",
+    "without_columns",
     "without_infinities",
 ]
 

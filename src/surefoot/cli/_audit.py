@@ -169,7 +169,7 @@ class AuditedRows(NamedTuple):
             raise Mistake(f"{self.data} lacks {name!r}, which has the times.")
         try:
             return tables.column_times(array(self.table[name]), name, self.data)
-        except tables.CellError as error:
+        except tables.RowError as error:
             raise Mistake(str(error)) from None
 
 
@@ -287,10 +287,10 @@ def read_answers(paths: Sequence[Path], name: str) -> tuple[str, dict[int, Any]]
 
 def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
     """Answer as the model knows it: one of its classes, or a number."""
-    from surefoot.cli._rows import as_class
+    from surefoot._models import class_text
 
     if classes is not None:
-        for text in (as_class(label).strip(), str(label).strip()):
+        for text in (class_text(label).strip(), str(label).strip()):
             if text in classes:
                 return classes[text]
         raise Mistake(

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
+from surefoot._models import class_text
 from surefoot._splits import splits_in_time, too_rare
 from surefoot._tables import (
     WRITE_TIMES,
@@ -559,7 +560,7 @@ def with_labels(table: Any, target: str, path: Path) -> Any:
     values = present.astype(object).to_numpy(copy=True)
     values[answers["row"]] = labels.to_numpy()
     column = pd.Series(values, index=table.index)
-    whole = pd.to_numeric(column) if are_numbers else column.map(as_class, na_action="ignore")
+    whole = pd.to_numeric(column) if are_numbers else column.map(class_text, na_action="ignore")
     return table.assign(**{target: whole})
 
 
@@ -576,8 +577,3 @@ def check_positions(rows: Any, n_rows: int, name: str) -> None:
         )
     if rows.duplicated().any():
         raise Mistake(f"{name} has a row more than once.")
-
-
-def as_class(value: Any) -> str:
-    """Name of a class; 1.0, as a whole number is read among missing values, is 1."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -138,9 +138,9 @@ def watch(
 
 def known_targets(targets: Sequence[Any], classes: Any, column: str, data: Path) -> list[Any]:
     """True values as the model knows them, None where they are missing; a class that it does not know stays a text."""
-    from surefoot.cli._rows import as_class
+    from surefoot._models import class_text
 
-    texts = [None if tables.is_missing(value) else as_class(value).strip() for value in targets]
+    texts = [None if tables.is_missing(value) else class_text(value).strip() for value in targets]
     if classes is None:
         try:
             return [float(text) if text else None for text in texts]

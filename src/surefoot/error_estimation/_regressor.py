@@ -167,7 +167,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         """Prediction of each row by the model, plus the correction if `corrected=True`."""
         if not self.corrected:
             return super().predict(X)
-        columns, scores, _ = self._describe(X)
+        columns, scores, _ = self._describe(self._rows(X))
         return scores[:, 0] + self._size(self._table(columns)).correction
 
     def predict_residual(self, X: Any) -> Floats:
@@ -182,7 +182,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         residuals : ndarray of shape (n_rows,)
             Estimated residuals, in the unit of the target; a correction is `shrinkage_` times these.
         """
-        columns, *_ = self._describe(X)
+        columns, *_ = self._describe(self._rows(X))
         return self._size(self._table(columns)).residual
 
     def predict_interval(self, X: Any, confidence: float = 0.9) -> Floats:

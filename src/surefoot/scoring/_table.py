@@ -30,9 +30,10 @@ from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._files import write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
-    CellError,
     CsvTable,
+    RowError,
     TableFileError,
+    in_table,
     infer,
     open_table,
     table_bytes,
@@ -247,8 +248,8 @@ def judged_parts(
             rate = (n_rows - n_before) / (time.perf_counter() - began)
             left = n_rows * (1 - share) / share / rate if share else None
             show(share, f"Judging {rate:,.0f} rows per second", left)
-    except CellError as error:
-        raise error.in_table(table) from None
+    except RowError as error:
+        raise in_table(error, table) from None
 
 
 def judge_part(
@@ -272,7 +273,7 @@ def judge_part(
         with threads, backend, catch_warnings():
             filterwarnings("ignore", "Found unknown categories", UserWarning)
             scores, n_infinite = score_batch(model_of(shared), part, promise, kept)
-    except CellError as error:
+    except RowError as error:
         error.row += first_row
         raise
     rows = pa.array(np.arange(first_row, first_row + part.num_rows))
