@@ -51,16 +51,19 @@ KERNEL_C = 3.0
 KERNEL = "kernel"
 MOST_KERNEL_ROWS = 10_000
 
-# Boosted symmetric trees: bins of a column.
+# Boosted symmetric trees: bins of a column, least and most levels for classes, and rows for each leaf of more.
 N_BINS = 32
+DEPTHS = (4, 7)
+ROWS_OF_A_LEAF = 100
 # Curvature added to each leaf, about that of four rows that are even odds.
 PENALTY = 1.0
 # The same with the squared loss, where the curvature of a row is 1.
 PENALTY_OF_NUMBERS = 4.0
-# Most rows times outputs that a tree learns from: of more, some are drawn for each (stochastic gradient boosting,
-# Friedman 2002), so that the cost hardly grows with the table.
-MOST_VALUES = 8_000
-LEAST_ROWS = 1_000
+# Most rows that a tree learns from, and rows times outputs where there are many classes, but at least 1,000 rows: of
+# more, some are drawn for each tree (stochastic gradient boosting, Friedman 2002), so that the cost hardly grows with
+# the table.
+LEAST_DRAWN, MOST_DRAWN = 1_000, 8_000
+MOST_VALUES = 100_000
 # Most rows that the bins of the columns are taken from.
 MOST_BINNED = 10_000
 
@@ -377,8 +380,10 @@ def default_opinions(
     opinions: list[tuple[str, Any]] = [("linear", _scaled(line, rows))]
     if not issparse(rows):
         landmarks = Nystroem(n_components=min(N_LANDMARKS, len(rows)), random_state=seed)
-        boosting = BoostedTrees(150, rate=0.06, depth=4, max_columns=6, random_state=seed)
-        opinions = [("boosting", boosting), *opinions]
+        # Deeper trees, and larger steps, where there are enough rows for their leaves.
+        depth = int(np.clip(np.log2(len(labels) / ROWS_OF_A_LEAF), *DEPTHS))
+        sizes = (200, 0.12, depth, 8) if depth > DEPTHS[0] else (150, 0.06, depth, 6)
+        opinions = [("boosting", BoostedTrees(*sizes, random_state=seed)), *opinions]
         if rows.shape[1] <= MOST_GAUSSIAN_COLUMNS:
             opinions.append(("gaussian", GaussianClasses()))
         kernel = make_pipeline(StandardScaler(), landmarks, clone(line).set_params(C=KERNEL_C))
@@ -483,10 +488,10 @@ class SymmetricTrees(BaseEstimator):
     def __init__(
         self,
         n_rounds: int = 60,
-        *,
         rate: float = 0.15,
         depth: int = 5,
         max_columns: int = 16,
+        *,
         random_state: Any = None,
     ) -> None:
         self.n_rounds = n_rounds
@@ -504,7 +509,7 @@ class SymmetricTrees(BaseEstimator):
             [np.searchsorted(cut, column) for cut, column in zip(edges, X.T, strict=True)],
             dtype=np.uint8,
         )
-        n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
+        n_drawn = int(np.clip(MOST_VALUES // targets.shape[1], LEAST_DRAWN, MOST_DRAWN))
         considered = _draws(random, (self.n_rounds, self.depth), X.shape[1], self.max_columns)
         # A generator does not permute all of many rows to draw some.
         generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
