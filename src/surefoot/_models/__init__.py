@@ -37,10 +37,14 @@ from surefoot._models._model import (
     top_class,
 )
 from surefoot._models._native import (
+    ENDINGS,
+    NativeModel,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    model_of_file,
+    native_estimator,
     native_file,
     read_native,
     try_files,
@@ -52,9 +56,11 @@ from surefoot._models._trees import (
 from surefoot._typing import settle
 
 __all__ = [
+    "ENDINGS",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
+    "NativeModel",
     "Outputs",
     "Refusal",
     "SharedTrees",
@@ -79,6 +85,8 @@ __all__ = [
     "lay_out",
     "margin",
     "model_input",
+    "model_of_file",
+    "native_estimator",
     "native_file",
     "predict_labels",
     "read_native",
