@@ -14,16 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot._error_estimators import ErrorEstimator
+from surefoot._models import ENDINGS, NativeModel, native_estimator
 from surefoot._tables import model_columns
 from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
 from surefoot.cli._rows import Rows
+from surefoot.integrations.mlflow import load_estimator
 from surefoot.model_files import IS_PICKLE, load
 
-# Endings of files that other libraries write, and which those are.
-FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
+# What an address of MLflow follows.
+MLFLOW = "mlflow:"
 PICKLED = (".pkl", ".pickle", ".joblib")
 
 # With fewer rows, the threads of gradient boosting spend more time waiting than working.
@@ -42,26 +44,29 @@ class GivenModel(NamedTuple):
 def given_model(estimator: str, task: str) -> GivenModel:
     """Model that --estimator names, without an error estimator around it."""
     path = model_file(estimator)
-    if path is None:
+    if estimator.startswith(MLFLOW):
+        model = load_estimator(estimator.removeprefix(MLFLOW))
+    elif path is None:
         check_name(estimator)
         return GivenModel(None, task, None, is_fitted=False)
-    model = load(path)
+    else:
+        model = load(path)
     form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
         model = model.estimator_ if is_fitted(model) else model.estimator
-    if not hasattr(model, "__sklearn_tags__") or not (is_classifier(model) or is_regressor(model)):
+    model_task = getattr(model, "task_", "classification" if is_classifier(model) else "regression")
+    if not isinstance(model, NativeModel) and not (is_classifier(model) or is_regressor(model)):
         raise Mistake(
-            f"{path} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
+            f"{estimator} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
         )
-    model_task = "classification" if is_classifier(model) else "regression"
-    if task not in ("auto", model_task):
-        raise Mistake(f"{path} holds a model for {model_task}, not for {task}.")
-    return GivenModel(model, model_task, form, is_fitted(model))
+    if "auto" not in (task, model_task) and task != model_task:
+        raise Mistake(f"{estimator} holds a model for {model_task}, not for {task}.")
+    return GivenModel(model, task if model_task == "auto" else model_task, form, is_fitted(model))
 
 
 def model_file(estimator: str) -> Path | None:
     """File that --estimator names; None for the name of a model."""
-    return Path(estimator) if estimator.endswith(".skops") else None
+    return Path(estimator) if Path(estimator).suffix.lower() in (".skops", *ENDINGS) else None
 
 
 def check_name(name: str) -> None:
@@ -71,12 +76,10 @@ def check_name(name: str) -> None:
         return
     if ending in PICKLED:
         raise Mistake(f"{name} {IS_PICKLE}")
-    if ending in FOREIGN:
-        raise Mistake(
-            f"{name} is not loaded, as surefoot cannot check what the parser of {FOREIGN[ending]} does with a "
-            "harmful file: load the model in Python, and pass it to surefoot.report.ReliabilityReport."
-        )
-    raise Mistake(f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file.")
+    raise Mistake(
+        f"--estimator {name} is not known: pass {', '.join(MODELS)}, a file that ends in .skops, "
+        f"{', '.join(ENDINGS)}, or mlflow: and the address of a model."
+    )
 
 
 def load_error_estimator(path: Path) -> ErrorEstimator:
@@ -108,7 +111,11 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         is_single = is_classification and np.unique_counts(rows.y).counts.min() == 1
         model = build_model(estimator, rows.task, random_state, early_stopping=not is_single)
     elif given.is_fitted:
+        if isinstance(model, NativeModel):
+            model.spell_like(rows.X.columns)
         X = known_columns(model, rows.X, rows.name)
+        if isinstance(model, NativeModel):
+            model = native_model(model, X, rows, estimator)
         known = np.asarray(model.classes_).tolist() if is_classification else rows.y.tolist()
         if strange := sorted(set(rows.y.tolist()) - set(known), key=str):
             raise Mistake(
@@ -123,6 +130,17 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         rows, model = rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
     classes = known_classes(model, rows.y).tolist() if is_classification else []
     return rows._replace(classes=classes), model
+
+
+def native_model(model: NativeModel, X: Any, rows: Rows, estimator: str) -> Any:
+    """Estimator around a booster or a graph; a remark if it has no names of its classes."""
+    with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
+        model = native_estimator(model, X, rows.y, rows.task)
+    if hasattr(model, "classes_"):
+        remark(
+            f"The outputs of {estimator} are taken for the classes {listed(model.classes_.tolist())}, in this order."
+        )
+    return model
 
 
 def build_model(name: str, task: str, random_state: int, *, early_stopping: bool = True) -> Any:
