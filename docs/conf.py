@@ -1,5 +1,7 @@
 """How Sphinx builds these pages: from the docstrings, the guide and the examples, and from nothing outside."""
 
+import re
+
 import typer
 
 from surefoot import __version__
@@ -65,12 +67,13 @@ def shorten_title(_app, docname, source):
         source[0] = f"{name}\n{'=' * len(name)}\n" + source[0].split("\n", 2)[2]
 
 
-def list_commands(_app, docname, source):
+def list_commands(app, docname, source):
     """Add the help of each command, and of its options, to the page of commands."""
     if docname == "reference/commands":
+        app.env.note_reread()  # it depends on the commands, not on its file alone
         for name, command in typer.main.get_command(commands).commands.items():
             title = f"surefoot {name}"
-            lines = [title, "-" * len(title), "", *command.help.splitlines(), ""]
+            lines = [title, "-" * len(title), "", *literal(command.help).splitlines(), ""]
             lines += [".. list-table::", "   :widths: 28 72", ""]
             for option in command.params:
                 if option.name != "help":
@@ -87,6 +90,11 @@ def shown(option):
 
 def described(option):
     """Help of an option, with its default if that says anything."""
-    text = " ".join((option.help or "").split())
+    text = " ".join(literal(option.help or "").split())
     has_default = option.default not in (None, False, ...) and "efault:" not in text
     return text + (f" Default: ``{option.default}``." if has_default else "")
+
+
+def literal(text):
+    """Help with its options as code: quotation marks and dashes of a text are typeset."""
+    return re.sub(r"(?<![\w`-])--[a-z][a-z-]*", r"``\g<0>``", text)

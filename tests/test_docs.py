@@ -11,7 +11,10 @@ GUIDE = [page for page in sorted((DOCS / "guide").glob("*.rst")) if page.stem no
 PAGES = [
     *GUIDE,
     *sorted((DOCS / "reference").glob("*.rst")),
+    *sorted((DOCS / "results").glob("*.rst")),
+    DOCS / "api.rst",
     DOCS / "architecture.rst",
+    DOCS / "sources.rst",
 ]
 LINK = re.compile(r":doc:`(?:[^`<]*<)?([^`>]+)>?`|:link: (guide/\S+)")
 
@@ -28,8 +31,19 @@ def links_of(page):
         yield str(path.resolve().relative_to(DOCS.resolve()))
 
 
-def test_the_guide_is_small():
+def test_the_guide_and_the_results_are_small():
     assert len(GUIDE) <= 17
+    assert len(list((DOCS / "results").glob("*.rst"))) <= 8
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "results").glob("*.rst")), ids=name_of)
+def test_every_page_of_results_has_an_answer_a_picture_limits_and_its_command(page):
+    text = page.read_text()
+    answer, picture = text.find("\n**"), text.find(".. image::")
+    limits, measured = text.find("\nLimits\n---"), text.find("\nHow it was measured\n---")
+    assert 0 < answer < picture < limits < measured
+    assert "python" in text[measured:]
+    assert not re.search(r"\basked\b|not complete", text)
 
 
 @pytest.mark.parametrize("page", GUIDE, ids=name_of)
