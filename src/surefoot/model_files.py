@@ -107,7 +107,14 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("PlainColumn",),
         "surefoot.error_estimation": (
-            *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
+            *(
+                "CalibratedLearner",
+                "ErrorPrior",
+                "ErrorSize",
+                "HeldOut",
+                "InputSample",
+                "NeighborConfidence",
+            ),
             *("IndividualErrorClassifier", "IndividualErrorRegressor", "LineThenTrees"),
             *("NormalScores", "PretrainedLogisticRegression", "Row", "ShrunkLogisticRegression"),
             *("ShrunkSize", "SizePrior", "VoteConfidence"),

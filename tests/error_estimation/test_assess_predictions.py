@@ -74,8 +74,36 @@ def test_stability_without_a_model_is_the_change_to_the_outputs_of_the_neighbour
     scaled = X / X[80:].std(axis=0)
     near = NearestNeighbors(n_neighbors=10).fit(scaled[80:]).kneighbors(scaled[:80])[1]
     change = predictions[80:][near] - predictions[:80, None]
-    assert_allclose(found.shift, change.mean(axis=1))
-    assert_allclose(found.worst, change.min(axis=1))
+    assert list(found.stability) == ["neighbor_change", "neighbor_spread", "neighbor_worst"]
+    assert_allclose(found.neighbor_change, change.mean(axis=1))
+    assert_allclose(found.neighbor_worst, change.min(axis=1))
+    assert found.shift is None
+
+
+def test_classes_alone_are_judged_by_the_neighbours_that_have_the_same_and_others():
+    X, y, predictions, _, _ = rows_and_predictions(3)
+    model = assess_predictions(X[:160], y[:160], predictions[:160], random_state=0)
+    found, own = model.judge(X[160:], predictions[160:]), predictions[160:, None]
+    scaled = X / X[:160].std(axis=0)
+    distances, near = NearestNeighbors(n_neighbors=30).fit(scaled[:160]).kneighbors(scaled[160:])
+    said, wrong = predictions[near], predictions[near] != y[near]
+    other = said[:, :10] != own
+    assert_allclose(found.other_share, other.mean(axis=1))
+    nearest = np.where(other, distances[:, :10], np.inf).min(axis=1)
+    assert_allclose(found.other_distance, np.minimum(nearest, 2 * distances[:, 9]))
+    # Of the neighbours with the same prediction, and five more with the rate of this prediction everywhere.
+    mistakes, total = predictions[:160] != y[:160], 160
+    everywhere = (mistakes.sum() + 2.5) / (total + 5)
+    rates = np.array(
+        [
+            (mistakes[predictions[:160] == c].sum() + 5 * everywhere)
+            / ((predictions[:160] == c).sum() + 5)
+            for c in range(3)
+        ]
+    )[predictions[160:]]
+    rates = ((wrong & (said == own)).sum(axis=1) + 5 * rates) / ((said == own).sum(axis=1) + 5)
+    assert_allclose(found.columns["NeighborConfidence"][:, 3], 1 - rates)
+    assert model.prior_ is not None
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "named columns"])
