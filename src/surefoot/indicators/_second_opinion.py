@@ -47,6 +47,9 @@ MOST_GAUSSIAN_COLUMNS = 300
 # Rows that the kernel compares a row with, and the inverse penalty of their weights.
 N_LANDMARKS = 300
 KERNEL_C = 3.0
+# Most rows that the kernel machine learns from: so few weights hardly gain by more.
+KERNEL = "kernel"
+MOST_KERNEL_ROWS = 10_000
 
 # Boosted symmetric trees: bins of a column.
 N_BINS = 32
@@ -193,10 +196,15 @@ class SecondOpinion(Indicator):
         for name, model in opinions:
             if not is_regression and not hasattr(model, "predict_proba"):
                 raise TypeError(f"opinions has {name}={model!r} without predict_proba.")
-        fitted = [
-            (name, model if model is trees else clone(model).fit(rows, labels))
-            for name, model in opinions
-        ]
+        parts: dict[str, Any] = {}
+        if DEFAULT in self._chosen:
+            random = check_random_state(self.random_state)
+            parts[KERNEL] = _draws(random, (), len(labels), MOST_KERNEL_ROWS)
+        fitted = []
+        for name, model in opinions:
+            part = parts.get(name, slice(None))
+            learned = model if model is trees else clone(model).fit(rows[part], labels[part])
+            fitted.append((name, learned))
         if DEFAULT in self._chosen:  # trees as arrays take a tenth of the room, and answer at once
             fitted = [
                 (name, VotingTrees(members, getattr(model, "classes_", None)))
@@ -374,7 +382,7 @@ def default_opinions(
         if rows.shape[1] <= MOST_GAUSSIAN_COLUMNS:
             opinions.append(("gaussian", GaussianClasses()))
         kernel = make_pipeline(StandardScaler(), landmarks, clone(line).set_params(C=KERNEL_C))
-        opinions.append(("kernel", kernel))
+        opinions.append((KERNEL, kernel))
     if len(np.unique(labels)) < 2:
         opinions = [(name, DummyClassifier()) for name, _ in opinions]
     return [(TREES, trees), *opinions]
@@ -497,8 +505,10 @@ class SymmetricTrees(BaseEstimator):
             dtype=np.uint8,
         )
         n_drawn = max(LEAST_ROWS, MOST_VALUES // targets.shape[1])
-        drawn = _draws(random, (self.n_rounds,), len(X), n_drawn)
         considered = _draws(random, (self.n_rounds, self.depth), X.shape[1], self.max_columns)
+        # A generator does not permute all of many rows to draw some.
+        generator = np.random.default_rng(random.randint(np.iinfo(np.int32).max))
+        drawn = _draws(generator, (self.n_rounds,), len(X), n_drawn)
         penalty = PENALTY_OF_NUMBERS if squared else PENALTY
         self.columns_, cuts, self.leaves_ = boost_symmetric_trees(
             bins,
@@ -577,7 +587,9 @@ class BoostedTreesRegressor(RegressorMixin, SymmetricTrees):
         return self._outputs(X)[:, 0]
 
 
-def _draws(random: np.random.RandomState, shape: tuple[int, ...], n: int, most: int) -> Ints:
+def _draws(
+    random: np.random.RandomState | np.random.Generator, shape: tuple[int, ...], n: int, most: int
+) -> Ints:
     """Numbers below n, ascending and different, for each place of a shape: all, or `most` drawn evenly."""
     if n <= most:
         return np.broadcast_to(np.arange(n), (*shape, n)).copy()
