@@ -60,6 +60,9 @@ def parts_of(table, size):
 def figures(table, kind, size, prior):
     """AUGRC and calibration error of each way to estimate the errors of one model on a table."""
     (X, y), (known, truth), (new, target) = parts_of(table, size)
+    line = {"table": table, "model": kind, "size": size, "n_labelled": len(truth)}
+    if len(np.unique(y)) < 2:
+        return line
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = encoded(models("classification", 0)[kind], X).fit(X, y)
@@ -72,7 +75,6 @@ def figures(table, kind, size, prior):
             "classes": lambda: from_outputs(known, truth, new, outputs, 1, settings),
             "constant": lambda: by_class(outputs[0][0], truth, outputs[1][0]),
         }
-        line = {"table": table, "model": kind, "size": size, "n_labelled": len(truth)}
         line |= {"n_test": len(target), "n_wrong": int(wrong.sum())}
         if wrong.sum() < LEAST_MISTAKES:
             return line

@@ -155,7 +155,9 @@ def find_improvements(
     }
     if given_model(error_estimator.estimator):  # outputs alone: there is no model to fit
         options = {**corrected, "A person for the most doubtful rows": alternatives.deferred}
-    next_rows = _next_rows(error_estimator, X_unlabelled)
+        if held_out.classes is not None and held_out.probabilities is None:
+            del options["Recalibrated probabilities"]
+    next_rows = _next_rows(error_estimator, X_unlabelled) if labels in options else []
     perfect = (
         f"{held_out.unit.nothing.format(number(len(held_out.rows)))}: there is nothing to gain."
     )
@@ -218,6 +220,8 @@ class Alternatives:
         if classes is not None and len(held_out.opinions) > 1:
             outputs[POOL] = self._pool()
         self.others = list(outputs)
+        # What given outputs could be is compared with these outputs, not with other models of the table.
+        self.aside = self.others if given_model(error_estimator.estimator) else []
         best, name = best_constant(held_out)
         self.constant = f"always predicting {name}"
         constant = np.full(len(held_out.rows), best)
@@ -287,7 +291,8 @@ class Alternatives:
         """
         rows = np.arange(len(self.held_out.rows)) if rows is None else rows
         part = self.held_out.take(rows)
-        losses = {name: each[rows] for name, each in self.losses.items() if name not in without}
+        left_out = {*without, *self.aside}
+        losses = {name: each[rows] for name, each in self.losses.items() if name not in left_out}
         if before is not None:
             losses = {before[0]: losses_of(part, before[1]), **losses}
             del losses[MODEL]
@@ -363,7 +368,8 @@ class Alternatives:
         )
         if np.allclose(probabilities, self.probabilities[MODEL], atol=UNCHANGED):
             card["sentence"] = "Recalibration leaves the probabilities of this model as they are."
-        best = min(self.others, key=lambda name: float(scores[name].mean()), default=None)
+        others = [name for name in self.others if name not in self.aside]
+        best = min(others, key=lambda name: float(scores[name].mean()), default=None)
         if best is not None and scores[best].mean() < after.mean():
             means = f"{number(scores[best].mean())}, less than the {number(after.mean())} after it"
             card["sentence"] += f" {best[0].upper()}{best[1:]} has {means}."
