@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
-from surefoot import assess, assess_predictions
+from surefoot import assess, assess_predictions, load, save
 from surefoot.indicators import Confidence, NeighborDisagreement, SecondOpinion
 
 NAMES = np.array(["bad", "good", "so so"])
@@ -278,3 +279,26 @@ def test_a_model_that_is_far_better_than_others_is_suspected_to_have_seen_the_ro
     predictions = np.where(rng.random(200) < 0.05, 1 - y, y)
     with pytest.warns(UserWarning, match="Make sure that it has not learned from these rows"):
         assess_predictions(rng.normal(size=(200, 3)), y, predictions, random_state=0)
+
+
+@pytest.mark.parametrize("given", ["classes", "probabilities", "numbers"])
+def test_what_is_saved_judges_to_the_bit(given, tmp_path):
+    table = pd.DataFrame(X, columns=list("abcde")).assign(f=np.where(X[:, 0] > 0, "up", "down"))
+    truth, outputs = (X[:, 0] + 0.3 * Y, [X[:, 0]]) if given == "numbers" else (Y, [SAID])
+    outputs += [SHARES] if given == "probabilities" else []
+    model = assess_predictions(table, truth, *outputs, random_state=0)
+    path = tmp_path / "trust.skops"
+    save(model, path)
+    new = [output[:40] for output in outputs]
+    expected = model.judge(table[:40], *new).to_frame()
+    pd.testing.assert_frame_equal(load(path).judge(table[:40], *new).to_frame(), expected)
+
+
+def test_confidence_from_neighbours_knows_nothing_of_the_row_itself():
+    rng = np.random.default_rng(0)
+    truth, predictions = rng.integers(0, 2, (2, 600))
+    model = assess_predictions(rng.normal(size=(600, 3)), truth, predictions, random_state=0)
+    wrong = model.held_out_.losses
+    for column in model.held_out_.columns["NeighborConfidence"].T:
+        # Three standard errors of the area under the curve of a worthless column.
+        assert abs(roc_auc_score(wrong, column) - 0.5) < 3 * np.sqrt(1 / (6 * 300))

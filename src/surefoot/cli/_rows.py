@@ -136,9 +136,11 @@ def take_apart(
                 column for column in {target, groups, time, *drop, *outputs} if column is not None
             ]
         )
-        if task == "auto" and outputs and are_amounts(values, table[outputs[0]]):
-            task = "regression"
-        chosen, y = choose_targets(values, target, task, group_codes, X[known])
+        if outputs:
+            chosen = task_of_predictions(values, table[outputs[0]]) if task == "auto" else task
+            y = learnable_targets(values, target, chosen, group_codes)
+        else:
+            chosen, y = choose_targets(values, target, task, group_codes, X[known])
     finally:
         for sentence in remarks:
             remark(sentence)
@@ -190,11 +192,13 @@ def check_roles(
         )
 
 
-def are_amounts(target: Any, predictions: Any) -> bool:
-    """Whether a target of more than two numbers is predicted by numbers that are not all whole."""
-    if target.dtype.kind not in "iuf" or predictions.dtype.kind != "f" or target.nunique() < 3:
-        return False
-    return not are_whole(predictions.dropna().to_numpy())
+def task_of_predictions(target: Any, predictions: Any) -> str:
+    """Task of given predictions: regression for many numbers, and for three or more that are predicted by fractions."""
+    if target.dtype.kind not in "iuf" or predictions.dtype.kind not in "iuf":
+        return "classification"
+    are_fractions = not are_whole(predictions.dropna().to_numpy())
+    are_many = target.nunique() > (2 if are_fractions else MANY_VALUES)
+    return "regression" if are_many else "classification"
 
 
 def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from surefoot._models import inputs_of
+from surefoot._models import given_model, inputs_of
 from surefoot._tables import (
     as_objects,
     column_names,
@@ -41,6 +41,9 @@ MOST_PROBABILITIES = 30
 
 # Columns of `row_table` that each item has, None where the table does not have them.
 OPTIONAL = ("own_error", "low", "high", "accepted")
+
+UNSEEN = "Each row was predicted by a model that had not seen it."
+AS_GIVEN = "The predictions are those that were given; each error is estimated from other rows."
 
 # Meaning of each column in `to_frame`, in the file of --scores and in the page's CSV.
 OF_EITHER = {
@@ -177,7 +180,7 @@ def describe_rows(
         "fields": fields,
         "glossary": _explain_columns([*every, *fields], fields, is_classifier, everywhere),
         "everywhere": everywhere,
-        "sentence": f"{sentence} Each row was predicted by a model that had not seen it.",
+        "sentence": f"{sentence} {AS_GIVEN if given_model(error_estimator.estimator) else UNSEEN}",
     }
 
 
