@@ -290,7 +290,8 @@ Estimator = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help=f"{', '.join(MODELS)}, or a model saved as .skops; in regression, logistic is a ridge regression.",
+        help=f"{', '.join(MODELS)}; or a model: a file .skops, of LightGBM (.txt), XGBoost (.ubj), CatBoost (.cbm) "
+        "or ONNX (.onnx), or mlflow:ADDRESS. In regression, logistic is a ridge regression.",
         autocompletion=complete_models,
     ),
 ]

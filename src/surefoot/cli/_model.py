@@ -14,17 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot._error_estimators import ErrorEstimator
-from surefoot._models import given_predictions
+from surefoot._models import ENDINGS, NativeModel, given_predictions, native_estimator
 from surefoot._tables import RowError, kinds_of, model_columns
 from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
 from surefoot.cli._rows import Rows
+from surefoot.integrations.mlflow import load_estimator
 from surefoot.model_files import IS_PICKLE, load
 
-# Endings of files that other libraries write, and which those are.
-FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
+# What an address of MLflow follows.
+MLFLOW = "mlflow:"
 PICKLED = (".pkl", ".pickle", ".joblib")
 
 # With fewer rows, the threads of gradient boosting spend more time waiting than working.
@@ -72,26 +73,29 @@ def given_model(
     if probability:
         raise Mistake("--probability needs --prediction COLUMN with the predictions themselves.")
     path = model_file(estimator)
-    if path is None:
+    if estimator.startswith(MLFLOW):
+        model = load_estimator(estimator.removeprefix(MLFLOW))
+    elif path is None:
         check_name(estimator)
         return GivenModel(None, task, None, is_fitted=False)
-    model = load(path)
+    else:
+        model = load(path)
     form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
         model = model.estimator_ if is_fitted(model) else model.estimator
-    if not hasattr(model, "__sklearn_tags__") or not (is_classifier(model) or is_regressor(model)):
+    model_task = getattr(model, "task_", "classification" if is_classifier(model) else "regression")
+    if not isinstance(model, NativeModel) and not (is_classifier(model) or is_regressor(model)):
         raise Mistake(
-            f"{path} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
+            f"{estimator} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
         )
-    model_task = "classification" if is_classifier(model) else "regression"
-    if task not in ("auto", model_task):
-        raise Mistake(f"{path} holds a model for {model_task}, not for {task}.")
-    return GivenModel(model, model_task, form, is_fitted(model))
+    if "auto" not in (task, model_task) and task != model_task:
+        raise Mistake(f"{estimator} holds a model for {model_task}, not for {task}.")
+    return GivenModel(model, task if model_task == "auto" else model_task, form, is_fitted(model))
 
 
 def model_file(estimator: str) -> Path | None:
     """File that --estimator names; None for the name of a model."""
-    return Path(estimator) if estimator.endswith(".skops") else None
+    return Path(estimator) if Path(estimator).suffix.lower() in (".skops", *ENDINGS) else None
 
 
 def check_name(name: str) -> None:
@@ -101,12 +105,10 @@ def check_name(name: str) -> None:
         return
     if ending in PICKLED:
         raise Mistake(f"{name} {IS_PICKLE}")
-    if ending in FOREIGN:
-        raise Mistake(
-            f"{name} is not loaded, as surefoot cannot check what the parser of {FOREIGN[ending]} does with a "
-            "harmful file: load the model in Python, and pass it to surefoot.report.ReliabilityReport."
-        )
-    raise Mistake(f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file.")
+    raise Mistake(
+        f"--estimator {name} is not known: pass {', '.join(MODELS)}, a file that ends in .skops, "
+        f"{', '.join(ENDINGS)}, or mlflow: and the address of a model."
+    )
 
 
 def load_error_estimator(path: Path) -> ErrorEstimator:
@@ -140,7 +142,11 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         is_single = is_classification and np.unique_counts(rows.y).counts.min() == 1
         model = build_model(estimator, rows.task, random_state, early_stopping=not is_single)
     elif given.is_fitted:
+        if isinstance(model, NativeModel):
+            model.spell_like(rows.X.columns)
         X = known_columns(model, rows.X, rows.name)
+        if isinstance(model, NativeModel):
+            model = native_model(model, X, rows, estimator)
         known = np.asarray(model.classes_).tolist() if is_classification else rows.y.tolist()
         if strange := sorted(set(rows.y.tolist()) - set(known), key=str):
             raise Mistake(
@@ -161,9 +167,8 @@ def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
     """Rows, and the predictions among their columns in place of a model; a `Mistake` if these cannot be judged."""
     from skrub import TableVectorizer
 
-    prediction, *columns = given.output_columns(rows.X.columns)
-    of_class = given.output_columns(rows.X.columns)
-    labels = [of_class[column] for column in columns]
+    (prediction, _), *others = given.output_columns(rows.X.columns).items()
+    columns, labels = [name for name, _ in others], [label for _, label in others]
     named = any(label is not None for label in labels)
     if named and None in labels:
         raise Mistake("Name the class of every --probability, as CLASS=COLUMN, or of none.")
@@ -190,6 +195,17 @@ def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
                 f"No row is predicted as {listed(never.tolist())}: every row that is one is wrong."
             )
     return rows._replace(unlabelled=None), FrozenEstimator(model)
+
+
+def native_model(model: NativeModel, X: Any, rows: Rows, estimator: str) -> Any:
+    """Estimator around a booster or a graph; a remark if it has no names of its classes."""
+    with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
+        model = native_estimator(model, X, rows.y, rows.task)
+    if hasattr(model, "classes_"):
+        remark(
+            f"The outputs of {estimator} are taken for the classes {listed(model.classes_.tolist())}, in this order."
+        )
+    return model
 
 
 def build_model(name: str, task: str, random_state: int, *, early_stopping: bool = True) -> Any:

@@ -233,7 +233,7 @@ def agreement_with(column: Any, y: NDArray[Any]) -> float:
     texts = np.array([class_text(value) for value in column[known].tolist()])
     truth = np.array([class_text(value) for value in y[known].tolist()])
     chance = float(np.mean(truth == max(set(truth), key=truth.tolist().count)))
-    return 1.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
+    return 0.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
 
 
 def usable_columns(X: Any, name: str) -> Any:
