@@ -249,7 +249,10 @@ def test_bad_tables_get_one_sentence_and_nothing_is_written(what, run, write, tm
             ("--target", "truth", "--prediction", "truth"),
             "cannot be both --target and a column of predictions",
         ),
-        (("--target", "amount", "--prediction", "said"), "which is not a number"),
+        (
+            ("--target", "amount", "--prediction", "said"),
+            "Column 'said' holds values that are no numbers",
+        ),
         (("--target", "amount", "--prediction", "flat"), "Every prediction is 1.0"),
     ],
 )

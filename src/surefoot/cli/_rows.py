@@ -194,9 +194,9 @@ def check_roles(
 
 def task_of_predictions(target: Any, predictions: Any) -> str:
     """Task of given predictions: regression for many numbers, and for three or more that are predicted by fractions."""
-    if target.dtype.kind not in "iuf" or predictions.dtype.kind not in "iuf":
+    if target.dtype.kind not in "iuf":
         return "classification"
-    are_fractions = not are_whole(predictions.dropna().to_numpy())
+    are_fractions = predictions.dtype.kind == "f" and not are_whole(predictions.dropna().to_numpy())
     are_many = target.nunique() > (2 if are_fractions else MANY_VALUES)
     return "regression" if are_many else "classification"
 
