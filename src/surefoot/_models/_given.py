@@ -296,7 +296,7 @@ class GivenInput(ModelInput):
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
 
     @property
-    def rows(self) -> Any:  # type: ignore[override]
+    def rows(self) -> Any:
         """Training rows without their outputs."""
         return self.inner.rows
 
