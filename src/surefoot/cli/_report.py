@@ -82,7 +82,10 @@ def report(
     time: Time = None,
     drop: Drop = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
+        bool,
+        typer.Option(
+            "--quick", help="Leave out the section on what would help, which fits more models."
+        ),
     ] = False,
     sample: Sample = None,
     random_state: RandomState = 0,

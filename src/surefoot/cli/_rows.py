@@ -344,7 +344,7 @@ def choose_targets(
             raise refused from None
         kinds = ("class", "number") if other == "classification" else ("number", "class")
         remark(
-            f"Predicting {target!r} as a {kinds[0]}, not as a {kinds[1]}: --task {chosen} tells why that cannot be."
+            f"Predicting {target!r} as a {kinds[0]}, not as a {kinds[1]}: --task {chosen} shows why."
         )
         return other, y
     if chosen == "regression":
@@ -522,15 +522,15 @@ def as_target_numbers(target: Any, name: str) -> Floats:
 
 
 def remark_on_rare_classes(labels: NDArray[Any], groups: NDArray[Any] | None) -> None:
-    """Say which rows are learned from but never held out, because too few rows or groups have their class."""
+    """Say which rows are used for training but not for evaluation, because too few rows or groups have their class."""
     rare = too_rare(labels, groups, LEAST_PER_CLASS)
     if not rare.any():
         return
     n_rare, few = int(rare.sum()), "rows" if groups is None else "groups"
     classes = np.setdiff1d(labels[rare], labels[~rare]).tolist()
     remark(
-        f"{plural(n_rare, 'row')} {'is' if n_rare == 1 else 'are'} learned from but never held out: too few {few} have "
-        f"{listed(classes)}."
+        f"{plural(n_rare, 'row')} {'is' if n_rare == 1 else 'are'} used for training but not for evaluation: "
+        f"too few {few} have {listed(classes)}."
     )
 
 

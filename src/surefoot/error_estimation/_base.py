@@ -478,7 +478,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         return list(chain.from_iterable(names))
 
     def describe_indicators(self) -> dict[str, str]:
-        """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
+        """Reason for doubt behind each indicator, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 

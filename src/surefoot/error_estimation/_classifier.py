@@ -178,9 +178,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups`
+        `HoldoutSplit`, the model is not fitted again. A number means shuffled folds, which keep `groups`
         together, at most as many as the rarest class has rows. A class with fewer than five rows, or fewer than the
-        folds, does not count for that: its rows are learned from but never held out (`never_held_out_`).
+        folds, does not count for that: its rows are used for training but not for evaluation (`never_held_out_`).
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
@@ -211,8 +211,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     n_splits_, splits_ : int, list of (train, test)
         Number of splits, and the positions of the rows that each of them learns from and holds out.
     never_held_out_ : ndarray
-        Positions of the training rows that are learned from but never held out: of classes with fewer rows than
-        folds or than five, or of groups that alone have a class. Empty if `cv` is no number.
+        Positions of the rows that are used for training but not for evaluation: rows of classes with fewer rows than
+        folds or than five, and of a class that occurs in one group only. Empty if `cv` is no number.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float

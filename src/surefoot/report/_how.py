@@ -23,7 +23,7 @@ LONGEST_NAME = 60
 MOST_CLASSES, MOST_COSTS = 6, 6
 
 SEEN_BY_NONE = (
-    "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
+    "Every number is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
     "its error is estimated from other rows. Exceptions: the nearest rows, and the reasons to doubt a prediction, are "
     "found with all rows."
 )
@@ -40,7 +40,7 @@ PROMISED = (
     "them are answered."
 )
 EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
-REFITTED = "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures."
+REFITTED = "The model that you deploy is fitted on all rows, so it is probably slightly better than these numbers."
 LATER = "Promises and intervals hold only as far as the future is like the past."
 MEAN_ERRORS = (
     "In the promise of a mean error, larger errors count as the stated one: nothing can be promised of the mean of all "
@@ -128,7 +128,7 @@ def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any
         few = f"too few groups have {which if names else 'one of their classes'}, and a group is held out as a whole"
     are, they = ("is", "it is") if n_rows == 1 else ("are", "they are")
     sentence = (
-        f"{plural(n_rows, 'row')} {are} learned from but never held out, so that nothing here tells how well {they} "
+        f"{plural(n_rows, 'row')} {are} used for training but not for evaluation, so it is unknown how well {they} "
         f"predicted: {few}."
     )
     described = [{"label": label, "n_rows": count} for label, count in classes.items()]

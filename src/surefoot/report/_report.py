@@ -122,7 +122,7 @@ class ReliabilityReport(WrittenPage):
         Rows without a target; the report proposes which of them to label next.
     max_risk : float or dict of class to float, default=None
         Largest permitted risk of the answered rows: share of wrong answers, mean cost, or mean error. A dict limits the
-        risk of the answered rows whose true class it is, for each class in it; its key None stands for all rows. None
+        risk of the answered rows whose true class it is, for each class in it; its key None is for all rows. None
         chooses a risk that can be promised: about half of the model's error on all rows, or 80 % of it for a regressor
         and for costs.
     loss : array-like of shape (n_classes, n_classes), default=None

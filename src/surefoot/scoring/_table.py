@@ -71,7 +71,7 @@ def score_table(
     """Score a table in files, of any size, into a folder of Parquet files or into one file, and return a summary.
 
     In a folder, each part is written whole or not at all, and noted in `_manifest.jsonl`. A run that was stopped
-    resumes behind the last whole part when it is started again, and ends with the same bytes. Parts do not depend on
+    resumes after the last complete part when it is started again, and ends with the same bytes. Parts do not depend on
     `n_jobs`, nor on how the table is divided into files and row groups. Numbers that are infinite, or beyond float32,
     are judged as missing ones.
 
