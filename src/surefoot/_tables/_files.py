@@ -48,7 +48,8 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 SCORES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "known", "accepted"),
+        *("shift", "spread", "worst", "flips", "neighbor_change", "neighbor_spread"),
+        *("neighbor_worst", "other_distance", "other_share", "novel", "known", "accepted"),
     ]
 )
 

@@ -295,6 +295,22 @@ Estimator = Annotated[
         autocompletion=complete_models,
     ),
 ]
+Prediction = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of predictions that a model made elsewhere: they are judged, and no model is fitted. No row may "
+        "be one that their model was trained on.",
+    ),
+]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[CLASS=]COLUMN",
+        help="Column of probabilities that came with --prediction: CLASS=COLUMN for each class, one column for the "
+        "second of two classes, or one for the predicted class of several. Numbers outside 0 to 1 are scores.",
+    ),
+]
 Task = Annotated[
     Literal["auto", "classification", "regression"],
     typer.Option(

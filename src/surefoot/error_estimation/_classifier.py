@@ -5,12 +5,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.special import entr, logit
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, PanelOutput
-from surefoot._models import series_model, top_class
+from surefoot._models import given_model, series_model, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
@@ -40,6 +41,9 @@ from surefoot.indicators import (
     TrustScore,
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+# Rows that are added to those of which an error rate is taken, with the rate that is expected.
+N_ADDED = 5.0
 
 
 def _model_has(name: str) -> Any:
@@ -90,6 +94,67 @@ class VoteConfidence(Confidence):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns."""
         return np.append(super().get_feature_names_out(), "log_distance")
+
+
+class NeighborConfidence(Confidence):
+    """Confidence in predicted classes that come without probabilities: how often they were right nearby.
+
+    It is one minus the error rate of this predicted class among the nearest training rows, shrunk towards that among
+    all of them, and stands in the place of the probability of the predicted class in the columns of `Confidence`.
+    """
+
+    doubt = "this prediction was often wrong on similar rows"
+
+    needs_rows = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        response: str = "auto",
+        per_class: bool = False,
+        n_neighbors: int = 30,
+        space: Any = "scaled",
+        metric: Any = "auto",
+    ) -> None:
+        super().__init__(estimator, response=response, per_class=per_class)
+        self.n_neighbors = n_neighbors
+        self.space = space
+        self.metric = metric
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows."""
+        return self.n_neighbors
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Log-odds of being right, twice, entropy and probability of being right."""
+        index, near = neighborhood.index, neighborhood.indices[:, : self.n_neighbors]
+        predicted = top_class(index.scores)
+        wrong = np.asarray(index.outputs.classes)[predicted] != index.labels
+        n_classes = len(index.outputs.classes)
+        counts, n_wrong = (
+            np.bincount(predicted, weights, n_classes) for weights in (None, wrong.astype(float))
+        )
+        own = top_class(neighborhood.scores)
+        everywhere = shrunk_rate(n_wrong, counts, shrunk_rate(wrong.sum(), len(wrong), 0.5))[own]
+        alike = predicted[near] == own[:, None]
+        rate = shrunk_rate((alike & wrong[near]).sum(axis=1), alike.sum(axis=1), everywhere)
+        return np.column_stack(
+            [logit(1 - rate), logit(1 - rate), entr(rate) + entr(1 - rate), 1 - rate]
+        )
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Probability of being right."""
+        return self.columns(neighborhood)[:, 3]
+
+    def known_column_names(self, name: str) -> list[str]:
+        """Names of the columns of `Confidence`, in whose place these stand."""
+        return super().known_column_names("Confidence")
+
+
+def shrunk_rate(n_wrong: Any, n_rows: Any, expected: Any) -> Any:
+    """Share of wrong rows, with a few more rows added of which the expected share is wrong."""
+    return (n_wrong + N_ADDED * expected) / (n_rows + N_ADDED)
 
 
 class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
@@ -268,8 +333,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 TrustScore(space="scaled"),
                 opinion,
             ]
+        given = given_model(self.estimator)
+        has_confidence = given is None or bool(given.columns)
         return [
-            Confidence(),
+            Confidence() if has_confidence else NeighborConfidence(),
             LocalSensitivity(n_neighbors=10, space="scaled"),
             NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
             NeighborDistance(n_neighbors=10, space="scaled"),
@@ -355,7 +422,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self.prior_ = (
             None
             if is_text and self.prior == "auto"
-            else prior_for(self.get_column_names(), self.prior)
+            else prior_for(self._known_column_names(), self.prior)
         )
         if self.prior_ is not None:
             return PretrainedLogisticRegression(self.prior_, random_state=seed)

@@ -303,7 +303,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         rows = held_out.rows
         size = ErrorSize(
             self.error_estimator,
-            names=[str(name) for name in self.get_column_names()],
+            names=self._known_column_names(),
             corrected=self.corrected,
             squared=self.loss == "squared",
             random_state=cross.seed,

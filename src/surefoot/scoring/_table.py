@@ -431,7 +431,8 @@ def fingerprint(error_estimator: ErrorEstimator) -> str:
     """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
     digest = hashlib.sha256(type(error_estimator).__name__.encode())
     held_out = error_estimator.held_out_
-    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
+    first, *_ = held_out.stability.values()
+    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, first]
     for array in [*arrays, *held_out.columns.values()]:
         digest.update(repr((array.shape, array.dtype.kind)).encode())
         plain = array.dtype.kind in "biuf"
