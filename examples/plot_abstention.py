@@ -85,8 +85,8 @@ plt.show()
 # Asking a better model
 # ---------------------
 # Instead of abstaining, a model can defer rows to a better one. A small tree defers rows to a support vector machine,
-# beginning with the rows where the call pays most. The curve comes from held-out rows, so you can read it before you
-# deploy.
+# beginning with the rows where the call is expected to avoid most mistakes. The curve comes from held-out rows, so you
+# can read it before you deploy.
 
 X, y = make_friedman_problem(3, n_samples=1500, random_state=0)
 X_new, y_new = make_friedman_problem(3, n_samples=5000, random_state=1)

@@ -43,7 +43,7 @@ weeks = [
 
 # %%
 # The error of each week is estimated without labels. Every fourth week is audited: 80 of its rows get a label, drawn
-# so that rows which are probably wrong come more often. The dots are the true errors, which nobody knows in use.
+# so that rows which are probably wrong come more often. The dots are the true errors, which are unknown in use.
 estimates = [estimate_performance(error_estimator, X) for X, _ in weeks]
 audits = [None] * 52
 for number in range(1, 52, 4):
@@ -61,8 +61,8 @@ spring_week = weeks[15]
 ShiftDisplay.from_result(compare_rows(error_estimator, spring_week[0]))
 
 # %%
-# In autumn the estimate stays where it was, although more than twice as many predictions are wrong: nothing in the
-# inputs tells. The audits do. This is how far the estimates are from the truth, in points:
+# In autumn the estimate stays where it was, although more than twice as many predictions are wrong: the
+# inputs do not show it, the audits do. This is how far the estimates are from the truth, in points:
 off = 100 * (np.array([each.estimate for each in estimates]) - true_errors)
 names = {"spring": is_spring, "autumn": is_autumn, "other weeks": ~is_spring & ~is_autumn}
 for name, inside in names.items():
