@@ -26,7 +26,14 @@ from surefoot._crossfit import (
     named,
 )
 from surefoot._models import TagsOfModel, check_model, predict_labels, series_model
-from surefoot._tables import PlainColumn, as_table, input_form, plain_columns, take_rows
+from surefoot._tables import (
+    PlainColumn,
+    as_table,
+    frame_kind,
+    input_form,
+    plain_columns,
+    take_rows,
+)
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS
@@ -226,8 +233,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         self.input_sample_ = sample_inputs(X, rows, self._index.coordinates, cross.seed)
+        kind = frame_kind(X)
         known = {
             **self._shared_fields(held_out),
+            "library": kind["library"],
+            "index": None if kind["index"] is None else kind["index"][rows],
             "rows": rows,
             "scores": held_out.scores,
             "splits": held_out.splits,
@@ -302,11 +312,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
+        kind = frame_kind(X)
         X = check_rows(self, X)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         known, fields["error"] = self._at_least_held_out(X, fields["error"])
-        return Judgement(**self._shared_fields(output), **fields, known=known)
+        return Judgement(**self._shared_fields(output), **fields, known=known, **kind)
 
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
