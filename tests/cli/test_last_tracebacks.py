@@ -141,8 +141,8 @@ def test_more_labels_than_anybody_can_give(table, run, model):
     result = run(*asked)
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines()[-1] == (
-        "model.skops cannot judge the rows of table.csv: 1,000,000,000 labels are more than 100 for each of 60 rows: "
-        "have every row labelled instead."
+        "model.skops cannot judge the rows of table.csv: 1,000,000,000 labels are too many for 60 rows: at most "
+        "100,000 are drawn."
     )
 
 

@@ -16,8 +16,8 @@ from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number, check_share
 from surefoot._words import InWords, listed, number, percent, plural
 
-# Draws for each row, on average, that are too many to be meant.
-MOST_DRAWS = 100
+# Draws beyond this number, and beyond the number of rows, cannot be meant.
+MOST_DRAWS = 100_000
 
 # Share of the odds that is the same for every row; the rest follows the estimated error. No weight is then above
 # 4/3, so that an estimate that is worth nothing costs little.
@@ -108,10 +108,10 @@ def audit(
     check_error_estimator(error_estimator)
     if count_rows(X_new) == 0:
         raise ValueError("X_new has no rows: there is nothing to audit.")
-    if n_labels > MOST_DRAWS * count_rows(X_new):
+    if n_labels > (most := max(MOST_DRAWS, count_rows(X_new))):
+        n_rows = plural(count_rows(X_new), "row")
         raise ValueError(
-            f"{n_labels:,} labels are more than {MOST_DRAWS} for each of {plural(count_rows(X_new), 'row')}: have "
-            "every row labelled instead."
+            f"{n_labels:,} labels are too many for {n_rows}: at most {most:,} are drawn."
         )
     loss = loss_of(error_estimator, tolerance)
     estimates = estimated_losses(error_estimator, X_new, loss)
