@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-all mlflow coverage boosters spark matrix check format docs docs-quick bench build release-check clean
+.PHONY: demo test test-all mlflow coverage boosters spark matrix check format docs docs-quick pictures bench build release-check clean
 .DEFAULT_GOAL := demo
 
 .venv/pip: constraints.txt
@@ -65,7 +65,7 @@ boosters: .venv-boosters/done  ## LightGBM, XGBoost and CatBoost, in an environm
 	OMP_NUM_THREADS=1 .venv-boosters/bin/python -m pytest tests/boosters
 
 spark: .venv-spark/done  ## Spark with two local workers, in an environment of its own; needs Java 17 or newer
-	OMP_NUM_THREADS=1 .venv-spark/bin/python -m pytest tests/spark docs/guide/spark.rst
+	OMP_NUM_THREADS=1 .venv-spark/bin/python -m pytest tests/spark
 
 matrix:  ## a part of the suite with the lowest and the newest versions, and with other Pythons; an hour
 	.ci/matrix
@@ -86,6 +86,9 @@ docs: .venv/dev  ## the pages land in docs/_build/html
 
 docs-quick: .venv/dev  ## the same without running the examples: do all pages and links build? in docs/_build/quick
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -j 2 -D plot_gallery=0 -b html docs docs/_build/quick
+
+pictures: .venv/dev  ## draw the pictures of the guide again, from the code on its pages
+	$(BIN)/python docs/pictures.py
 
 bench: .venv/dev  ## ratios against the alternatives, in one run
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done

@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,15 +22,9 @@ collect_ignore_glob = ["tests/conftest.py", "tests/**/conftest.py"]
 if find_spec("mlflow") is None:  # their examples run in `make mlflow`
     collect_ignore_glob += ["src/surefoot/integrations/*mlflow*.py", "docs/guide/mlflow.rst"]
 if find_spec("distributed") is None:  # the extra dask
-    collect_ignore_glob += [
-        "tests/clusters",
-        "src/surefoot/scoring/_dask.py",
-        "docs/guide/many_machines.rst",
-    ]
+    collect_ignore_glob += ["tests/clusters", "src/surefoot/scoring/_dask.py"]
 if find_spec("pooch") is None:  # the dependency group reproduction
     collect_ignore_glob += ["tests/reproduction"]
-if find_spec("pyspark") is None:  # its example runs in `make spark`
-    collect_ignore_glob += ["docs/guide/spark.rst"]
 
 # A Python imports a `sitecustomize` when it starts: those that tests start are guarded, too.
 GUARD = Path(__file__).parent / "tests" / "local_connections"
@@ -62,3 +57,11 @@ def _same_draws() -> Iterator[None]:
     np.random.seed(0)  # noqa: NPY002
     yield
     np.random.set_state(before)  # noqa: NPY002
+
+
+@pytest.fixture(autouse=True)
+def _no_open_figures() -> Iterator[None]:
+    """Close the figures that a test, or the examples of a page, have drawn."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -79,10 +79,11 @@ def in_group(part, name):
 def strongest_rival(figures):
     """Method over which surefoot's lead is smallest, around the five models of the chosen-on half.
 
-    Each is compared on the cases that it has: some tables are too large for one or another.
+    Each is compared on the cases that it has, at least half of all: some tables are too large for one or another.
     """
     part = of_models(figures[(figures.half == "chosen") & figures["size"].isin(CHOOSING_SIZES)])
-    means = with_ratios(part, over=OURS[0]).groupby("method").ratio.apply(geometric_mean)
+    by_method = with_ratios(part, over=OURS[0]).groupby("method").ratio
+    means = by_method.apply(geometric_mean)[by_method.size() >= by_method.size().max() / 2]
     return means.drop([*OURS, OWN], errors="ignore").idxmin()
 
 
@@ -300,7 +301,8 @@ def summarize(figures, half=None):
 
     At 8,000 rows, which only six tables have, surefoot is compared with the rivals on both halves.
     """
-    rival = strongest_rival(figures) if (figures.half == "chosen").any() else "—"
+    can_choose = (figures.half == "chosen") & figures["size"].isin(CHOOSING_SIZES)
+    rival = strongest_rival(figures) if can_choose.any() else "—"
     large = figures[figures["size"] > max(CHOOSING_SIZES)]
     shown = figures if half is None else figures[figures.half == half]
     five = of_models(shown)

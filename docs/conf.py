@@ -1,6 +1,9 @@
 """How Sphinx builds these pages: from the docstrings, the guide and the examples, and from nothing outside."""
 
+import typer
+
 from surefoot import __version__
+from surefoot.cli._app import app as commands
 
 project = "surefoot"
 author = "The surefoot developers"
@@ -11,6 +14,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
@@ -51,6 +55,7 @@ html_show_copyright = False
 
 def setup(app):
     app.connect("source-read", shorten_title)
+    app.connect("source-read", list_commands)
 
 
 def shorten_title(_app, docname, source):
@@ -58,3 +63,30 @@ def shorten_title(_app, docname, source):
     if docname.startswith("api/"):
         name = docname.rpartition(".")[2]
         source[0] = f"{name}\n{'=' * len(name)}\n" + source[0].split("\n", 2)[2]
+
+
+def list_commands(_app, docname, source):
+    """Add the help of each command, and of its options, to the page of commands."""
+    if docname == "reference/commands":
+        for name, command in typer.main.get_command(commands).commands.items():
+            title = f"surefoot {name}"
+            lines = [title, "-" * len(title), "", *command.help.splitlines(), ""]
+            lines += [".. list-table::", "   :widths: 28 72", ""]
+            for option in command.params:
+                if option.name != "help":
+                    lines += [f"   * - ``{shown(option)}``", f"     - {described(option)}"]
+            source[0] += "\n".join(lines) + "\n\n"
+
+
+def shown(option):
+    """Name of an option and of its value, as one types them."""
+    if option.param_type_name == "argument":
+        return (option.metavar or option.name).strip("{}[]").upper()
+    return option.opts[0] if option.is_flag else f"{option.opts[0]} {option.metavar or 'VALUE'}"
+
+
+def described(option):
+    """Help of an option, with its default if that says anything."""
+    text = " ".join((option.help or "").split())
+    has_default = option.default not in (None, False, ...) and "efault:" not in text
+    return text + (f" Default: ``{option.default}``." if has_default else "")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         IndividualErrorClassifier,
         IndividualErrorRegressor,
         assess,
+        assess_predictions,
     )
     from surefoot.indicators import Confidence, LocalSensitivity
     from surefoot.model_files import load, save
@@ -40,6 +41,7 @@ _HOMES = {
     "StriveClassifier": "ensemble",
     "TrustWeightedClassifier": "ensemble",
     "assess": "error_estimation",
+    "assess_predictions": "error_estimation",
     "load": "model_files",
     "save": "model_files",
 }
@@ -63,6 +65,7 @@ __all__ = [
     "TrustWeightedClassifier",
     "__version__",
     "assess",
+    "assess_predictions",
     "load",
     "save",
 ]

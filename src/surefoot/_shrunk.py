@@ -29,6 +29,8 @@ LEAST_NEGATIVES = 200
 
 # Penalty of the weights of a pool, towards equal ones: about as strong as some rows.
 POOL_PENALTY = 10.0
+# Most rows that these weights are learned from: of more, every k-th.
+MOST_POOLED = 10_000
 
 
 def pool_weights(
@@ -56,7 +58,10 @@ def pool_weights(
     least : float, default=None
         Least weight; None for any.
     """
-    rows, weight = np.arange(len(codes)), np.ones(len(codes)) if weight is None else weight
+    weight = np.ones(len(codes)) if weight is None else weight
+    every = slice(None, None, -(-len(codes) // MOST_POOLED) or 1)
+    opinions, codes, weight = opinions[:, every], codes[every], weight[every]
+    rows = np.arange(len(codes))
     of_labels = opinions[:, rows, codes] @ weight
     start = np.full(len(opinions), 1 / len(opinions))
 

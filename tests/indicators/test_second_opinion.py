@@ -192,3 +192,20 @@ def test_an_opinion_without_probabilities_and_rows_without_labels_get_one_senten
         SecondOpinion(GaussianNB(), opinions=[("svc", LinearSVC())]).fit(X, y)
     with pytest.raises(ValueError, match="SecondOpinion needs labels"):
         SecondOpinion(FrozenEstimator(GaussianNB().fit(X, y))).fit(X)
+
+
+def test_the_kernel_learns_from_ten_thousand_rows_at_most():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_200, 2))
+    y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int)
+    opinion = SecondOpinion(GaussianNB(), n_trees=2, random_state=0).fit(X, y)
+    fitted = dict(opinion.opinions_)
+    assert fitted["kernel"][0].n_samples_seen_ == 10_000
+    assert fitted["linear"][0].n_samples_seen_ == 10_200
+
+
+@pytest.mark.parametrize(("n_rows", "depth"), [(200, 4), (3_199, 4), (3_200, 5), (12_800, 7)])
+def test_boosted_trees_are_deeper_where_their_leaves_have_a_hundred_rows(n_rows, depth):
+    X = np.random.default_rng(0).normal(size=(n_rows, 1))
+    opinion = SecondOpinion(GaussianNB(), n_trees=1, random_state=0).fit(X, X[:, 0] > 0)
+    assert dict(opinion.opinions_)["boosting"].depth == depth

@@ -102,3 +102,13 @@ def test_arrays_of_a_file_that_are_no_trees_are_refused(broken):
     state["forest"] = trees.forest._replace(**{name: change(getattr(trees.forest, name))})
     with pytest.raises(ValueError, match="no trees"):
         restored.__setstate__(state)
+
+
+def test_a_tree_of_a_large_table_learns_from_ten_thousand_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(18_000, 1))
+    folds = np.arange(len(X)) % 5  # three folds of five have 10,800 rows
+    tree = ExtraTreeRegressor(random_state=0, max_depth=1)
+    shared = SharedTrees(tree, X, X[:, 0], folds, 2)
+    roots = [member.tree_.n_node_samples[0] for member in shared.trees]
+    assert set(roots) == {10_000}

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from surefoot._copies import Copies, group_copies
 from surefoot._crossfit._panel import ModelRows, Panel, build_panels, join, named
-from surefoot._models import fit_model, predict_labels
+from surefoot._models import fit_model, inputs_of, predict_labels
 from surefoot._parallel import counted
 from surefoot._splits import fresh_splits, never_held_out, resolve_cv
 from surefoot._tables import take_rows
@@ -184,7 +184,7 @@ class CrossFitter:
         deploy_all : bool, default=False
             Whether the deployed model learns from all rows with a single split, too.
         """
-        copies = group_copies(X, groups)
+        copies = group_copies(inputs_of(self.estimator, X), groups)
         run = _CrossFitRun(self, X, y, groups, copies, sample_weight, deploy_all)
         run.shares = not twice
         panels = run.build([train for train, _ in run.splits])
@@ -217,7 +217,8 @@ class CrossFitter:
         self, X: Any, y: NDArray[Any], *, groups: Any = None, sample_weight: Floats | None = None
     ) -> tuple[Any, Ints, NDArray[Any]]:
         """Deployed model, positions of the held-out rows, and out-of-fold predictions; the model needs no scores."""
-        run = _CrossFitRun(self, X, y, groups, group_copies(X, groups), sample_weight)
+        copies = group_copies(inputs_of(self.estimator, X), groups)
+        run = _CrossFitRun(self, X, y, groups, copies, sample_weight)
         run.fit_models([run.deployed, *(train for train, _ in run.splits)])
         rows = np.concatenate([test for _, test in run.splits])
         predictions = [

@@ -1,8 +1,16 @@
 """Users' models: how they are fitted, the input that they take, and their outputs, all that the core sees of them."""
 
+from surefoot._models._given import (
+    GivenOutputs,
+    check_outputs,
+    class_text,
+    given_model,
+    given_predictions,
+    inputs_of,
+    lay_out,
+)
 from surefoot._models._inputs import (
     SAVED_FUNCTIONS,
-    GivenOutputs,
     MixedInput,
     ModelInput,
     axis_samples,
@@ -29,10 +37,14 @@ from surefoot._models._model import (
     top_class,
 )
 from surefoot._models._native import (
+    ENDINGS,
+    NativeModel,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    model_of_file,
+    native_estimator,
     native_file,
     read_native,
     try_files,
@@ -40,16 +52,15 @@ from surefoot._models._native import (
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
-    fold_choices,
-    in_choice,
-    unseen,
 )
 from surefoot._typing import settle
 
 __all__ = [
+    "ENDINGS",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
+    "NativeModel",
     "Outputs",
     "Refusal",
     "SharedTrees",
@@ -58,6 +69,8 @@ __all__ = [
     "ask_chosen",
     "axis_samples",
     "check_model",
+    "check_outputs",
+    "class_text",
     "class_votes",
     "clone_model",
     "clone_with_seed",
@@ -65,11 +78,15 @@ __all__ = [
     "estimator_state",
     "estimator_type",
     "fit_model",
-    "fold_choices",
-    "in_choice",
+    "given_model",
+    "given_predictions",
+    "inputs_of",
     "interpolate",
+    "lay_out",
     "margin",
     "model_input",
+    "model_of_file",
+    "native_estimator",
     "native_file",
     "predict_labels",
     "read_native",
@@ -81,7 +98,6 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
     "try_files",
-    "unseen",
 ]
 
 settle(__name__, *SAVED_FUNCTIONS)

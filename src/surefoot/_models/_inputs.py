@@ -1,25 +1,25 @@
 """Input of a fitted model's last step: its rows, points between them, and their numeric coordinates."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
-from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-from sklearn.utils import ClassifierTags, RegressorTags, check_array, get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import check_array, get_tags
 
 from surefoot._kernels import points_between
-from surefoot._models._model import Outputs, preprocesses_inside
+from surefoot._models._model import Outputs, categorical_columns, preprocesses_inside
+from surefoot._parallel import row_batches
 from surefoot._tables import (
     as_floats,
     as_numbers,
     as_objects,
     column_names,
+    count_rows,
     frame_like,
     is_frame,
     is_numeric,
@@ -38,6 +38,9 @@ class ModelInput:
     # Whether rows are arrays of numbers, and whether these may be missing.
     is_numeric = False
     takes_missing = False
+
+    # Whether there is a model to ask about points between the rows.
+    has_model = True
 
     def __init__(self, table: Any) -> None:
         self.rows = table
@@ -69,6 +72,12 @@ class ModelInput:
     def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
         """Scores, shape (n, k, columns), at the points x + β(n − x) for each row and neighbour."""
         raise TypeError("There is nothing between rows of a table that was never looked at.")
+
+    def score_rows(self, outputs: Outputs) -> Floats:
+        """Scores of the training rows, in-sample if the model was trained on them."""
+        batches = row_batches(count_rows(self.rows), self.nbytes_per_sample())
+        parts = [outputs(self.as_model_sees(take_rows(self.rows, batch))) for batch in batches]
+        return np.concatenate(parts)
 
     def vectorizer(self) -> ColumnTransformer | None:
         """Transformer of the rows to numeric coordinates; None if they are numbers already."""
@@ -147,12 +156,11 @@ class MixedInput(ModelInput):
                 "put what vectorises them in a Pipeline around the model."
             )
         names, columns = column_names(table), split_columns(table)
-        model_flags: Any = getattr(model, "is_categorical_", None)
-        flags = [False] * len(names) if model_flags is None else list(model_flags)
+        coded = set(categorical_columns(model).tolist())
         self.numeric = [
             name
-            for name, flag, column in zip(names, flags, columns, strict=True)
-            if not flag and is_numeric(column)
+            for place, (name, column) in enumerate(zip(names, columns, strict=True))
+            if place not in coded and is_numeric(column)
         ]
         self.categorical = [name for name in names if name not in self.numeric]
         # Whole numbers may be codes of categories that the model decodes inside: they are not interpolated.
@@ -192,86 +200,21 @@ class MixedInput(ModelInput):
         return 128 * self.rows.shape[1]
 
 
-class GivenOutputs(BaseEstimator):
-    """Model whose outputs are the last columns of its input; inside `FrozenEstimator` it is used like any other.
-
-    Parameters
-    ----------
-    classes : array-like, default=None
-        Classes whose probabilities are in the last columns, in this order; None for a regressor, whose predictions
-        are in the last column.
-    """
-
-    def __init__(self, classes: Any = None) -> None:
-        self.classes = classes
-        if classes is not None:
-            self.classes_: NDArray[Any] = np.asarray(classes)
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Return self: there is nothing to learn."""
-        return self
-
-    @property
-    def n_outputs(self) -> int:
-        """Number of columns that are outputs."""
-        return 1 if self.classes is None else len(self.classes)
-
-    @available_if(lambda self: self.classes is not None)
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the classes."""
-        return np.asarray(X, dtype=np.float64)[:, -self.n_outputs :]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most probable class, or the prediction of a regressor."""
-        if self.classes is None:
-            return np.asarray(X, dtype=np.float64)[:, -1]
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
-
-    def given_input(self, table: Any) -> "GivenInput":
-        """Input of this model: the other columns."""
-        return GivenInput(self, table)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.classes is None:
-            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-        else:
-            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
-        return tags
-
-
-class GivenInput(NumericInput):
-    """Columns of a table that are no outputs. There is no model to ask about samples between its rows.
-
-    In the place of a sample on the way to a neighbour stands the neighbour itself, whose outputs are known.
-    """
-
-    def __init__(self, model: GivenOutputs, table: Any) -> None:
-        super().__init__(model, table)
-        self.n_outputs, self.outputs_of_rows = model.n_outputs, self.rows
-        self.rows = self.rows[:, : -self.n_outputs]
-
-    def encode(self, table: Any) -> Any:
-        """Columns that are no outputs."""
-        return super().encode(table)[:, : -self.n_outputs]
-
-    def score_between(self, outputs: Outputs, rows: Any, near: Ints, steps: Floats) -> Floats:
-        """Scores of the neighbours, shape (n, k, columns)."""
-        return outputs(self.outputs_of_rows)[near]
-
-
 def model_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
     """Input of a model with training rows `table`: numeric, or mixed if it has categories or missing values.
+
+    A model whose outputs are columns of the table takes the others (`given_input`).
 
     It is mixed too if `like`, the input of the whole table, is: some of the rows may lack the missing values.
     """
     if hasattr(model, "given_input"):
-        return model.given_input(table)
-    flags = getattr(model, "is_categorical_", None)
-    has_categories = flags is not None and np.any(flags)
+        return model.given_input(table, like)
+    return table_input(model, table, like)
+
+
+def table_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
+    """Numeric or mixed input, by the columns of the table."""
+    has_categories = len(categorical_columns(model)) > 0
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
     is_mixed = has_categories or has_codes or isinstance(like, MixedInput)
     if is_mixed or as_numbers(table) is None:

@@ -86,6 +86,10 @@ def is_sound(forest: Forest, n_columns: int) -> bool:
     )
 
 
+# Most rows that one tree learns from; each tree draws others.
+MOST_ROWS_OF_A_TREE = 10_000
+
+
 class SharedTrees:
     """Trees of which some have not seen the rows of a fold, whichever fold it is.
 
@@ -140,9 +144,16 @@ class SharedTrees:
             # A row of weight 0 is not seen, but the trees know of its class.
             weight = in_choice(folds, choice).astype(np.float64)
             weight *= 1.0 if sample_weight is None else sample_weight
+            seen = np.flatnonzero(weight)
             for _ in range(self.n_each):
-                member = copy(tree).set_params(random_state=next(seeds))
-                self.trees.append(member.fit(rows, target, weight, check_input=not is_dense))
+                seed = next(seeds)
+                own = weight
+                if len(seen) > MOST_ROWS_OF_A_TREE:
+                    left = np.random.default_rng(seed).permutation(seen)[MOST_ROWS_OF_A_TREE:]
+                    own = weight.copy()
+                    own[left] = 0.0
+                member = copy(tree).set_params(random_state=seed)
+                self.trees.append(member.fit(rows, target, own, check_input=not is_dense))
 
     def for_rows_of(self, fold: int) -> VotingTrees:
         """Trees that have not seen a fold; for -1, equally many trees of each choice, for new rows."""

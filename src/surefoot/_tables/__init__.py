@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         MISSING_CELLS,
         STDIN,
         WRITE_TIMES,
-        CellError,
         CsvTable,
         ParquetTable,
         TableFileError,
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         check_kinds,
         column_times,
         from_cell,
+        in_table,
         infer,
         is_audit_file,
         is_score_column,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from surefoot._tables._frames import (
         PlainColumn,
+        RowError,
         as_floats,
         as_numbers,
         as_objects,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
         is_missing,
         is_numeric,
         is_whole,
+        kinds_of,
         missing_mask,
         plain_columns,
         row_index,
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         take_column,
         take_rows,
         with_columns,
+        without_columns,
         without_infinities,
     )
 
@@ -71,10 +74,10 @@ __all__ = [
     "MISSING_CELLS",
     "STDIN",
     "WRITE_TIMES",
-    "CellError",
     "CsvTable",
     "ParquetTable",
     "PlainColumn",
+    "RowError",
     "TableFileError",
     "as_fitted",
     "as_floats",
@@ -92,6 +95,7 @@ __all__ = [
     "frame_like",
     "frame_of_kind",
     "from_cell",
+    "in_table",
     "infer",
     "infinities_in_words",
     "input_form",
@@ -102,6 +106,7 @@ __all__ = [
     "is_score_column",
     "is_whole",
     "kind_in_words",
+    "kinds_of",
     "missing_mask",
     "model_columns",
     "no_rows",
@@ -120,6 +125,7 @@ __all__ = [
     "take_rows",
     "value_type",
     "with_columns",
+    "without_columns",
     "without_infinities",
 ]
 

@@ -34,7 +34,7 @@ from pyarrow import csv as arrow_csv
 
 from surefoot._files import FileError, linked_path
 from surefoot._parallel import free_memory
-from surefoot._tables._frames import without_infinities
+from surefoot._tables._frames import RowError, without_infinities
 from surefoot._typing import Ints
 from surefoot._words import listed, plural, reason
 
@@ -48,7 +48,8 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 SCORES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "known", "accepted"),
+        *("shift", "spread", "worst", "flips", "neighbor_change", "neighbor_spread"),
+        *("neighbor_worst", "other_distance", "other_share", "novel", "known", "accepted"),
     ]
 )
 
@@ -439,27 +440,9 @@ HEXADECIMAL = r"^-?0[xX]"
 WITH_DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?$"
 
 
-class CellError(ValueError):
-    """Error for a value that does not fit its column.
-
-    Parameters
-    ----------
-    fault : str
-        Sentence without its subject: "has 'old' in the column 'age', where the model knows numbers."
-    row : int
-        Position of the row.
-    """
-
-    def __init__(self, fault: str, row: int) -> None:
-        super().__init__(fault, row)
-        self.fault, self.row = fault, row
-
-    def __str__(self) -> str:
-        return f"Row {self.row} {self.fault}"
-
-    def in_table(self, table: Any) -> TableFileError:
-        """Error that names the place of the cell in a table."""
-        return TableFileError(f"{table.place(self.row)} {self.fault}")
+def in_table(error: RowError, table: Any) -> TableFileError:
+    """Error that names the place of a row in a table."""
+    return TableFileError(f"{table.place(error.row)} {error.fault}")
 
 
 def without_missing(strings: Any) -> Any:
@@ -474,7 +457,7 @@ def matches(strings: Any, pattern: str, *, each: bool = False) -> bool:
 
 
 def parse(strings: Any, kind: str, expected: str) -> Any:
-    """Column of numbers, booleans or times from strings; `CellError` for a cell that is none, and is not missing.
+    """Column of numbers, booleans or times from strings; `RowError` for a cell that is none, and is not missing.
 
     `expected` ends the sentence of the error: "in the column 'age', where the model knows numbers."
     """
@@ -485,7 +468,7 @@ def parse(strings: Any, kind: str, expected: str) -> Any:
         if (column := cast_or_none(cells, wanted)) is not None:
             return column
     row = max(first_misfit(cells, wanted) for wanted in types)
-    raise CellError(f"has {strings[row].as_py()!r} {expected}", row)
+    raise RowError(f"has {strings[row].as_py()!r} {expected}", row)
 
 
 def column_times(column: Any, name: str, table: Any) -> Any:
@@ -887,9 +870,9 @@ def as_frame(
             else inferred(table, rows.column(name))
             for name in names
         }
-    except CellError as error:
+    except RowError as error:
         error.row = int(places[error.row])
-        raise error.in_table(table) from None
+        raise in_table(error, table) from None
     try:
         frame = pa.table(columns).to_pandas()
     except (ValueError, pa.ArrowException) as error:  # dates beyond the year 9999
@@ -938,7 +921,7 @@ def model_columns(model: Any, names: Sequence[str], table: str | None = None) ->
     """Names of the columns that a fitted model takes, in its order; an error if the table lacks some."""
     known = getattr(model, "feature_names_in_", None)
     if known is None:
-        n_columns = getattr(model, "n_features_in_", len(names))
+        n_columns = getattr(model, "n_features_in_", 0) or len(names)  # CatBoost forgets it
         if len(names) != n_columns:
             raise TableFileError(
                 f"The model was fitted on {plural(n_columns, 'column')}, but {table or 'the table'} has {len(names)}."

@@ -19,6 +19,25 @@ from surefoot._typing import Floats, Ints, Mask, settle
 from surefoot._words import plural
 
 
+class RowError(ValueError):
+    """Error for one row of a table.
+
+    Parameters
+    ----------
+    fault : str
+        Sentence without its subject: "has 'old' in the column 'age', where the model knows numbers."
+    row : int
+        Position of the row.
+    """
+
+    def __init__(self, fault: str, row: int) -> None:
+        super().__init__(fault, row)
+        self.fault, self.row = fault, row
+
+    def __str__(self) -> str:
+        return f"Row {self.row} {self.fault}"
+
+
 def as_table(X: Any) -> Any:
     """Array, CSR or frame as it is; other sparse formats as CSR, anything else as an array.
 
@@ -301,7 +320,10 @@ def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
 
 def _missing(objects: NDArray[Any]) -> Mask:
     with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
-        return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
+        try:
+            return np.asarray((objects != objects) | (objects == None), dtype=np.bool_)  # noqa: E711, PLR0124 - by element
+        except (TypeError, ValueError):  # one of the values has no truth value
+            return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -439,8 +461,8 @@ def _stack_pandas(tables: Sequence[Any]) -> Any:
     return stacked
 
 
-def with_columns(X: Any, columns: Mapping[Any, Floats]) -> Any:
-    """Copy of a table with some columns replaced by floats."""
+def with_columns(X: Any, columns: Mapping[Any, NDArray[Any]]) -> Any:
+    """Copy of a table with some columns replaced by numbers, or with new columns of a frame."""
     if isinstance(X, np.ndarray):
         # Whole numbers would cut the floats off.
         table = X.astype(np.float64) if X.dtype.kind in WHOLE and columns else X.copy()
@@ -454,8 +476,18 @@ def with_columns(X: Any, columns: Mapping[Any, Floats]) -> Any:
         return table
     frame = nw.from_native(X, eager_only=True)
     backend = frame.implementation
-    series = [nw.new_series(name, new, backend=backend) for name, new in columns.items()]
+    series = [
+        nw.new_series(name, new if new.dtype.kind in NUMERIC else new.tolist(), backend=backend)
+        for name, new in columns.items()
+    ]
     return frame.with_columns(*series).to_native()
+
+
+def without_columns(X: Any, names: Sequence[Any]) -> Any:
+    """Frame without some of its columns."""
+    if is_pandas(X):
+        return X.drop(columns=list(names))
+    return nw.from_native(X, eager_only=True).drop(list(names)).to_native()
 
 
 def frame_like(kind: type, values: Floats, names: Sequence[Any]) -> Any:

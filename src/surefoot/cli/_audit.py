@@ -56,8 +56,8 @@ def audit(
         float | None,
         typer.Option(
             metavar="SIZE",
-            help="Regression: error beyond which a prediction counts as wrong. Default: what 10 % of the errors "
-            "were beyond when the model was fitted.",
+            help="Regression: error above which a prediction counts as wrong. Default: the size that "
+            "10 % of the errors exceeded at training.",
         ),
     ] = None,
     confidence: Confidence = 0.9,
@@ -72,7 +72,7 @@ def audit(
     as_json: Json = False,
     random_state: RandomState = 0,
 ) -> None:
-    """Draw the few rows whose labels tell how wrong a model is, and say so when they are labelled.
+    """Measure the error of a model in use with a few labels: draw the rows to label, then compute an interval.
 
     The interval is valid whatever the model is and whatever has changed.
     """
@@ -169,7 +169,7 @@ class AuditedRows(NamedTuple):
             raise Mistake(f"{self.data} lacks {name!r}, which has the times.")
         try:
             return tables.column_times(array(self.table[name]), name, self.data)
-        except tables.CellError as error:
+        except tables.RowError as error:
             raise Mistake(str(error)) from None
 
 
@@ -287,10 +287,10 @@ def read_answers(paths: Sequence[Path], name: str) -> tuple[str, dict[int, Any]]
 
 def as_target(label: Any, classes: dict[str, Any] | None, name: str) -> Any:
     """Answer as the model knows it: one of its classes, or a number."""
-    from surefoot.cli._rows import as_class
+    from surefoot._models import class_text
 
     if classes is not None:
-        for text in (as_class(label).strip(), str(label).strip()):
+        for text in (class_text(label).strip(), str(label).strip()):
             if text in classes:
                 return classes[text]
         raise Mistake(
@@ -320,7 +320,7 @@ def audit_in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
     )
     lines = [
         f"{start} ({low} to {high}, {share} confidence); {before} when the model was fitted.",
-        f"At most {missed} of such audits miss the truth, whatever the model is and whatever changed.",
+        f"At most {missed} of such audits miss the true value, for any model and any change.",
     ]
     if (n_open := summary["n_labels"] - summary["n_answered"]) > 0:
         lines.append(
@@ -339,6 +339,6 @@ def audit_in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
     else:
         lines.append(
             f"Whether the promise of at most {shown.format(summary['fail_above'])} is kept is open: more labels may "
-            "tell."
+            "decide."
         )
     return "\n".join(lines)

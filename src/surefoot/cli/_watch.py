@@ -72,7 +72,7 @@ def watch(
     max_risk: MaxRisk = None,
     confidence: Confidence = 0.95,
 ) -> None:
-    """Say whether a model is still as good as when it was fitted, from new rows with or without labels."""
+    """Estimate the error of a model on new rows, or measure it where they have labels, and compare it with training."""
     with working("Starting"):
         from surefoot.cli._audit import audit_result
         from surefoot.cli._model import load_with_promise
@@ -138,9 +138,9 @@ def watch(
 
 def known_targets(targets: Sequence[Any], classes: Any, column: str, data: Path) -> list[Any]:
     """True values as the model knows them, None where they are missing; a class that it does not know stays a text."""
-    from surefoot.cli._rows import as_class
+    from surefoot._models import class_text
 
-    texts = [None if tables.is_missing(value) else as_class(value).strip() for value in targets]
+    texts = [None if tables.is_missing(value) else class_text(value).strip() for value in targets]
     if classes is None:
         try:
             return [float(text) if text else None for text in texts]

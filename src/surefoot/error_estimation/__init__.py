@@ -1,7 +1,7 @@
 """Error estimation: how wrong each single prediction is likely to be (failure prediction)."""
 
 from surefoot._typing import settle
-from surefoot.error_estimation._assess import assess
+from surefoot.error_estimation._assess import assess, assess_predictions
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
 from surefoot.error_estimation._error_probability import ErrorPrior
 from surefoot.error_estimation._judgement import HeldOut, Judgement
@@ -16,6 +16,7 @@ __all__ = [
     "IndividualErrorRegressor",
     "Judgement",
     "assess",
+    "assess_predictions",
     "find_error_regions",
     "find_label_errors",
 ]

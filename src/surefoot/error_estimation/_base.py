@@ -25,15 +25,17 @@ from surefoot._crossfit import (
     PanelOutput,
     named,
 )
-from surefoot._models import TagsOfModel, check_model, predict_labels, series_model
-from surefoot._tables import (
-    PlainColumn,
-    as_table,
-    frame_kind,
-    input_form,
-    plain_columns,
-    take_rows,
+from surefoot._models import (
+    TagsOfModel,
+    check_model,
+    check_outputs,
+    given_model,
+    inputs_of,
+    lay_out,
+    predict_labels,
+    series_model,
 )
+from surefoot._tables import PlainColumn, frame_kind, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS
@@ -232,7 +234,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         held_out = cross.held_out
         rows, distances = held_out.rows, held_out.columns[NOVELTY][:, 0]
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
-        self.input_sample_ = sample_inputs(X, rows, self._index.coordinates, cross.seed)
+        inputs = inputs_of(self.estimator, X)
+        self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
         kind = frame_kind(X)
         known = {
             **self._shared_fields(held_out),
@@ -251,7 +254,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         if isinstance(self.estimator, FrozenEstimator):
             seen = has_seen(self.estimator.estimator, X, y, self.held_out_, cross.seed)
             self.held_out_ = replace(self.held_out_, seen=seen)
-        self._known = known_rows(X, self.held_out_.rows, self.held_out_.error)
+        self._known = known_rows(inputs, self.held_out_.rows, self.held_out_.error)
         return self
 
     def _resolve_indicators(self) -> list[Indicator]:
@@ -296,13 +299,23 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Index of the training rows in the neighbour space of the indicators."""
         return self._panel.indicators[NOVELTY].index_
 
-    def judge(self, X: Any, confidence: float = 0.9) -> Judgement:
+    def judge(
+        self,
+        X: Any,
+        predictions: Any = None,
+        probabilities: Any = None,
+        *,
+        confidence: float = 0.9,
+    ) -> Judgement:
         """Judge each row: the prediction, its estimated error, its stability and its novelty, from one pass.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows to judge.
+        predictions, probabilities : array-like, default=None
+            Outputs of the rows, for an error estimator of `assess_predictions`; None if they are columns of X, or if
+            the model is at hand.
         confidence : float, default=0.9
             Confidence of the interval of a regressor.
 
@@ -313,32 +326,41 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """
         check_share(confidence, "confidence")
         kind = frame_kind(X)
-        X = check_rows(self, X)
+        X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         known, fields["error"] = self._at_least_held_out(X, fields["error"])
         return Judgement(**self._shared_fields(output), **fields, known=known, **kind)
 
+    def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
+        """Checked rows, with their outputs as columns if these are given."""
+        given = given_model(self.estimator)
+        if predictions is not None:
+            if given is None:
+                raise ValueError(
+                    "predictions are given, and this error estimator has a model that makes them."
+                )
+            X = lay_out(given, X, predictions, probabilities)
+        X = check_rows(self, X)
+        check_outputs(self.estimator, X)
+        return X
+
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
-        shift, spread, worst, *flips = output.columns[self._stability].T
+        stability = output.columns[self._stability].T
         return {
-            "shift": shift,
-            "spread": spread,
-            "worst": worst,
-            "flips": flips[0] if flips else None,
+            "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
             "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
             "columns": {name: output.columns[name] for name in self._learned},
         }
 
     def _at_least_held_out(self, X: Any, errors: Floats) -> tuple[Mask, Floats]:
         """Whether each row has the inputs of a training row, and errors not below the held-out estimate of that row."""
-        held_out = errors_of_known(X, *self._known)
+        held_out = errors_of_known(inputs_of(self.estimator, X), *self._known)
         return held_out > -np.inf, np.maximum(errors, held_out)
 
     def _describe(self, X: Any) -> tuple[dict[str, Floats], Floats, Any]:
-        """Columns of new rows, and scores and predictions of the model, as `_estimate` takes them."""
-        X = check_rows(self, X)
+        """Columns of checked rows, and scores and predictions of the model, as `_estimate` takes them."""
         output = self._panel(X, self._learned, self._error_methods)
         return output.columns, output.scores, output.answers.get("predict")
 
@@ -346,13 +368,15 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         """Input table of the error estimator: columns of all indicators side by side."""
         return np.hstack([columns[name] for name in self._learned])
 
-    def predict_error(self, X: Any) -> Floats:
+    def predict_error(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Floats:
         """Estimated error of each prediction; lower is better.
 
         Parameters
         ----------
         X : array-like, CSR or frame of shape (n_rows, n_columns)
             Rows to assess.
+        predictions, probabilities : array-like, default=None
+            Outputs of the rows, for an error estimator of `assess_predictions`; see `judge`.
 
         Returns
         -------
@@ -360,7 +384,8 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             For a classifier the probability that the prediction is wrong, or its expected cost in the unit of `loss`;
             for a regressor the expected absolute error in the unit of the target, or the squared error in its square.
         """
-        return self._at_least_held_out(as_table(X), self._estimate(*self._describe(X)))[1]
+        X = self._rows(X, predictions, probabilities)
+        return self._at_least_held_out(X, self._estimate(*self._describe(X)))[1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the model."""
@@ -397,7 +422,7 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         columns, *outputs = (
             (held_out.columns, held_out.scores, held_out.prediction)
             if X is None
-            else self._describe(X)
+            else self._describe(self._rows(X))
         )
         errors, effects = self._estimate(columns, *outputs), []
         for name, block in columns.items():
@@ -440,14 +465,24 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_is_fitted(self)
         return np.array(self._learned, dtype=object)
 
+    def get_stability_names(self) -> list[str]:
+        """Names of the columns of stability in a judgement, which depend on whether the model is at hand."""
+        check_is_fitted(self)
+        return list(self._panel.indicators[self._stability].get_feature_names_out())
+
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
         names = [self._panel.indicators[name].full_column_names(name) for name in self._learned]
         return np.array(list(chain.from_iterable(names)), dtype=object)
 
+    def _known_column_names(self) -> list[str]:
+        """Names by which priors know the columns."""
+        names = [self._panel.indicators[name].known_column_names(name) for name in self._learned]
+        return list(chain.from_iterable(names))
+
     def describe_indicators(self) -> dict[str, str]:
-        """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
+        """Reason for doubt behind each indicator, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 
@@ -481,17 +516,21 @@ class InputSample:
 
 
 def sample_inputs(
-    X: Any, rows: Ints, coordinates: Callable[[Any], Any], random_state: int
+    X: Any, inputs: Any, rows: Ints, coordinates: Callable[[Any], Any], random_state: int
 ) -> InputSample:
-    """Uniform sample of held-out rows; `rows` are their positions in X, `coordinates` their map to the space."""
-    n_columns = X.shape[1] if len(X.shape) > 1 else 1
+    """Uniform sample of held-out rows, `rows` of X with these inputs; `coordinates` maps rows of X to the space."""
+    n_columns = inputs.shape[1] if len(inputs.shape) > 1 else 1
     most = int(np.clip(MOST_CELLS // max(n_columns, 1), LEAST_SAMPLED, MOST_SAMPLED))
     places = np.arange(len(rows))
     if len(places) > most:
         draw = np.random.RandomState(random_state)
         places = np.sort(draw.choice(len(rows), most, replace=False))
-    table = take_rows(X, rows[places])
-    return InputSample(places, InputSample.rounded(coordinates(table)), plain_columns(table))
+    sampled = rows[places]
+    return InputSample(
+        places,
+        InputSample.rounded(coordinates(take_rows(X, sampled))),
+        plain_columns(take_rows(inputs, sampled)),
+    )
 
 
 def has_seen(model: Any, X: Any, y: NDArray[Any], held_out: HeldOut, seed: int) -> bool:

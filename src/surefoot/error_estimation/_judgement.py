@@ -20,6 +20,12 @@ NOT_BY_ROWS = ("classes", "costs", "seen", "refitted", "library")
 # Rows that the repr of a judgement shows, those with the highest estimated errors.
 N_SHOWN = 5
 
+# Columns of stability, of a cell and of neighbours.
+STABILITY = (
+    *("shift", "spread", "worst", "flips"),
+    *("neighbor_change", "neighbor_spread", "neighbor_worst", "other_distance", "other_share"),
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judgement(InWords):
@@ -32,15 +38,18 @@ class Judgement(InWords):
     error : ndarray of shape (n_rows,)
         Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
         or its expected size.
-    shift, spread, worst : ndarrays of shape (n_rows,)
-        Stability: mean, standard deviation and minimum of the change of the model's output within the row's
-        Voronoi cell; nearer to 0 is more stable.
     novel : ndarray of bool of shape (n_rows,)
         Whether the row is out of distribution: further from training rows than they are from each other.
     columns : dict of str to ndarray of shape (n_rows, n_columns)
         Input of the error estimator (meta-features), by the name of the indicator.
-    flips : ndarray of shape (n_rows,), or None
-        Share of the samples in the cell that get another class; None for a regressor.
+    stability : dict of str to ndarray of shape (n_rows,)
+        `shift`, `spread` and `worst`: mean, standard deviation and minimum of the change of the model's output within
+        the row's Voronoi cell, nearer to 0 is more stable; `flips`: share of the samples in the cell that get another
+        class (not for a regressor). Without the model there are no samples, and the neighbours stand in their place:
+        `neighbor_change` and `neighbor_spread`, mean and standard deviation of the change from the row's output to
+        theirs; `other_share` of them with another class, and `other_distance` of the nearest of these, or twice that of
+        the furthest neighbour if there is none (for a regressor `neighbor_worst`). Each is also an attribute, None
+        where it was not measured.
     classes : ndarray of shape (n_classes,), or None
         Labels in the order of `probabilities`; None for a regressor.
     probabilities : ndarray of shape (n_rows, n_classes), or None
@@ -87,12 +96,9 @@ class Judgement(InWords):
 
     prediction: NDArray[Any]
     error: Floats
-    shift: Floats
-    spread: Floats
-    worst: Floats
     novel: Mask
     columns: dict[str, Floats]
-    flips: Floats | None = None
+    stability: dict[str, Floats] = field(default_factory=dict)
     classes: NDArray[Any] | None = None
     probabilities: Floats | None = None
     interval: Floats | None = None
@@ -126,6 +132,12 @@ class Judgement(InWords):
     def __len__(self) -> int:
         return len(self.error)
 
+    def __getattr__(self, name: str) -> Any:
+        """Stability by its name, such as `shift`; None where it was not measured."""
+        if name not in STABILITY:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self.stability.get(name)
+
     def take(self, rows: Any) -> Self:
         """Judgement of some of the rows: positions, or a mask."""
         parts: dict[str, Any] = {}
@@ -146,7 +158,7 @@ class Judgement(InWords):
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "known", "accepted"):
+        for name in ("residual", *self.stability, "novel", "known", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
@@ -158,8 +170,8 @@ class Judgement(InWords):
         -------
         frame : pandas.DataFrame, or a frame of the library of the rows
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel, known and accepted, in this order, without those
-            that are None.
+            interval), residual, those of `stability`, novel, known and accepted, in this order, without those that
+            are None.
         """
         with needed_for("to_frame", "report"):
             return frame_of_kind(self.to_arrays(), self.library, self._labels())

@@ -17,6 +17,7 @@ from surefoot._models import (
     ModelInput,
     Outputs,
     axis_samples,
+    inputs_of,
     interpolate,
     model_input,
     predict_labels,
@@ -147,7 +148,7 @@ class NeighborhoodIndex:
         self.space = NeighborSpace(
             "auto" if keeps_scale else space,
             self.input,
-            X,
+            inputs_of(self.predictor, X),
             y,
             names=self._input_names(),
             like=None if like is None else like.space,
@@ -218,7 +219,11 @@ class NeighborhoodIndex:
 
     def coordinates(self, X: Any) -> Any:
         """Rows of a table in the neighbour space, dense or CSR."""
-        return self.space(X, self.input.encode(self.transform(X)))
+        return self.locate(X, self.input.encode(self.transform(X)))
+
+    def locate(self, X: Any, inputs: Any) -> Any:
+        """Coordinates of the rows X, which the model sees as `inputs`."""
+        return self.space(inputs_of(self.predictor, X), inputs)
 
     def coordinate_names(self) -> list[str]:
         """Names of the columns of the neighbour space, which may differ between indexes of different rows."""
@@ -244,11 +249,7 @@ class NeighborhoodIndex:
     @cached_property
     def scores(self) -> Floats:
         """Scores of the model for the indexed rows, in-sample if it was trained on them."""
-        parts = [
-            self.outputs(self.input.as_model_sees(take_rows(self.input.rows, batch)))
-            for batch in row_batches(self.n_rows, self.input.nbytes_per_sample())
-        ]
-        return np.concatenate(parts)
+        return self.input.score_rows(self.outputs)
 
     def map(self, function: "Callable[[Neighborhood], T]", X: Any, n_samples: int) -> list[T]:
         """Results of a function for the neighbourhood of each batch of X; `n_samples` per row bound the batch."""
@@ -332,7 +333,7 @@ class Neighborhood:
         self.inputs = index.input.encode(self.transformed)
         self._as_fitted = index.input.as_fitted(self.transformed, self.inputs)
         if index.n_neighbors > 0:
-            self.rows = index.space(self.table, self.inputs)
+            self.rows = index.locate(self.table, self.inputs)
             self.distances, self.indices = index.search.kneighbors(self.rows, index.n_neighbors)
 
     def __len__(self) -> int:
@@ -419,6 +420,8 @@ class Neighborhood:
         """
         check_option(sampling, "sampling", self.SAMPLINGS)
         index, near = self.index, self.indices[:, :n_neighbors]
+        if not index.input.has_model:  # the neighbours themselves, whose outputs are known
+            return index.scores[near]
         if sampling == "axis":
             return self._axis_scores(near)
         if index.metric == "dtw":

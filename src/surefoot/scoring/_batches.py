@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
+from surefoot._models import check_outputs
 from surefoot._tables import (
-    CellError,
     CsvTable,
     ParquetTable,
+    RowError,
     as_fitted,
     check_kinds,
     column_names,
     column_times,
     count_rows,
+    in_table,
     is_frame,
     model_columns,
     no_rows,
@@ -111,8 +113,8 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
     -------
     schema : pyarrow.Schema
         The columns of `Judgement.to_frame()`, with `accepted`: prediction (of the type of `classes_`),
-        probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, shift,
-        spread, worst, flips, novel, known and accepted; without those that the model does not have.
+        probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, those
+        of `Judgement.stability`, novel, known and accepted; without those that the model does not have.
 
     Examples
     --------
@@ -132,10 +134,11 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
         labels = error_estimator.classes_ if has_probabilities else ()
         fields: dict[str, Any] = {"prediction": label_type(error_estimator.classes_)}
         fields |= {f"probability_{label}": number for label in labels}
-        names = ["estimated_error", "shift", "spread", "worst", "flips"]
+        names = ["estimated_error"]
     else:
         fields = {"prediction": number}
-        names = ["estimated_error", "low", "high", "residual", "shift", "spread", "worst"]
+        names = ["estimated_error", "low", "high", "residual"]
+    names += error_estimator.get_stability_names()
     fields |= dict.fromkeys(names, number) | {"novel": flag, "known": flag, "accepted": flag}
     kept = [] if keep is None else list(keep)
     if twice := [field.name for field in kept if field.name in fields]:
@@ -180,7 +183,9 @@ def rows_for(error_estimator: ErrorEstimator, batch: Any) -> tuple[Any, int]:
     """
     if isinstance(batch, (pa.RecordBatch, pa.Table)):
         names = model_columns(error_estimator, batch.schema.names)
-        return as_fitted(batch, names, error_estimator.input_form_)
+        rows, n_infinite = as_fitted(batch, names, error_estimator.input_form_)
+        check_outputs(error_estimator.estimator, rows)
+        return rows, n_infinite
     if not is_frame(batch):
         raise TypeError(
             f"A batch is a {type(batch).__name__}: it may be a batch of Arrow or a frame."
@@ -302,9 +307,9 @@ def judge_table(
             try:
                 X, n_infinite = rows_for(error_estimator, part.select(names))
                 times = None if time is None else column_times(part.column(time), time, table.path)
-            except CellError as error:
+            except RowError as error:
                 error.row += first_row
-                raise error.in_table(table) from None
+                raise in_table(error, table) from None
             with catch_warnings():
                 filterwarnings("ignore", "Found unknown categories", UserWarning)
                 judgement = error_estimator.judge(X)

@@ -30,9 +30,10 @@ from surefoot._error_estimators import ErrorEstimator, check_error_estimator
 from surefoot._files import linked_path, write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
-    CellError,
     CsvTable,
+    RowError,
     TableFileError,
+    in_table,
     infer,
     open_table,
     table_bytes,
@@ -70,7 +71,7 @@ def score_table(
     """Score a table in files, of any size, into a folder of Parquet files or into one file, and return a summary.
 
     In a folder, each part is written whole or not at all, and noted in `_manifest.jsonl`. A run that was stopped
-    resumes behind the last whole part when it is started again, and ends with the same bytes. Parts do not depend on
+    resumes after the last complete part when it is started again, and ends with the same bytes. Parts do not depend on
     `n_jobs`, nor on how the table is divided into files and row groups. Numbers that are infinite, or beyond float32,
     are judged as missing ones.
 
@@ -247,8 +248,8 @@ def judged_parts(
             rate = (n_rows - n_before) / (time.perf_counter() - began)
             left = n_rows * (1 - share) / share / rate if share else None
             show(share, f"Judging {rate:,.0f} rows per second", left)
-    except CellError as error:
-        raise error.in_table(table) from None
+    except RowError as error:
+        raise in_table(error, table) from None
 
 
 def judge_part(
@@ -272,7 +273,7 @@ def judge_part(
         with threads, backend, catch_warnings():
             filterwarnings("ignore", "Found unknown categories", UserWarning)
             scores, n_infinite = score_batch(model_of(shared), part, promise, kept)
-    except CellError as error:
+    except RowError as error:
         error.row += first_row
         raise
     rows = pa.array(np.arange(first_row, first_row + part.num_rows))
@@ -430,7 +431,8 @@ def fingerprint(error_estimator: ErrorEstimator) -> str:
     """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
     digest = hashlib.sha256(type(error_estimator).__name__.encode())
     held_out = error_estimator.held_out_
-    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
+    first, *_ = held_out.stability.values()
+    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, first]
     for array in [*arrays, *held_out.columns.values()]:
         digest.update(repr((array.shape, array.dtype.kind)).encode())
         plain = array.dtype.kind in "biuf"
