@@ -109,9 +109,9 @@ def audit(
     if count_rows(X_new) == 0:
         raise ValueError("X_new has no rows: there is nothing to audit.")
     if n_labels > (most := max(MOST_DRAWS, count_rows(X_new))):
-        n_rows = plural(count_rows(X_new), "row")
+        words = plural(count_rows(X_new), "row")
         raise ValueError(
-            f"{n_labels:,} labels are too many for {n_rows}: at most {most:,} are drawn."
+            f"{n_labels:,} labels are too many for {words}: at most {most:,} are drawn."
         )
     loss = loss_of(error_estimator, tolerance)
     estimates = estimated_losses(error_estimator, X_new, loss)
