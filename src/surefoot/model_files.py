@@ -110,7 +110,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._tables": ("PlainColumn",),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
-            *("IndividualErrorClassifier", "IndividualErrorRegressor"),
+            *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
             *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
             *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
         ),

@@ -53,7 +53,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper, if the indicators do not include it.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups` together.
+        `HoldoutSplit`, the model is not fitted again. A number means shuffled folds, which keep `groups` together.
     corrected : bool or "unshrunk", default=False
         Whether `predict` adds the estimated residual, which is shrunk by `shrinkage_`, to the model's prediction.
         "unshrunk" adds the whole estimate, as the paper does.
@@ -303,7 +303,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         rows = held_out.rows
         size = ErrorSize(
             self.error_estimator,
-            names=[str(name) for name in self.get_column_names()],
+            names=self._known_column_names(),
             corrected=self.corrected,
             squared=self.loss == "squared",
             random_state=cross.seed,

@@ -95,7 +95,7 @@ class SecondOpinion(Indicator):
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
     opinions : sequence of (str, estimator) or "default", default=None
-        The other models, with their names; "default" stands for the default ones, as in
+        The other models, with their names; "default" means the default ones, as in
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
         which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
