@@ -20,20 +20,6 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
-# Measured again now; the eight pages take their numbers from them.
-exclude_patterns += [
-    f"results/{name}.rst"
-    for name in (
-        "arena",
-        "error-detection",
-        "error-prior",
-        "error-size-prior",
-        "intervals",
-        "never-worse",
-        "scale",
-        "series-errors",
-    )
-]
 default_role = "literal"  # docstrings and pages write `name` for code
 
 # A page for each name in api.rst. The class page documents each method once, where autodoc puts it.
