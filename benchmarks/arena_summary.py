@@ -301,7 +301,8 @@ def summarize(figures, half=None):
 
     At 8,000 rows, which only six tables have, surefoot is compared with the rivals on both halves.
     """
-    can_choose = (figures.half == "chosen") & figures["size"].isin(CHOOSING_SIZES)
+    of_five = of_models(figures)
+    can_choose = (of_five.half == "chosen") & of_five["size"].isin(CHOOSING_SIZES)
     rival = strongest_rival(figures) if can_choose.any() else "—"
     large = figures[figures["size"] > max(CHOOSING_SIZES)]
     shown = figures if half is None else figures[figures.half == half]
