@@ -25,10 +25,12 @@ from skops.io import dumps, get_untrusted_types, loads
 
 from surefoot._files import FileError, write_whole
 from surefoot._models import (
+    ENDINGS,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    model_of_file,
     native_file,
     read_native,
     try_files,
@@ -101,16 +103,16 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "skrub.selectors._base": ("All", "And", "Cols", "Filter", "Sub"),
         "surefoot._crossfit": ("Panel",),
         "surefoot._models": (
-            *("GivenInput", "GivenOutputs", "MixedInput", "ModelInput", "NumericInput", "Outputs"),
-            "VotingTrees",
+            *("GivenInput", "GivenOutputs", "MixedInput", "ModelInput", "NativeClassifier"),
+            *("NativeRegressor", "NumericInput", "Outputs", "VotingTrees"),
         ),
         "surefoot._series": ("SeriesBatch",),
         "surefoot._tables": ("PlainColumn",),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
-            *("IndividualErrorClassifier", "IndividualErrorRegressor", "LineThenTrees"),
-            *("NormalScores", "PretrainedLogisticRegression", "Row", "ShrunkLogisticRegression"),
-            *("ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
+            *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
         ),
         "surefoot.indicators": (
             *(
@@ -118,6 +120,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
                 "BoostedTreesRegressor",
                 "Confidence",
                 "GaussianClasses",
+                "KernelRegressor",
                 "LocalSensitivity",
             ),
             *(
@@ -289,7 +292,8 @@ def load(path: str | Path) -> Any:
     Parameters
     ----------
     path : str or Path
-        The file. One that was written with `skops.io.dump` is read as well.
+        The file. One that was written with `skops.io.dump` is read as well, and so are the files of LightGBM (.txt),
+        XGBoost (.json, .ubj), CatBoost (.cbm) and ONNX (.onnx), as models for `--estimator`.
 
     Returns
     -------
@@ -303,10 +307,11 @@ def load(path: str | Path) -> Any:
         raise ModelFileError(f"{path} cannot be read: {reason(error)}.") from error
     if content.startswith(PICKLES):
         raise ModelFileError(f"{path} {IS_PICKLE}")
-    if not zipfile.is_zipfile(io.BytesIO(content)):
+    library = ENDINGS.get(path.suffix.lower())
+    if library is None and not zipfile.is_zipfile(io.BytesIO(content)):
         raise ModelFileError(f"{path} is not a skops file.")
     try:
-        return _model_of(content)
+        return _model_of(content) if library is None else model_of_file(library, content)
     except Refusal as error:
         raise ModelFileError(f"{path} {error}.") from error
     except (MemoryError, RecursionError) as error:

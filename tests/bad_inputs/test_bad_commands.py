@@ -16,9 +16,9 @@ SHARED_OPTIONS = {
     "--jobs": (("0", "99999999999", "-99999999999", "1025", "two", "1.5", ""), "jobs"),
     "--random-state": (("-1", "4294967296", "x", "1.5", "", "nan"), "random-state"),
     "--task": (("class", "Regression", "", "1"), "task"),
-    "--estimator": (("tree", "Boosting", "", "model.onnx"), "--estimator"),
+    "--estimator": (("tree", "Boosting", "", "model.h5"), "--estimator"),
     "--estimator=": (("model.pkl", "model.joblib"), "is a pickle"),
-    "--estimator==": (("m.txt", "m.json", "m.cbm", "m.UBJ"), "cannot check what the parser"),
+    "--estimator==": (("m.txt", "m.json", "m.cbm", "m.UBJ", "m.onnx"), "m."),
 }
 GROUPS = {"nothing": "has no column", "y": "both --target and --groups", "kind": "at least 5"}
 

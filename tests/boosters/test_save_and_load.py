@@ -81,7 +81,7 @@ def test_a_damaged_file_inside(booster, saved, tmp_path):
         surefoot.load(path)
     title = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}[booster.library]
     assert str(caught.value) == (
-        f"{path} is not loaded: {title} cannot read it, so it is damaged or forged."
+        f"{path} is not loaded: {title} cannot read it, so it is damaged, or no such file."
     )
 
 

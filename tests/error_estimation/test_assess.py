@@ -56,3 +56,22 @@ def test_wrong_models_get_one_sentence(trained):
         surefoot.assess(LogisticRegression, X, y)
     with pytest.raises(ValueError, match="probabilities of 3 classes, and y has 2"):
         surefoot.assess(lambda rows: np.full((len(rows), 3), 1 / 3), X, y)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "numpy"])
+def test_a_callable_always_gets_the_kind_of_table_that_was_given(kind):
+    rng = np.random.default_rng(0)
+    values = {"age": rng.normal(size=80), "size": rng.normal(size=80)}
+    library = pytest.importorskip(kind)
+    table = np.column_stack([*values.values()]) if kind == "numpy" else library.DataFrame(values)
+    seen = set()
+
+    def model(rows):
+        seen.add(type(rows))
+        columns = np.asarray(rows).T if kind == "numpy" else [rows["age"], rows["size"]]
+        return 1 / (1 + np.exp(-np.asarray(columns[0]) - np.asarray(columns[1])))
+
+    y = (values["age"] + values["size"] + rng.normal(size=80) > 0).astype(int)
+    error_estimator = surefoot.assess(model, table, y, cv=2, random_state=0)
+    error_estimator.judge(table)
+    assert seen == {type(table)}

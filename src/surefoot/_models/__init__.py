@@ -37,10 +37,14 @@ from surefoot._models._model import (
     top_class,
 )
 from surefoot._models._native import (
+    ENDINGS,
+    NativeModel,
     Refusal,
     estimator_name,
     estimator_state,
     estimator_type,
+    model_of_file,
+    native_estimator,
     native_file,
     read_native,
     try_files,
@@ -48,16 +52,15 @@ from surefoot._models._native import (
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
-    fold_choices,
-    in_choice,
-    unseen,
 )
 from surefoot._typing import settle
 
 __all__ = [
+    "ENDINGS",
     "GivenOutputs",
     "MixedInput",
     "ModelInput",
+    "NativeModel",
     "Outputs",
     "Refusal",
     "SharedTrees",
@@ -75,15 +78,15 @@ __all__ = [
     "estimator_state",
     "estimator_type",
     "fit_model",
-    "fold_choices",
     "given_model",
     "given_predictions",
-    "in_choice",
     "inputs_of",
     "interpolate",
     "lay_out",
     "margin",
     "model_input",
+    "model_of_file",
+    "native_estimator",
     "native_file",
     "predict_labels",
     "read_native",
@@ -95,7 +98,6 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
     "try_files",
-    "unseen",
 ]
 
 settle(__name__, *SAVED_FUNCTIONS)

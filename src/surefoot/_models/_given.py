@@ -294,13 +294,19 @@ class GivenInput(ModelInput):
         if isinstance(self.inner, NumericInput) and is_frame(encoded):
             self.inner.names = column_names(encoded)
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
-        self.rows = self.inner.rows
+
+    @property
+    def rows(self) -> Any:
+        """Training rows without their outputs."""
+        return self.inner.rows
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "rows"}
+        """State to save; the frame is that of the inner input."""
+        return self.__dict__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rows=state["inner"].rows)
+        """Restore the state; the inner input may come later."""
+        self.__dict__.update(state)
 
     def _encoded(self, table: Any) -> Any:
         inputs, encoder = self.model.inputs(table), self.model.encoder

@@ -12,7 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils import check_array, get_tags
 
 from surefoot._kernels import points_between
-from surefoot._models._model import Outputs, preprocesses_inside
+from surefoot._models._model import Outputs, categorical_columns, preprocesses_inside
 from surefoot._parallel import row_batches
 from surefoot._tables import (
     as_floats,
@@ -156,12 +156,11 @@ class MixedInput(ModelInput):
                 "put what vectorises them in a Pipeline around the model."
             )
         names, columns = column_names(table), split_columns(table)
-        model_flags: Any = getattr(model, "is_categorical_", None)
-        flags = [False] * len(names) if model_flags is None else list(model_flags)
+        coded = set(categorical_columns(model).tolist())
         self.numeric = [
             name
-            for name, flag, column in zip(names, flags, columns, strict=True)
-            if not flag and is_numeric(column)
+            for place, (name, column) in enumerate(zip(names, columns, strict=True))
+            if place not in coded and is_numeric(column)
         ]
         self.categorical = [name for name in names if name not in self.numeric]
         # Whole numbers may be codes of categories that the model decodes inside: they are not interpolated.
@@ -215,8 +214,7 @@ def model_input(model: Any, table: Any, like: ModelInput | None = None) -> Model
 
 def table_input(model: Any, table: Any, like: ModelInput | None = None) -> ModelInput:
     """Numeric or mixed input, by the columns of the table."""
-    flags = getattr(model, "is_categorical_", None)
-    has_categories = flags is not None and np.any(flags)
+    has_categories = len(categorical_columns(model)) > 0
     has_codes = preprocesses_inside(model) and len(whole_columns(table)) > 0
     is_mixed = has_categories or has_codes or isinstance(like, MixedInput)
     if is_mixed or as_numbers(table) is None:

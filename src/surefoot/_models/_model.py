@@ -238,11 +238,18 @@ def _ignores_labels(transformer: Any) -> bool:
     return known and not get_tags(transformer).target_tags.required
 
 
+def categorical_columns(model: Any) -> Ints:
+    """Positions of the columns that a fitted model takes as categories, whatever they hold."""
+    if hasattr(model, "get_cat_feature_indices"):  # CatBoost, which has none before it is fitted
+        return np.asarray(model.get_cat_feature_indices(), dtype=np.int64)
+    flags = getattr(model, "is_categorical_", None)
+    return np.flatnonzero([] if flags is None else flags)
+
+
 def takes_rows_as_they_are(model: Any) -> bool:
     """Whether a fitted model has no transformers and no categorical columns."""
     transformers, predictor = split_model(model)
-    flags = getattr(predictor, "is_categorical_", None)
-    has_categories = flags is not None and np.any(flags)
+    has_categories = len(categorical_columns(predictor)) > 0
     return not (transformers or has_categories or preprocesses_inside(predictor))
 
 

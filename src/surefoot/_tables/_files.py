@@ -48,7 +48,8 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 SCORES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "known", "accepted"),
+        *("shift", "spread", "worst", "flips", "neighbor_change", "neighbor_spread"),
+        *("neighbor_worst", "other_distance", "other_share", "novel", "known", "accepted"),
     ]
 )
 
@@ -920,7 +921,7 @@ def model_columns(model: Any, names: Sequence[str], table: str | None = None) ->
     """Names of the columns that a fitted model takes, in its order; an error if the table lacks some."""
     known = getattr(model, "feature_names_in_", None)
     if known is None:
-        n_columns = getattr(model, "n_features_in_", len(names))
+        n_columns = getattr(model, "n_features_in_", 0) or len(names)  # CatBoost forgets it
         if len(names) != n_columns:
             raise TableFileError(
                 f"The model was fitted on {plural(n_columns, 'column')}, but {table or 'the table'} has {len(names)}."

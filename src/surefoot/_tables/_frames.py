@@ -300,7 +300,10 @@ def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
 
 def _missing(objects: NDArray[Any]) -> Mask:
     with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
-        return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
+        try:
+            return np.asarray((objects != objects) | (objects == None), dtype=np.bool_)  # noqa: E711, PLR0124 - by element
+        except (TypeError, ValueError):  # one of the values has no truth value
+            return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
 
 
 def _objects(values: Any) -> NDArray[Any]:

@@ -87,7 +87,7 @@ def threshold_for_risk(
         Error of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
     max_risk : float, or dict of class to float
         Largest permitted mean error of the answered rows; or, for each class in the dict, of the answered rows whose
-        true class it is. The key None stands for all answered rows.
+        true class it is. The key None is for all answered rows.
     confidence : float, default=0.95
         Probability, over draws of the held-out rows or groups, with which all limits are kept.
     groups : array-like of shape (n_rows,), default=None

@@ -367,9 +367,11 @@ def find_equal_columns(columns: list[CodedColumn]) -> Finding | None:
         return None
     names, same_as, identical = zip(*pairs, strict=True)
     how = "equal in every row" if identical[0] else "the same in other words or another unit"
-    sentence = f"“{names[0]}” says the same as “{same_as[0]}”: {how}."
+    sentence = f"“{names[0]}” has the same content as “{same_as[0]}”: {how}."
     if len(pairs) > 1:
-        sentence = f"{number(len(pairs))} columns say the same as another one, in every row."
+        sentence = (
+            f"{number(len(pairs))} columns have the same content as another one, in every row."
+        )
     evidence = {"n_columns": len(pairs), "same_as": list(same_as), "identical": list(identical)}
     return Finding("equal", sentence, names, evidence=evidence)
 

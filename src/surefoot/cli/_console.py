@@ -282,7 +282,7 @@ def check_confidence(confidence: float) -> float:
     return confidence
 
 
-TABLE = "Table in CSV or Parquet, also packed by gzip or bzip2, a folder of Parquet files, or - for standard input."
+TABLE = "Table in CSV or Parquet, also compressed (gzip, bzip2), a folder of Parquet files, or - for standard input."
 Table = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)]
 ModelFile = Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")]
 TARGET = typer.Option("--target", metavar="COLUMN", help="The column to predict.")
@@ -290,8 +290,25 @@ Estimator = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help=f"{', '.join(MODELS)}, or a model saved as .skops; in regression, logistic is a ridge regression.",
+        help=f"{', '.join(MODELS)}; or a model: a file .skops, of LightGBM (.txt), XGBoost (.ubj), CatBoost (.cbm) "
+        "or ONNX (.onnx), or mlflow:ADDRESS. In regression, logistic is a ridge regression.",
         autocompletion=complete_models,
+    ),
+]
+Prediction = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of predictions that a model made elsewhere: they are judged, and no model is fitted. No row may "
+        "be one that their model was trained on.",
+    ),
+]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[CLASS=]COLUMN",
+        help="Column of probabilities that came with --prediction: CLASS=COLUMN for each class, one column for the "
+        "second of two classes, or one for the predicted class of several. Numbers outside 0 to 1 are scores.",
     ),
 ]
 Task = Annotated[
@@ -299,11 +316,10 @@ Task = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
-        "to 5 different numbers. Up to 100 different whole numbers are predicted both ways, and the task at which a "
-        "small model is better is chosen. If neither is, up to 20 of them are for regression if neighbouring values "
-        "are about equally frequent, as with school marks, and not all values are; else they are classes. All other "
-        "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
+        help="classification, regression, or auto. With auto, texts, true/false values and up to 5 different numbers "
+        "are classes. For 6 to 100 different whole numbers, a small classifier and a small regressor are compared. "
+        "Where neither is better, up to 20 values are a number if their histogram looks smooth (for example grades), "
+        "otherwise a class. All other numbers are for regression.",
     ),
 ]
 Groups = Annotated[
@@ -340,7 +356,7 @@ Cost = Annotated[
     typer.Option(
         metavar="COST",
         help='Cost of a mistake, such as "yes->no=10": true class, predicted class, cost. May be repeated; other '
-        "mistakes cost 1. All figures are then costs.",
+        "mistakes cost 1. All numbers are then costs.",
     ),
 ]
 RandomState = Annotated[
@@ -351,7 +367,7 @@ Sample = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Use N rows, drawn at random, of a table that is larger, such as one beyond the memory.",
+        help="Use N rows drawn at random, for a table that does not fit in memory.",
     ),
 ]
 Jobs = Annotated[

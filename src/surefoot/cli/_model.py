@@ -1,6 +1,6 @@
 """Model of a command: built from its name, or a file that the user or `surefoot fit` saved; its costs and limits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
@@ -14,16 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot._error_estimators import ErrorEstimator
-from surefoot._tables import model_columns
+from surefoot._models import ENDINGS, NativeModel, given_predictions, native_estimator
+from surefoot._tables import RowError, kinds_of, model_columns
 from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
 from surefoot.cli._rows import Rows
+from surefoot.integrations.mlflow import load_estimator
 from surefoot.model_files import IS_PICKLE, load
 
-# Endings of files that other libraries write, and which those are.
-FOREIGN = {".txt": "LightGBM", ".json": "XGBoost", ".ubj": "XGBoost", ".cbm": "CatBoost"}
+# What an address of MLflow follows.
+MLFLOW = "mlflow:"
 PICKLED = (".pkl", ".pickle", ".joblib")
 
 # With fewer rows, the threads of gradient boosting spend more time waiting than working.
@@ -37,31 +39,63 @@ class GivenModel(NamedTuple):
     task: str
     form: dict[str, Any] | None
     is_fitted: bool
+    outputs: tuple[str, ...] = ()
+
+    def output_columns(self, columns: Iterable[str]) -> dict[str, str | None]:
+        """Columns of the predictions that are judged, and of probabilities with the class that each is of, if named."""
+        prediction, *probabilities = self.outputs or ("",)
+        names: dict[str, str | None] = {prediction: None} if prediction else {}
+        for text in probabilities:
+            label, equals, column = text.partition("=")
+            is_bare = text in columns or not equals
+            name = text if is_bare else column
+            if name in names:
+                raise Mistake(f"Column {name!r} is named twice by --prediction and --probability.")
+            names[name] = None if is_bare else label
+        return names
 
 
-def given_model(estimator: str, task: str) -> GivenModel:
-    """Model that --estimator names, without an error estimator around it."""
+def given_model(
+    estimator: str,
+    task: str,
+    prediction: str | None = None,
+    probability: Sequence[str] | None = None,
+) -> GivenModel:
+    """Model that --estimator names, without an error estimator around it; or predictions in its place."""
+    if prediction is not None:
+        if estimator != "boosting":
+            raise Mistake("--prediction judges predictions that were made: leave out --estimator.")
+        if probability and task == "regression":
+            raise Mistake("--probability is for classes: leave it out with --task regression.")
+        chosen = "classification" if probability else task
+        outputs = (prediction, *(probability or ()))
+        return GivenModel(None, chosen, None, is_fitted=False, outputs=outputs)
+    if probability:
+        raise Mistake("--probability needs --prediction COLUMN with the predictions themselves.")
     path = model_file(estimator)
-    if path is None:
+    if estimator.startswith(MLFLOW):
+        model = load_estimator(estimator.removeprefix(MLFLOW))
+    elif path is None:
         check_name(estimator)
         return GivenModel(None, task, None, is_fitted=False)
-    model = load(path)
+    else:
+        model = load(path)
     form = getattr(model, "input_form_", None)
     if isinstance(model, ErrorEstimator):
         model = model.estimator_ if is_fitted(model) else model.estimator
-    if not hasattr(model, "__sklearn_tags__") or not (is_classifier(model) or is_regressor(model)):
+    model_task = getattr(model, "task_", "classification" if is_classifier(model) else "regression")
+    if not isinstance(model, NativeModel) and not (is_classifier(model) or is_regressor(model)):
         raise Mistake(
-            f"{path} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
+            f"{estimator} holds a {type(model).__name__}, which is neither a classifier nor a regressor."
         )
-    model_task = "classification" if is_classifier(model) else "regression"
-    if task not in ("auto", model_task):
-        raise Mistake(f"{path} holds a model for {model_task}, not for {task}.")
-    return GivenModel(model, model_task, form, is_fitted(model))
+    if "auto" not in (task, model_task) and task != model_task:
+        raise Mistake(f"{estimator} holds a model for {model_task}, not for {task}.")
+    return GivenModel(model, task if model_task == "auto" else model_task, form, is_fitted(model))
 
 
 def model_file(estimator: str) -> Path | None:
     """File that --estimator names; None for the name of a model."""
-    return Path(estimator) if estimator.endswith(".skops") else None
+    return Path(estimator) if Path(estimator).suffix.lower() in (".skops", *ENDINGS) else None
 
 
 def check_name(name: str) -> None:
@@ -71,12 +105,10 @@ def check_name(name: str) -> None:
         return
     if ending in PICKLED:
         raise Mistake(f"{name} {IS_PICKLE}")
-    if ending in FOREIGN:
-        raise Mistake(
-            f"{name} is not loaded, as surefoot cannot check what the parser of {FOREIGN[ending]} does with a "
-            "harmful file: load the model in Python, and pass it to surefoot.report.ReliabilityReport."
-        )
-    raise Mistake(f"--estimator {name} is not known: pass {', '.join(MODELS)}, or a .skops file.")
+    raise Mistake(
+        f"--estimator {name} is not known: pass {', '.join(MODELS)}, a file that ends in .skops, "
+        f"{', '.join(ENDINGS)}, or mlflow: and the address of a model."
+    )
 
 
 def load_error_estimator(path: Path) -> ErrorEstimator:
@@ -104,11 +136,17 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
     A fitted one is frozen, and gets the columns that it knows.
     """
     is_classification, model = rows.task == "classification", given.model
-    if model is None:
+    if given.outputs:
+        rows, model = predictions_of(rows, given)
+    elif model is None:
         is_single = is_classification and np.unique_counts(rows.y).counts.min() == 1
         model = build_model(estimator, rows.task, random_state, early_stopping=not is_single)
     elif given.is_fitted:
+        if isinstance(model, NativeModel):
+            model.spell_like(rows.X.columns)
         X = known_columns(model, rows.X, rows.name)
+        if isinstance(model, NativeModel):
+            model = native_model(model, X, rows, estimator)
         known = np.asarray(model.classes_).tolist() if is_classification else rows.y.tolist()
         if strange := sorted(set(rows.y.tolist()) - set(known), key=str):
             raise Mistake(
@@ -123,6 +161,51 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         rows, model = rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
     classes = known_classes(model, rows.y).tolist() if is_classification else []
     return rows._replace(classes=classes), model
+
+
+def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
+    """Rows, and the predictions among their columns in place of a model; a `Mistake` if these cannot be judged."""
+    from skrub import TableVectorizer
+
+    (prediction, _), *others = given.output_columns(rows.X.columns).items()
+    columns, labels = [name for name, _ in others], [label for _, label in others]
+    named = any(label is not None for label in labels)
+    if named and None in labels:
+        raise Mistake("Name the class of every --probability, as CLASS=COLUMN, or of none.")
+    inputs = rows.X.drop(columns=[prediction, *columns])
+    are_numbers = all(kind in "biuf" for kind in kinds_of(inputs))
+    try:
+        model, _ = given_predictions(
+            rows.X,
+            rows.y,
+            prediction,
+            dict(zip(labels, columns, strict=True)) if named else columns or None,
+            task=rows.task,
+            encoder=None if are_numbers else TableVectorizer(),
+        )
+    except RowError as error:
+        raise Mistake(f"Row {rows.X.index[error.row]} of {rows.name} {error.fault}") from error
+    except (TypeError, ValueError) as error:
+        raise Mistake(str(error).splitlines()[0]) from error
+    remark(f"{model.describe()} No row of {rows.name} may be one that their model was trained on.")
+    if rows.task == "classification":
+        never = np.setdiff1d(rows.y, model.predict(rows.X))
+        if never.size:
+            remark(
+                f"No row is predicted as {listed(never.tolist())}: every row that is one is wrong."
+            )
+    return rows._replace(unlabelled=None), FrozenEstimator(model)
+
+
+def native_model(model: NativeModel, X: Any, rows: Rows, estimator: str) -> Any:
+    """Estimator around a booster or a graph; a remark if it has no names of its classes."""
+    with one_sentence_of(f"{estimator} cannot predict the rows of {rows.name}"):
+        model = native_estimator(model, X, rows.y, rows.task)
+    if hasattr(model, "classes_"):
+        remark(
+            f"The outputs of {estimator} are taken for the classes {listed(model.classes_.tolist())}, in this order."
+        )
+    return model
 
 
 def build_model(name: str, task: str, random_state: int, *, early_stopping: bool = True) -> Any:

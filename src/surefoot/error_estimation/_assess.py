@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
-from surefoot._models import given_predictions
+from surefoot._models import Refusal, given_predictions, native_estimator
 from surefoot._splits import splits_in_time
-from surefoot._tables import count_rows
+from surefoot._tables import column_names, count_rows, is_frame
 from surefoot._typing import Floats
 from surefoot._words import plural
 from surefoot.error_estimation._classifier import IndividualErrorClassifier
@@ -31,8 +31,9 @@ def assess(
 
     Parameters
     ----------
-    model : fitted classifier or regressor, or callable
-        The model, used as it is. A callable takes rows and returns class probabilities, one column per class in
+    model : fitted classifier or regressor, booster, or callable
+        The model, used as it is. The classes of a `Booster` of LightGBM or XGBoost are the sorted labels. A callable
+        takes rows, in a table of the kind of `X`, and returns class probabilities, one column per class in
         the order of the sorted labels, or for two classes only those of the second; or, if `y`
         holds numbers, predictions.
     X : array-like, CSR or frame of shape (n_rows, n_columns)
@@ -86,7 +87,7 @@ def assess_predictions(
     """Error estimator of predictions that were made elsewhere, learned from rows that their model has not seen.
 
     The model itself is not needed: it may be a service, a file of another language, a vendor's product or a language
-    model. What it said of each row is all that is used.
+    model. Only its outputs are used.
 
     Parameters
     ----------
@@ -148,6 +149,12 @@ def assess_predictions(
 
 def as_estimator(model: Any, X: Any, y: Any) -> Any:
     """Estimator for a model; a callable becomes a classifier or regressor, depending on its output and on y."""
+    try:
+        native = native_estimator(model, X, y)
+    except Refusal as refusal:
+        raise ValueError(f"model {refusal}.") from refusal
+    if native is not None:
+        return native
     if hasattr(model, "predict") and not isinstance(model, type):
         return model
     if not callable(model) or isinstance(model, type):
@@ -160,14 +167,14 @@ def as_estimator(model: Any, X: Any, y: Any) -> Any:
         raise TypeError("model returns labels: a callable may return probabilities or numbers.")
     # One column cannot describe three classes.
     if output.ndim == 1 and type_of_target(y) != "binary":
-        return FunctionRegressor(model)
+        return FunctionRegressor(model).take_columns(X)
     classes = np.unique(np.asarray(y))
     n_columns = 2 if output.ndim == 1 else output.shape[1]
     if n_columns != len(classes):
         raise ValueError(
             f"model returns probabilities of {n_columns} classes, and y has {len(classes)}: they must match."
         )
-    return FunctionClassifier(model, classes)
+    return FunctionClassifier(model, classes).take_columns(X)
 
 
 class FunctionModel(BaseEstimator):
@@ -178,6 +185,12 @@ class FunctionModel(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def take_columns(self, X: Any) -> Self:
+        """Keep the names of a frame's columns, so that the function gets frames."""
+        if is_frame(X):
+            self.feature_names_in_ = np.array(column_names(X), dtype=object)
+        return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Do nothing, as the function is trained already."""

@@ -343,12 +343,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
 
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
-        shift, spread, worst, *flips = output.columns[self._stability].T
+        stability = output.columns[self._stability].T
         return {
-            "shift": shift,
-            "spread": spread,
-            "worst": worst,
-            "flips": flips[0] if flips else None,
+            "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
             "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
             "columns": {name: output.columns[name] for name in self._learned},
         }
@@ -464,14 +461,24 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_is_fitted(self)
         return np.array(self._learned, dtype=object)
 
+    def get_stability_names(self) -> list[str]:
+        """Names of the columns of stability in a judgement, which depend on whether the model is at hand."""
+        check_is_fitted(self)
+        return list(self._panel.indicators[self._stability].get_feature_names_out())
+
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
         names = [self._panel.indicators[name].full_column_names(name) for name in self._learned]
         return np.array(list(chain.from_iterable(names)), dtype=object)
 
+    def _known_column_names(self) -> list[str]:
+        """Names by which priors know the columns."""
+        names = [self._panel.indicators[name].known_column_names(name) for name in self._learned]
+        return list(chain.from_iterable(names))
+
     def describe_indicators(self) -> dict[str, str]:
-        """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
+        """Reason for doubt behind each indicator, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 

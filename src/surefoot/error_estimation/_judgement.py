@@ -16,6 +16,12 @@ from surefoot._words import UNITS, LossUnit
 # Fields of a judgement without an entry for each row.
 NOT_BY_ROWS = ("classes", "costs", "seen", "refitted")
 
+# Columns of stability, of a cell and of neighbours.
+STABILITY = (
+    *("shift", "spread", "worst", "flips"),
+    *("neighbor_change", "neighbor_spread", "neighbor_worst", "other_distance", "other_share"),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -28,15 +34,18 @@ class Judgement:
     error : ndarray of shape (n_rows,)
         Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
         or its expected size.
-    shift, spread, worst : ndarrays of shape (n_rows,)
-        Stability: mean, standard deviation and minimum of the change of the model's output within the row's
-        Voronoi cell; nearer to 0 is more stable.
     novel : ndarray of bool of shape (n_rows,)
         Whether the row is out of distribution: further from training rows than they are from each other.
     columns : dict of str to ndarray of shape (n_rows, n_columns)
         Input of the error estimator (meta-features), by the name of the indicator.
-    flips : ndarray of shape (n_rows,), or None
-        Share of the samples in the cell that get another class; None for a regressor.
+    stability : dict of str to ndarray of shape (n_rows,)
+        `shift`, `spread` and `worst`: mean, standard deviation and minimum of the change of the model's output within
+        the row's Voronoi cell, nearer to 0 is more stable; `flips`: share of the samples in the cell that get another
+        class (not for a regressor). Without the model there are no samples, and the neighbours stand in their place:
+        `neighbor_change` and `neighbor_spread`, mean and standard deviation of the change from the row's output to
+        theirs; `other_share` of them with another class, and `other_distance` of the nearest of these, or twice that of
+        the furthest neighbour if there is none (for a regressor `neighbor_worst`). Each is also an attribute, None
+        where it was not measured.
     classes : ndarray of shape (n_classes,), or None
         Labels in the order of `probabilities`; None for a regressor.
     probabilities : ndarray of shape (n_rows, n_classes), or None
@@ -71,12 +80,9 @@ class Judgement:
 
     prediction: NDArray[Any]
     error: Floats
-    shift: Floats
-    spread: Floats
-    worst: Floats
     novel: Mask
     columns: dict[str, Floats] = field(repr=False)
-    flips: Floats | None = None
+    stability: dict[str, Floats] = field(default_factory=dict)
     classes: NDArray[Any] | None = None
     probabilities: Floats | None = None
     interval: Floats | None = None
@@ -87,6 +93,12 @@ class Judgement:
 
     def __len__(self) -> int:
         return len(self.error)
+
+    def __getattr__(self, name: str) -> Any:
+        """Stability by its name, such as `shift`; None where it was not measured."""
+        if name not in STABILITY:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self.stability.get(name)
 
     def take(self, rows: Any) -> Self:
         """Judgement of some of the rows: positions, or a mask."""
@@ -108,7 +120,7 @@ class Judgement:
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "known", "accepted"):
+        for name in ("residual", *self.stability, "novel", "known", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
@@ -120,8 +132,8 @@ class Judgement:
         -------
         frame : pandas.DataFrame
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel, known and accepted, in this order, without those
-            that are None.
+            interval), residual, those of `stability`, novel, known and accepted, in this order, without those that
+            are None.
         """
         with needed_for("to_frame", "report"):
             import pandas as pd  # noqa: PLC0415 - only this method needs it

@@ -126,6 +126,35 @@ def load(model_uri: str) -> ErrorEstimator:
     return read_folder(folder).error_estimator
 
 
+# Flavors of MLflow, and the entry that names the file of their model.
+FILES = {
+    "lightgbm": "data",
+    "xgboost": "data",
+    "catboost": "data",
+    "onnx": "data",
+    "sklearn": "pickled_model",  # which may be a skops file
+}
+
+
+def load_estimator(model_uri: str) -> Any:
+    """Model from an address of MLflow, if it is in a file that runs no code."""
+    try:
+        folder = Path(mlflow.artifacts.download_artifacts(artifact_uri=model_uri)).resolve()
+    except (mlflow.exceptions.MlflowException, OSError) as error:
+        words = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelFileError(f"{model_uri} cannot be read: {words.rstrip('.')}.") from error
+    if (folder / "data" / FOLDER).is_dir():
+        return read_folder(folder / "data" / FOLDER).error_estimator
+    flavors = Model.load(str(folder)).flavors if (folder / "MLmodel").is_file() else {}
+    for flavor, entry in FILES.items():
+        path = (folder / str(flavors.get(flavor, {}).get(entry, "."))).resolve()
+        if path != folder and path.is_relative_to(folder):
+            return load_file(path / "model.onnx" if path.is_dir() else path)
+    raise ModelFileError(
+        f"{model_uri} holds no model of surefoot, LightGBM, XGBoost, CatBoost, ONNX or skops."
+    )
+
+
 def chosen_promise(
     error_estimator: ErrorEstimator,
     promise: Promise | None,

@@ -133,6 +133,24 @@ def load_model(model_uri: str | Path) -> IndividualErrorClassifier | IndividualE
     return _flavor().load(str(model_uri))
 
 
+def load_estimator(model_uri: str | Path) -> Any:
+    """Model that MLflow keeps in a file without code: of surefoot, LightGBM, XGBoost, CatBoost, ONNX, or of skops.
+
+    The option `--estimator mlflow:<address>` of the commands calls this. A model that MLflow pickled is refused.
+
+    Parameters
+    ----------
+    model_uri : str or Path
+        `models:/<name>/<version>`, `runs:/<run id>/<name>`, a folder, or any other address of a model.
+
+    Returns
+    -------
+    model : error estimator or model
+        As `surefoot.load` returns it.
+    """
+    return _flavor().load_estimator(str(model_uri))
+
+
 def _load_pyfunc(path: str) -> Any:
     """Model of the folder `path`, for MLflow to ask for predictions."""
     return _flavor().read_folder(Path(path))

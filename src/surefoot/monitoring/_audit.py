@@ -45,7 +45,7 @@ def audit(
     tolerance: float | None = None,
     random_state: Any = None,
 ) -> "Audit":
-    """Draw the rows whose labels tell how wrong a model is on given rows; labels make a valid interval of them.
+    """Draw rows to label; from their labels, a valid interval for the share of wrong predictions on the given rows.
 
     Rows that are probably wrong are drawn more often, and the labels are weighed accordingly; what the error
     estimator knew already is subtracted. So the interval is narrower than from rows drawn evenly if the estimate is
@@ -276,7 +276,7 @@ class Audit:
         Parameters
         ----------
         y : array-like of shape (n_answers,)
-            True targets of `rows`, in that order: all of them, or only the first ones. None or NaN stands for a target
+            True targets of `rows`, in that order: all of them, or only the first ones. None or NaN means a target
             that nobody knows; it counts as the worst case, wrong for the upper end and right for the lower one.
         confidence : float, default=0.9
             Probability that the interval contains the mean loss, over the draws of `rows`; also that no interval of

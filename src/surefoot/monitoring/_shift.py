@@ -41,8 +41,8 @@ class Shift:
     Attributes
     ----------
     auc : float
-        How well a classifier tells new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly. NaN if
-        there are fewer than ten rows.
+        How well a classifier separates new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly.
+        NaN if there are fewer than ten rows.
     p_value : float
         Probability of an AUC as large if the rows had one distribution.
     is_shifted : bool
@@ -102,8 +102,8 @@ class RowComparison:
     novel : ndarray of bool of shape (n_rows,)
         Which new rows are novel: further from training rows than 99 % of the held-out rows.
     auc : float
-        How well a classifier tells new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly. NaN if
-        there are fewer than ten rows.
+        How well a classifier separates new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly.
+        NaN if there are fewer than ten rows.
     p_value : float
         Probability of an AUC as large if new and held-out rows had one distribution.
     same : bool

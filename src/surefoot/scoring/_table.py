@@ -71,7 +71,7 @@ def score_table(
     """Score a table in files, of any size, into a folder of Parquet files or into one file, and return a summary.
 
     In a folder, each part is written whole or not at all, and noted in `_manifest.jsonl`. A run that was stopped
-    resumes behind the last whole part when it is started again, and ends with the same bytes. Parts do not depend on
+    resumes after the last complete part when it is started again, and ends with the same bytes. Parts do not depend on
     `n_jobs`, nor on how the table is divided into files and row groups. Numbers that are infinite, or beyond float32,
     are judged as missing ones.
 
@@ -431,7 +431,8 @@ def fingerprint(error_estimator: ErrorEstimator) -> str:
     """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
     digest = hashlib.sha256(type(error_estimator).__name__.encode())
     held_out = error_estimator.held_out_
-    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
+    first, *_ = held_out.stability.values()
+    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, first]
     for array in [*arrays, *held_out.columns.values()]:
         digest.update(repr((array.shape, array.dtype.kind)).encode())
         plain = array.dtype.kind in "biuf"
