@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
@@ -13,6 +14,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from surefoot import assess, assess_predictions, load, save
 from surefoot.indicators import Confidence, NeighborDisagreement, SecondOpinion
+from surefoot.monitoring import compare_rows, estimate_performance
+from surefoot.scoring import score_batches
 
 NAMES = np.array(["bad", "good", "so so"])
 
@@ -224,6 +227,10 @@ def with_value(values, value, row=5):
 
 BAD = {
     "missing": ((X, Y, with_value(SAID, None)), "Row 5 has no prediction"),
+    "nan among strings": (
+        (X, NAMES[Y], [*NAMES[SAID[:5]].tolist(), float("nan"), *NAMES[SAID[6:]].tolist()]),
+        "Row 5 has no prediction",
+    ),
     "no rows": ((X, Y, SAID[1:]), "X has 240 rows, and there are outputs of 239"),
     "other classes": (
         (X, Y, np.array(["a", "b", "c"])[SAID]),
@@ -302,3 +309,18 @@ def test_confidence_from_neighbours_knows_nothing_of_the_row_itself():
     for column in model.held_out_.columns["NeighborConfidence"].T:
         # Three standard errors of the area under the curve of a worthless column.
         assert abs(roc_auc_score(wrong, column) - 0.5) < 3 * np.sqrt(1 / (6 * 300))
+
+
+def test_streams_and_monitoring_take_tables_of_inputs_and_outputs():
+    table = pd.DataFrame(X, columns=list("abcde")).assign(said=NAMES[SAID])
+    model = assess_predictions(table[:160], NAMES[Y[:160]], "said", random_state=0)
+    expected = model.judge(table[160:])
+    [scores] = score_batches(model, [pa.Table.from_pandas(table[160:], preserve_index=False)])
+    assert scores["prediction"].to_pylist() == NAMES[SAID[160:]].tolist()
+    assert_allclose(scores["estimated_error"].to_numpy(), expected.error)
+    moved = table[160:].assign(a=table["a"][160:] + 3)
+    names = [column.name for column in compare_rows(model, moved).columns]
+    assert names[0] == "a"
+    assert "said" not in names
+    estimate = estimate_performance(model, table[160:]).estimate
+    assert estimate == pytest.approx(expected.error.mean(), abs=0.1)

@@ -91,6 +91,26 @@ def row_index(X: Any) -> NDArray[Any] | None:
     return np.asarray(X.index) if is_pandas(X) else None
 
 
+def frame_kind(X: Any) -> dict[str, Any]:
+    """Library and pandas index of a table, as `frame_of_kind` takes them; None for what it does not have."""
+    if is_pandas(X):
+        return {"library": "pandas", "index": X.index}
+    is_other = is_frame(X)
+    library = str(nw.from_native(X, eager_only=True).implementation.value) if is_other else None
+    return {"library": library, "index": None}
+
+
+def frame_of_kind(columns: Mapping[str, NDArray[Any]], library: Any, index: Any) -> Any:
+    """Frame of columns in a library, which is pandas by default, with the index of other rows."""
+    if library in (None, "pandas"):
+        return import_module("pandas").DataFrame(columns, index=index)
+    plain = {
+        name: values.tolist() if values.dtype == object else values
+        for name, values in columns.items()
+    }
+    return nw.from_dict(plain, backend=library).to_native()
+
+
 # NumPy's letters for kinds of numbers: booleans, whole numbers with and without sign, floats.
 WHOLE = "biu"
 NUMERIC = "biuf"

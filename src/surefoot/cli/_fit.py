@@ -63,6 +63,7 @@ def fit(
         from surefoot.abstention import Promise
         from surefoot.cli._model import (
             cost_matrix,
+            errors_of,
             given_model,
             model_file,
             model_for,
@@ -99,7 +100,11 @@ def fit(
     error_estimator = kind(model, cv=rows.cv, random_state=random_state, n_jobs=jobs)
     if cost:
         error_estimator.set_params(loss=cost_matrix(cost, rows.classes))
-    with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
+    with (
+        working("Fitting the model and estimating its errors"),
+        threads_for(len(rows.y)),
+        errors_of(given, estimator, name),
+    ):
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
         error_estimator.row_order_ = {
             "time": rows.time,

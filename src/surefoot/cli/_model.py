@@ -1,6 +1,7 @@
 """Model of a command: built from its name, or a file that the user or `surefoot fit` saved; its costs and limits."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
@@ -20,7 +21,7 @@ from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
-from surefoot.cli._rows import Rows
+from surefoot.cli._rows import LARGEST, SMALLEST, Rows
 from surefoot.integrations.mlflow import load_estimator
 from surefoot.model_files import IS_PICKLE, load
 
@@ -161,6 +162,13 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         rows, model = rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
     classes = known_classes(model, rows.y).tolist() if is_classification else []
     return rows._replace(classes=classes), model
+
+
+def errors_of(given: GivenModel, estimator: str, name: str) -> Any:
+    """Context in which an error becomes one sentence, if the model is the user's own: it may not fit the table."""
+    if given.model is None:
+        return nullcontext()
+    return one_sentence_of(f"{estimator} cannot be used on {name}")
 
 
 def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
@@ -308,8 +316,10 @@ def cost_matrix(texts: Sequence[str] | None, classes: Sequence[Any]) -> Any:
             raise Mistake(f"--cost {text} is given twice for the same mistake.")
         if truth == prediction:
             raise Mistake(f"--cost {text} is about a right answer, which costs nothing.")
-        if cost < 0:
-            raise Mistake(f"--cost {text} is below 0: a mistake costs 0 or more.")
+        if not (cost == 0 or SMALLEST <= cost <= LARGEST):
+            raise Mistake(
+                f"--cost {text} must be 0 or a number from {SMALLEST:g} to {LARGEST:g}: the cost of a mistake."
+            )
         given.add((truth, prediction))
         matrix[names.index(truth), names.index(prediction)] = cost
     if not matrix.any():

@@ -99,6 +99,7 @@ def report(
     with working("Starting"):
         from surefoot.cli._model import (
             cost_matrix,
+            errors_of,
             given_model,
             limits_for,
             model_file,
@@ -154,7 +155,7 @@ def report(
             quick=quick,
             progress=True,
         )
-    with threads_for(len(rows.y)):
+    with threads_for(len(rows.y)), errors_of(given, estimator, name):
         summary = computed.summarize()
     if page is not None:
         with mistakes_of_writing(page):

@@ -19,6 +19,7 @@ from surefoot._tables import (
     WRITE_TIMES,
     check_fits,
     column_times,
+    from_cell,
     infinities_in_words,
     read_table,
     sample_that_fits,
@@ -46,7 +47,7 @@ N_FOLDS = 5
 LARGEST_CODE = 2**53
 
 # Models take numbers of 32 bits.
-LARGEST = 1e38
+SMALLEST, LARGEST = 1e-38, 1e38
 
 # Up to 5 different numbers are always classes; more than 20 are class codes only if a classifier is better.
 FEW_VALUES, MANY_VALUES = 5, 20
@@ -518,6 +519,11 @@ def as_target_numbers(target: Any, name: str) -> Floats:
         raise Mistake(
             f"Column {name!r} is {values[0]:g} in every row: there is nothing to predict."
         )
+    if (spread := np.ptp(values)) < SMALLEST:
+        raise Mistake(
+            f"Column {name!r} varies by {spread:.0e} only, and models tell no numbers apart that differ by less than "
+            f"{SMALLEST:.0e}: multiply it."
+        )
     return values
 
 
@@ -616,6 +622,7 @@ def answered_lines(path: Path, needed: Sequence[str], writers: str) -> Any:
     answers, name = read_table(path, remark), table_name(path)
     if missing := [column for column in needed if column not in answers.columns]:
         raise Mistake(f"{name} lacks {listed(missing)}, which a file of {writers} has.")
+    answers["label"] = answers["label"].map(from_cell)
     if "kind" in answers.columns and "draw" not in answers.columns:
         answers["label"] = answers["label"].where(answers["kind"] == "label")
     return answers

@@ -35,7 +35,7 @@ from surefoot._models import (
     predict_labels,
     series_model,
 )
-from surefoot._tables import PlainColumn, input_form, plain_columns, take_rows
+from surefoot._tables import PlainColumn, frame_kind, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS
@@ -236,8 +236,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         inputs = inputs_of(self.estimator, X)
         self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
+        kind = frame_kind(X)
         known = {
             **self._shared_fields(held_out),
+            "library": kind["library"],
+            "index": None if kind["index"] is None else kind["index"][rows],
             "rows": rows,
             "scores": held_out.scores,
             "splits": held_out.splits,
@@ -322,11 +325,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
+        kind = frame_kind(X)
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         known, fields["error"] = self._at_least_held_out(X, fields["error"])
-        return Judgement(**self._shared_fields(output), **fields, known=known)
+        return Judgement(**self._shared_fields(output), **fields, known=known, **kind)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""

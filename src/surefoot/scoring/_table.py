@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import __version__
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._files import write_whole
+from surefoot._files import linked_path, write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
     CsvTable,
@@ -167,11 +167,11 @@ def score_table(
 
 def check_place(out: Path, source: Path, *, is_file: bool) -> None:
     """Raise an error if the scores of a table cannot be written to a path."""
-    if not out.resolve().parent.is_dir():
+    if not linked_path(out).parent.is_dir():
         raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
-    if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
+    if source.is_dir() and linked_path(out).is_relative_to(linked_path(source)):
         raise TableFileError(f"{out} is in {source}, which is read: write the scores elsewhere.")
-    if out.resolve() == source.resolve():
+    if linked_path(out) == linked_path(source):
         raise TableFileError(f"{out} is the table that is read: write the scores elsewhere.")
     if not is_file and out.exists() and not out.is_dir():
         raise TableFileError(f"{out} is a file: name a folder for the parts.")
@@ -192,7 +192,7 @@ def head_of(
     return {
         "surefoot": __version__,
         "model": fingerprint(error_estimator),
-        "source": str(table.path.resolve()),
+        "source": str(linked_path(table.path)),
         "files": file_facts(table.files, table.path),
         "options": {
             "rows_per_part": rows_per_part,
