@@ -13,7 +13,7 @@ SRC = ROOT / "src"
 
 # The most that there may be of each; docstrings are no statements.
 LIMITS = {
-    "statements in src/surefoot": 18_898,
+    "statements in src/surefoot": 18_905,
     "statements in reproduction": 2_369,
     "modules in src/surefoot": 162,
     "public names": 100,
