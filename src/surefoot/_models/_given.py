@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from surefoot._models._inputs import ModelInput, NumericInput, table_input
 from surefoot._models._model import Outputs, split_model
+from surefoot._models._vectors import VectorEncoder, vector_encoder
 from surefoot._tables import (
     RowError,
     as_floats,
@@ -295,12 +296,13 @@ class GivenInput(ModelInput):
             self.inner.names = column_names(encoded)
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
         self.rows = self.inner.rows
+        self.keeps_scale = isinstance(model.encoder, VectorEncoder)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "rows"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rows=state["inner"].rows)
+        self.__dict__.update(state, rows=getattr(state["inner"], "rows", None))
 
     def _encoded(self, table: Any) -> Any:
         inputs, encoder = self.model.inputs(table), self.model.encoder
@@ -390,6 +392,7 @@ def given_predictions(
     model.set_params(**_meaning(model, table, about))
     if model.meaning == NONE:
         _check_varied(model.predict(table))
+    encoder = encoder or vector_encoder(model.inputs(table))
     if encoder is not None:
         model.set_params(encoder=clone(encoder).fit(model.inputs(table)))
     model.outputs(table)  # raises what is wrong with a row
