@@ -56,7 +56,7 @@ test-all: .venv/dev  ## everything: experiments, kills and fuzzing too
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
 mlflow: .venv-mlflow/installed  ## the tests against a real MLflow, in an environment of their own
-	OMP_NUM_THREADS=1 MLFLOW_DISABLE_TELEMETRY=true .venv-mlflow/bin/python -m pytest tests/integrations src/surefoot/integrations docs/guide/mlflow.rst
+	OMP_NUM_THREADS=1 MLFLOW_DISABLE_TELEMETRY=true .venv-mlflow/bin/python -m pytest tests/integrations src/surefoot/integrations
 
 coverage: .venv/coverage  ## the suite again, slower: which lines no test runs, in build/coverage
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term --cov-report html

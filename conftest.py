@@ -20,7 +20,7 @@ if find_spec("hypothesis") is not None:  # `make mlflow` does without
 # They hold fixtures, and no examples: several modules of one name cannot all be looked through for these.
 collect_ignore_glob = ["tests/conftest.py", "tests/**/conftest.py"]
 if find_spec("mlflow") is None:  # their examples run in `make mlflow`
-    collect_ignore_glob += ["src/surefoot/integrations/*mlflow*.py", "docs/guide/mlflow.rst"]
+    collect_ignore_glob += ["src/surefoot/integrations/*mlflow*.py"]
 if find_spec("distributed") is None:  # the extra dask
     collect_ignore_glob += ["tests/clusters", "src/surefoot/scoring/_dask.py"]
 if find_spec("pooch") is None:  # the dependency group reproduction

@@ -27,7 +27,7 @@ ROWS_OF_A_CASE = 300
 LEAST_RATIO, MOST_RATIO = 1e-3, 20.0
 
 # Version of the columns, and the columns of the default indicators that they are made of: surefoot reads both.
-VERSION = 2
+VERSION = 3
 LENGTHS = (
     "NeighborDisagreement__gap_10",
     "NeighborDisagreement__gap_30",
@@ -37,6 +37,7 @@ LENGTHS = (
     "SecondOpinion__trees_spread",
     "SecondOpinion__boosting_gap",
     "SecondOpinion__linear_gap",
+    "SecondOpinion__kernel_gap",
 )
 DISTANCE = "NeighborDistance__log_distance_10"
 PREDICTION = "Row__prediction"

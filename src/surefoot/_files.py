@@ -9,13 +9,18 @@ class FileError(ValueError):
     """Error for a file that cannot be used; its message is one sentence that names the file."""
 
 
+def linked_path(path: Path) -> Path:
+    """Absolute path of what a path links to; links in a circle stay, and cannot be read or written."""
+    return Path(os.path.realpath(path))
+
+
 def write_whole(path: Path, content: bytes) -> Path:
     """Write a file atomically and return its path: if writing fails, the old file stays.
 
     A link is kept, and what it points to is replaced. An error of the system names `path`.
     """
     try:
-        _write_beside(path.resolve(), content)
+        _write_beside(linked_path(path), content)
     except OSError as error:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     return path

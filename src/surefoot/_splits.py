@@ -42,7 +42,7 @@ def resolve_cv(
 ) -> BaseCrossValidator:
     """Splitter for `cv`; a number of folds is at most the number of rows of the rarest class that is held out.
 
-    A number stands for shuffled folds: tables come sorted by their target, by place or by person, and folds of
+    A number means shuffled folds: tables come sorted by their target, by place or by person, and folds of
     neighbouring rows would lack what they are tested on. Rows of classes that are too rare are in every training
     fold, and never held out (`EveryClassLearned`). With `hold_out_all` there are fewer folds instead, and an error
     if a class has one row only. With `refits=False` (a frozen model, which is not fitted again) a training fold may

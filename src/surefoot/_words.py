@@ -2,13 +2,37 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from html import escape
+from math import ceil, floor, isnan, log10
 from typing import Any
 
 NONE = "–"
 
+# Most lines, and letters of each, in which an object is shown.
+MOST_LINES, LONGEST_LINE = 10, 300
+
 # A change to this many times of what it was, or more, is given as a factor, not in percent.
 LARGE_FACTOR = 3
+
+
+class InWords:
+    """Mixin of objects that users hold: shown in a few lines, the answer first; as HTML in a notebook."""
+
+    def _lines(self) -> list[str]:
+        """Answer in one sentence, and what belongs to it."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join(shortened(" ".join(line.split())) for line in self._lines()[:MOST_LINES])
+
+    def _repr_html_(self) -> str:
+        answer, *others = (escape(line) for line in repr(self).splitlines())
+        return "<br>".join([f"<strong>{answer}</strong>", *others])
+
+
+def shortened(text: str) -> str:
+    """Text of at most `LONGEST_LINE` letters."""
+    return text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 1]}…"
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
@@ -55,7 +79,7 @@ def percent(share: float | None) -> str:
     >>> percent(1e-9), percent(None)
     ('below 0.01 %', '–')
     """
-    if share is None:
+    if share is None or isnan(share):
         return NONE
     value = 100 * share
     size = abs(value)
@@ -75,7 +99,7 @@ def number(value: float | None) -> str:
     >>> [number(value) for value in (3333, 1234.56, 47.249, 0.012345, 2.0, -0.5, 1e-7, 0)]
     ['3,333', '1,235', '47.2', '0.0123', '2', '−0.5', '1e-07', '0']
     """
-    if value is None:
+    if value is None or isnan(value):
         return NONE
     size = abs(value)
     if 0 < size < 1e-4 or size >= 1e12:

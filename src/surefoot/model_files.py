@@ -110,9 +110,9 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
         "surefoot._tables": ("PlainColumn",),
         "surefoot.error_estimation": (
             *("CalibratedLearner", "ErrorPrior", "ErrorSize", "HeldOut", "InputSample"),
-            *("IndividualErrorClassifier", "IndividualErrorRegressor", "LineThenTrees"),
-            *("NormalScores", "PretrainedLogisticRegression", "Row", "ShrunkLogisticRegression"),
-            *("ShrunkSize", "SizePrior", "VoteConfidence"),
+            *("IndividualErrorClassifier", "IndividualErrorRegressor", "NeighborConfidence"),
+            *("NormalScores", "PretrainedLogisticRegression", "ResidualLine", "Row"),
+            *("ShrunkLogisticRegression", "ShrunkSize", "SizePrior", "VoteConfidence"),
         ),
         "surefoot.indicators": (
             *(
@@ -120,6 +120,7 @@ TRUSTED: dict[str, dict[str, tuple[str, ...]]] = {
                 "BoostedTreesRegressor",
                 "Confidence",
                 "GaussianClasses",
+                "KernelRegressor",
                 "LocalSensitivity",
             ),
             *(

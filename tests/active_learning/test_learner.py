@@ -72,7 +72,7 @@ def test_it_stops_in_words_when_predictions_have_settled():
     learner = ActiveLearner(GaussianNB(), "random", tolerance=0.05, random_state=0)
     learner.fit(X[:20], y[:20])
     assert not learner.should_stop_
-    assert learner.stop_reason_ == "Go on: no pool was asked about yet."
+    assert learner.stop_reason_ == "Continue: no pool was queried yet."
     left, reasons = np.arange(100, 400), []
     while not learner.should_stop_:
         asked = left[learner.query(X[left], 10)]

@@ -111,7 +111,7 @@ def test_the_verdict_in_words(asked, verdict):
     assert first.startswith("About ")
     assert "of the predictions for the 300 rows of new.csv are wrong (" in first
     assert "90% confidence); " in first
-    assert second.startswith("At most 10% of such audits miss the truth")
+    assert second.startswith("At most 10% of such audits miss the true value")
     assert third == (
         "The promise of at most 1.0% is broken; the probability of a false alarm is at most 0.05."
     )

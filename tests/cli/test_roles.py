@@ -81,7 +81,7 @@ def test_numbers_that_no_classifier_can_learn_are_regressed(capsys):
     found = rows([0] * 38 + [1] + [2] + [3] * 3)
     assert found.task == "regression"
     assert capsys.readouterr().err == (
-        "Predicting 'y' as a number, not as a class: --task classification tells why that cannot be.\n"
+        "Predicting 'y' as a number, not as a class: --task classification shows why.\n"
     )
     assert mistake([0] * 38 + [1] + [2] + [3] * 3, "classification").startswith("Fewer than two")
     assert mistake([0] * 38 + [1] * 2).startswith("Fewer than two")  # not numbers either
@@ -182,7 +182,7 @@ def test_a_group_that_alone_has_a_class_is_named(capsys):
     found = rows(["x", "y"] * 19 + ["z"] * 2, groups="who", who=who)
     assert len(found.y) == 40
     assert capsys.readouterr().err.splitlines()[1:] == [
-        "5 rows are learned from but never held out: too few groups have 'z'."
+        "5 rows are used for training but not for evaluation: too few groups have 'z'."
     ]
     assert mistake(
         np.repeat(["x", "y"], 20), groups="who", who=np.r_[np.repeat("a", 20), who[20:]]
@@ -273,7 +273,7 @@ def test_a_class_with_one_row_is_learned_from_and_never_held_out(run, write, tmp
     never = 1 if not groups else 10
     few = "1 row is" if not groups else "10 rows are"
     what = "groups" if groups else "rows"
-    remark = f"{few} learned from but never held out: too few {what} have 'once'.\n"
+    remark = f"{few} used for training but not for evaluation: too few {what} have 'once'.\n"
     assert (result.code, result.err.splitlines(keepends=True)[0]) == (0, remark)
     sure = load(out)
     assert len(sure.never_held_out_) == never

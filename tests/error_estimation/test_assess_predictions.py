@@ -3,15 +3,19 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import NearestNeighbors
 
-from surefoot import assess, assess_predictions
+from surefoot import assess, assess_predictions, load, save
 from surefoot.indicators import Confidence, NeighborDisagreement, SecondOpinion
+from surefoot.monitoring import compare_rows, estimate_performance
+from surefoot.scoring import score_batches
 
 NAMES = np.array(["bad", "good", "so so"])
 
@@ -74,8 +78,36 @@ def test_stability_without_a_model_is_the_change_to_the_outputs_of_the_neighbour
     scaled = X / X[80:].std(axis=0)
     near = NearestNeighbors(n_neighbors=10).fit(scaled[80:]).kneighbors(scaled[:80])[1]
     change = predictions[80:][near] - predictions[:80, None]
-    assert_allclose(found.shift, change.mean(axis=1))
-    assert_allclose(found.worst, change.min(axis=1))
+    assert list(found.stability) == ["neighbor_change", "neighbor_spread", "neighbor_worst"]
+    assert_allclose(found.neighbor_change, change.mean(axis=1))
+    assert_allclose(found.neighbor_worst, change.min(axis=1))
+    assert found.shift is None
+
+
+def test_classes_alone_are_judged_by_the_neighbours_that_have_the_same_and_others():
+    X, y, predictions, _, _ = rows_and_predictions(3)
+    model = assess_predictions(X[:160], y[:160], predictions[:160], random_state=0)
+    found, own = model.judge(X[160:], predictions[160:]), predictions[160:, None]
+    scaled = X / X[:160].std(axis=0)
+    distances, near = NearestNeighbors(n_neighbors=30).fit(scaled[:160]).kneighbors(scaled[160:])
+    said, wrong = predictions[near], predictions[near] != y[near]
+    other = said[:, :10] != own
+    assert_allclose(found.other_share, other.mean(axis=1))
+    nearest = np.where(other, distances[:, :10], np.inf).min(axis=1)
+    assert_allclose(found.other_distance, np.minimum(nearest, 2 * distances[:, 9]))
+    # Of the neighbours with the same prediction, and five more with the rate of this prediction everywhere.
+    mistakes, total = predictions[:160] != y[:160], 160
+    everywhere = (mistakes.sum() + 2.5) / (total + 5)
+    rates = np.array(
+        [
+            (mistakes[predictions[:160] == c].sum() + 5 * everywhere)
+            / ((predictions[:160] == c).sum() + 5)
+            for c in range(3)
+        ]
+    )[predictions[160:]]
+    rates = ((wrong & (said == own)).sum(axis=1) + 5 * rates) / ((said == own).sum(axis=1) + 5)
+    assert_allclose(found.columns["NeighborConfidence"][:, 3], 1 - rates)
+    assert model.prior_ is not None
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "named columns"])
@@ -195,6 +227,10 @@ def with_value(values, value, row=5):
 
 BAD = {
     "missing": ((X, Y, with_value(SAID, None)), "Row 5 has no prediction"),
+    "nan among strings": (
+        (X, NAMES[Y], [*NAMES[SAID[:5]].tolist(), float("nan"), *NAMES[SAID[6:]].tolist()]),
+        "Row 5 has no prediction",
+    ),
     "no rows": ((X, Y, SAID[1:]), "X has 240 rows, and there are outputs of 239"),
     "other classes": (
         (X, Y, np.array(["a", "b", "c"])[SAID]),
@@ -250,3 +286,41 @@ def test_a_model_that_is_far_better_than_others_is_suspected_to_have_seen_the_ro
     predictions = np.where(rng.random(200) < 0.05, 1 - y, y)
     with pytest.warns(UserWarning, match="Make sure that it has not learned from these rows"):
         assess_predictions(rng.normal(size=(200, 3)), y, predictions, random_state=0)
+
+
+@pytest.mark.parametrize("given", ["classes", "probabilities", "numbers"])
+def test_what_is_saved_judges_to_the_bit(given, tmp_path):
+    table = pd.DataFrame(X, columns=list("abcde")).assign(f=np.where(X[:, 0] > 0, "up", "down"))
+    truth, outputs = (X[:, 0] + 0.3 * Y, [X[:, 0]]) if given == "numbers" else (Y, [SAID])
+    outputs += [SHARES] if given == "probabilities" else []
+    model = assess_predictions(table, truth, *outputs, random_state=0)
+    path = tmp_path / "trust.skops"
+    save(model, path)
+    new = [output[:40] for output in outputs]
+    expected = model.judge(table[:40], *new).to_frame()
+    pd.testing.assert_frame_equal(load(path).judge(table[:40], *new).to_frame(), expected)
+
+
+def test_confidence_from_neighbours_knows_nothing_of_the_row_itself():
+    rng = np.random.default_rng(0)
+    truth, predictions = rng.integers(0, 2, (2, 600))
+    model = assess_predictions(rng.normal(size=(600, 3)), truth, predictions, random_state=0)
+    wrong = model.held_out_.losses
+    for column in model.held_out_.columns["NeighborConfidence"].T:
+        # Three standard errors of the area under the curve of a worthless column.
+        assert abs(roc_auc_score(wrong, column) - 0.5) < 3 * np.sqrt(1 / (6 * 300))
+
+
+def test_streams_and_monitoring_take_tables_of_inputs_and_outputs():
+    table = pd.DataFrame(X, columns=list("abcde")).assign(said=NAMES[SAID])
+    model = assess_predictions(table[:160], NAMES[Y[:160]], "said", random_state=0)
+    expected = model.judge(table[160:])
+    [scores] = score_batches(model, [pa.Table.from_pandas(table[160:], preserve_index=False)])
+    assert scores["prediction"].to_pylist() == NAMES[SAID[160:]].tolist()
+    assert_allclose(scores["estimated_error"].to_numpy(), expected.error)
+    moved = table[160:].assign(a=table["a"][160:] + 3)
+    names = [column.name for column in compare_rows(model, moved).columns]
+    assert names[0] == "a"
+    assert "said" not in names
+    estimate = estimate_performance(model, table[160:]).estimate
+    assert estimate == pytest.approx(expected.error.mean(), abs=0.1)

@@ -177,3 +177,16 @@ def test_nothing_of_a_regressor_knows_random_targets(model):
     assert "SecondOpinion__trees_spread" in names
     # A thousand rows: 0.032 a seed, 0.014 for the mean of five.
     assert_allclose(np.mean(found, axis=0), 0, atol=0.045)
+
+
+def test_estimated_residuals_do_not_explain_random_targets():
+    # The models of other folds know the target of a row, and residuals are learned from the errors of these models:
+    # unless they are shrunk, the estimates seem to explain a part of what was drawn at random.
+    explained = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(150, 3)), rng.normal(size=150)
+        held_out = IndividualErrorRegressor(Ridge(), random_state=seed).fit(X, y).held_out_
+        within = y - np.array([y[held_out.splits == fold].mean() for fold in held_out.splits])
+        explained.append(held_out.residual @ within / (within @ within))
+    assert abs(np.mean(explained)) < 0.01  # not shrunk: 0.03

@@ -1,4 +1,4 @@
-"""Boosted symmetric trees for classes and numbers: what they learn, and that splits by value are splits by bin."""
+"""Second opinions that are written here: boosted symmetric trees for classes and numbers, and a kernel for numbers."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import RidgeCV
 from sklearn.metrics import log_loss, mean_squared_error
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import train_test_split
 
 from surefoot.indicators import _second_opinion
 
 BoostedTrees = _second_opinion.BoostedTrees
 BoostedTreesRegressor = _second_opinion.BoostedTreesRegressor
+KernelRegressor = _second_opinion.KernelRegressor
 
 
 def test_an_interaction_without_a_trend():
@@ -85,3 +88,40 @@ def test_a_regression_has_the_unit_of_its_target():
     assert_allclose(second, 1e6 * first - 3e7, rtol=1e-6)
     constant = BoostedTreesRegressor(3).fit(X, np.full(200, 4.0))
     assert_allclose(constant.predict(X), 4)
+
+
+def by_ridge_regression(X, y, X_test, kernel, gamma):
+    """Leave-one-out error of kernel ridge regression, and its predictions, by scikit-learn's ridge regression."""
+    mean, spread = X.mean(axis=0), X.std(axis=0)
+    X, X_test = (X - mean) / spread, (X_test - mean) / spread
+    sizes, vectors = np.linalg.eigh(kernel(X, gamma=gamma) + 1e-6 * np.eye(len(X)))
+    coordinates = [kernel(rows, X, gamma=gamma) @ vectors / np.sqrt(sizes) for rows in (X, X_test)]
+    model = RidgeCV(np.logspace(-3, 2, 11)).fit(coordinates[0], y)
+    return -model.best_score_, model.predict(coordinates[1])
+
+
+@pytest.mark.parametrize("shape", ["smooth", "steps"])
+def test_a_kernel_machine_is_ridge_regression_with_the_best_kernel(shape):
+    random = np.random.default_rng(0)
+    X = random.uniform(-1, 1, (150, 3)) * [1, 10, 1e3]
+    y = X[:, 0] * X[:, 1] if shape == "smooth" else np.sign(X[:, 0]) + np.sign(X[:, 1])
+    y += 0.1 * random.normal(size=150) + 50
+    X, X_test, y = X[:100], X[100:], y[:100]
+    kernels = [(laplacian_kernel, 1 / 3), (rbf_kernel, 0.05 / 3), (rbf_kernel, 0.3 / 3)]
+    _, expected = min(
+        (by_ridge_regression(X, y, X_test, *kernel) for kernel in kernels), key=lambda fit: fit[0]
+    )
+    found = clone(KernelRegressor(0)).fit(X, y)
+    assert_allclose(found.predict(X_test), expected, atol=1e-4)
+    assert (found.kernel_ == 0) == (shape == "steps")
+
+
+def test_a_kernel_machine_on_many_rows_equal_rows_and_constant_columns():
+    X, y = make_friedman1(3_000, 5, noise=0.5, random_state=0)
+    many = KernelRegressor(0).fit(X[:2_000], y[:2_000])
+    assert many.landmarks_.shape == (300, 5)
+    assert np.corrcoef(many.predict(X[2_000:]), y[2_000:])[0, 1] > 0.97
+    equal = np.column_stack([np.arange(60) % 2, np.zeros(60)])
+    assert_allclose(
+        KernelRegressor(0).fit(equal, equal[:, 0]).predict(equal), equal[:, 0], atol=0.1
+    )

@@ -407,11 +407,6 @@ def test_batches_and_threads_change_nothing(monkeypatch):
             "SVC has no usable predict_proba: response may",
         ),
         (LocalSensitivity(SVC(), n_neighbors=0), ValueError, "n_neighbors == 0, must be >= 1"),
-        (
-            LocalSensitivity(VotingClassifier([("a", SVC())])),
-            ValueError,
-            "VotingClassifier has no usable decision_function or predict_proba: response may",
-        ),
     ],
 )
 def test_wrong_parameters_get_one_sentence(indicator, error, sentence):
@@ -449,10 +444,22 @@ def test_gaps_that_nothing_imputes_are_named():
         LocalSensitivity(SVC()).fit(X, y)
 
 
-def test_pairwise_decision_values_are_refused():
+def test_pairwise_decision_values_are_not_used():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="SVC has no usable decision_function or predict_proba"):
-        LocalSensitivity(SVC(decision_function_shape="ovo")).fit(X, y)
+    pairwise = SVC(decision_function_shape="ovo")
+    with pytest.raises(ValueError, match="SVC has no usable decision_function: response may"):
+        LocalSensitivity(pairwise, response="decision_function").fit(X, y)
+    stability = LocalSensitivity(pairwise).fit(X, y)
+    assert stability.index_.outputs.method == "predict"
+
+
+def test_predictions_alone_are_as_sure_as_the_rows_can_show():
+    X, y = load_iris(return_X_y=True)
+    vote = VotingClassifier([("a", SVC()), ("b", GaussianNB())])
+    outputs = LocalSensitivity(vote).fit(X, y).index_.outputs
+    scores, predicted = outputs(X), vote.fit(X, y).predict(X)
+    sure = np.log(2 * len(X) + 1)  # log-odds with half a row of each side added
+    assert_allclose(scores, np.where(predicted[:, None] == np.arange(3), sure, -sure))
 
 
 @pytest.mark.parametrize("sampling", ["voronoi", "midpoint", "uniform", "axis"])

@@ -84,7 +84,9 @@ def test_weights_reach_the_models_of_the_folds():
 def test_a_frozen_model_is_refused_alone():
     X, y = rows()
     frozen = FrozenEstimator(SVC().fit(X, y))
-    with pytest.raises(TypeError, match="NeighborError cannot tell which rows a frozen model was"):
+    with pytest.raises(
+        TypeError, match="NeighborError does not know which rows a frozen model was"
+    ):
         NeighborError(frozen).fit(X, y)
 
 

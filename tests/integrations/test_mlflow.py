@@ -13,7 +13,7 @@ from packaging.version import Version
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from surefoot import IndividualErrorClassifier
+from surefoot import IndividualErrorClassifier, assess_predictions
 from surefoot.abstention import Promise
 from surefoot.integrations.mlflow import save_model
 
@@ -31,6 +31,16 @@ def test_a_logged_model_predicts_the_judgement(logged, models, table, task, addr
     frame = mlflow.pyfunc.load_model(logged[0][task][address]).predict(table)
     pd.testing.assert_frame_equal(frame, expected_frame(models[task], table), check_exact=True)
     assert 0 < frame["accepted"].mean() < 1
+
+
+def test_predictions_without_their_model_are_columns_of_the_input(table, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = np.where(table["age"] + rng.normal(scale=9, size=len(table)) > 50, "leaves", "stays")
+    scored = table.assign(said=np.where(table["age"] > 50, "leaves", "stays"))
+    sure = assess_predictions(scored, truth, "said", random_state=0)
+    save_model(sure, tmp_path / "m", input_example=scored.head(20))
+    frame = mlflow.pyfunc.load_model(str(tmp_path / "m")).predict(scored)
+    pd.testing.assert_frame_equal(frame, expected_frame(sure, scored), check_exact=True)
 
 
 def is_pickle(content):

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import socket
+import time
 
 import pandas as pd
 import pytest
@@ -204,3 +206,55 @@ def test_a_row_that_was_never_dealt_cannot_be_answered(served):
     assert "was not given to bob" in error_of(served.answer(item, "a", "bob"), 409)
     assert error_of(served.answer({**item, "row": 10**9}, "a"), 409)
     assert served.labels() == {}
+
+
+@pytest.mark.parametrize("ending", ["", "-wal"])
+def test_nothing_counts_as_saved_once_the_database_is_gone(
+    serve_pool, does_not_learn, tmp_path, ending
+):
+    served = serve_pool(out=tmp_path / "labels.csv")
+    first, second = served.items(count=2)
+    assert served.answer(first, "a").json()["saved"]
+    (tmp_path / f"answers.db{ending}").unlink()
+    assert "was deleted or replaced" in error_of(served.answer(second, "a"), 500)
+    assert "was deleted or replaced" in error_of(served.undo(first["row"]), 500)
+    served.page.stop()
+    assert pd.read_csv(tmp_path / "labels.csv")["row"].tolist() == [first["row"]]
+
+
+def test_connections_without_a_whole_request_are_closed_in_time(served, monkeypatch):
+    monkeypatch.setattr("surefoot.labeling._server.REQUEST_SECONDS", 0.3)
+    host, _, port = served.base.removeprefix("http://").partition(":")
+    head = f"POST /api/undo HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {served.token}\r\n"
+    starts = (
+        "",
+        "GET / HT",
+        head,
+        f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{{",
+    )
+    half_open = [socket.create_connection((host, int(port)), timeout=5) for _ in range(150)]
+    for number, each in enumerate(half_open):
+        each.sendall(starts[number % len(starts)].encode())
+    assert served.progress()["n_labels"] == 0  # meanwhile the page works
+    began = time.monotonic()
+    for each in half_open:
+        while each.recv(4096):  # until the end
+            pass
+        each.close()
+    assert time.monotonic() - began < 5
+    time.sleep(0.4)
+    assert served.progress()["n_labels"] == 0
+
+
+def test_a_class_that_looks_like_a_formula_is_escaped_in_the_file_and_nowhere_else(
+    serve_pool, does_not_learn, tmp_path
+):
+    names = ["=1+1", "@x", "'-y", "-1"]
+    served = serve_pool(out=tmp_path / "labels.csv", classes=names)
+    for name, item in zip(names, served.items(count=4), strict=True):
+        assert served.answer(item, name).json()["saved"]
+    assert sorted(served.page.labels()["label"]) == sorted(names)
+    served.page.stop()
+    with (tmp_path / "labels.csv").open(newline="") as file:
+        written = sorted(line["label"] for line in csv.DictReader(file))
+    assert written == sorted(["'=1+1", "'@x", "''-y", "-1"])

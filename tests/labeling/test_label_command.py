@@ -180,6 +180,10 @@ def scribble(path):
     path.write_bytes(data[:middle] + b"\xa5" * 20_000 + data[middle + 20_000 :])
 
 
+def rename_table(path):
+    path.write_bytes(path.read_bytes().replace(b"curve", b"cu\xffve"))
+
+
 BAD_DATABASES = {
     "text": (None, lambda path: path.write_bytes(b"no answers" * 100), "it is damaged, or not a"),
     "foreign": (None, change("CREATE TABLE about (id INTEGER)"), "is not a database of surefoot"),
@@ -187,6 +191,12 @@ BAD_DATABASES = {
     "scribbled": (True, scribble, "is damaged: put a backup of it in its place"),
     "later": (True, change("UPDATE about SET value = 2 WHERE name = 'version'"), "by a later version"),
     "no version": (True, change("DELETE FROM about WHERE name = 'version'"), "is not a database of"),
+    "codec": (True, rename_table, "it is damaged, or not a"),
+    "label": (True, change("UPDATE answers SET label = CAST(x'ff41' AS TEXT)"), "it is damaged, or not a"),
+    "seed": (True, change("UPDATE about SET value = 'x' WHERE name = 'random_state'"), "it is damaged, or not a"),
+    "learned": (True, change("INSERT INTO about VALUES ('learned', '{\"measured_models\": 3}')"), "it is damaged"),
+    "row": (True, change("UPDATE answers SET row = 999"), "it is damaged, or not a"),
+    "time": (True, change("UPDATE answers SET time = 1e300"), "it is damaged, or not a"),
 }  # fmt: skip
 
 
@@ -197,6 +207,7 @@ def test_a_file_that_is_no_database_of_answers_stays_as_it_is(folder, refused, s
     if is_made:
         make_database(folder, serve_pool)
     spoil(folder / "pool.labels.db")
+    (folder / "new.csv").write_text("row,label,kind,person,time,seconds,strategy,error\n")
     assert words in refused(*BASIC, "--out", "new.csv")
 
 

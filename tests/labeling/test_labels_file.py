@@ -80,8 +80,17 @@ def test_a_model_learns_from_exactly_the_labels_and_the_table_s_own(folder, fit)
         ([True, False, None, None], [True, False], {"True", "False"}),
         ([1.0, 2.0, None, None], ["more", 1], {"1", "2", "more"}),
         ([None, None, None, None], ["a", "b"], {"a", "b"}),
+        (["=a", "+b", None, None], ["'=a", "''-c"], {"=a", "+b", "'-c"}),
     ],
-    ids=["numbers", "strings and numbers", "codes", "booleans", "numbers and a string", "nothing"],
+    ids=[
+        "numbers",
+        "strings and numbers",
+        "codes",
+        "booleans",
+        "numbers and a string",
+        "nothing",
+        "formulas",
+    ],
 )
 def test_labels_and_the_table_s_own_are_of_one_kind(folder, own, labels, expected):
     pd.DataFrame({"x": range(4), "z": 1, "kind": own}).to_csv("pool.csv", index=False)

@@ -25,7 +25,7 @@ WORDS = {
     "leak": "may give the target away",
     "entity": "depend on each other",
     "duplicate": "of the rows have copies in the table",
-    "labels": "Some labels contradict what models and similar rows say",
+    "labels": "Some labels may be wrong: models and similar rows contradict them",
 }
 
 
@@ -103,7 +103,7 @@ def test_rows_that_stand_together_are_named_with_both_figures():
     assert "use --time with a column of dates, made of “day” and “year”." in item["advice"]
     items = items_of(KNeighborsRegressor(3), when.assign(who=person * 7 % 40), y)
     assert items["entity"]["columns"] == ["who"]
-    assert "stand together, use --groups who, in Python groups=:" in items["order"]["advice"]
+    assert "are adjacent, use --groups who, in Python groups=:" in items["order"]["advice"]
 
 
 def test_a_table_sorted_by_its_target_is_said_to_be():

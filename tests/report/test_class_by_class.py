@@ -89,7 +89,7 @@ def test_the_verdict_names_the_class_that_is_found_least(rare):
         f"Finds {percent(found.mean())} of class “yes”; "
     )
     assert (
-        f"The class that is found least is “yes”: {found.sum()} of its {len(found)} rows, {percent(found.mean())} "
+        f"The class with the lowest recall is “yes”: {found.sum()} of its {len(found)} rows, {percent(found.mean())} "
         f"({percent(low)} to {percent(high)}). Of the {len(answered)} of them that are answered, {missed} are missed."
     ) in summary["verdict"]["sentences"]
 
@@ -106,7 +106,7 @@ def test_a_class_that_is_found_has_its_sentence_too():
     summary = ReliabilityReport(FrozenEstimator(GaussianNB().fit(X, y)), X, y).summarize()
     classes = summary["classes"]
     assert classes["sentence"].startswith(
-        "The class that is found least is “1”: 47 of its 50 rows, 94 % ("
+        "The class with the lowest recall is “1”: 47 of its 50 rows, 94 % ("
     )
     assert classes["sentence"] in summary["verdict"]["sentences"]
     assert classes["curves"][0]["name"] == "mean of all classes"
@@ -165,7 +165,7 @@ def test_every_figure_is_a_cost(priced):
     assert (frame["prediction"][frame["truth"] == "yes"] == "no").all()
     assert summary["verdict"]["headline"] == (
         f"Finds none of class “yes”; an answer costs {mean:.3g} on average, {(frame['truth'] == 'no').mean():.3g} if "
-        "it always said “yes”."
+        "it always predicted “yes”."
     )
     assert summary["answer"]["overall_risk"] == pytest.approx(mean)
     assert frame["estimated_error"].mean() == pytest.approx(mean, rel=0.01)
@@ -237,7 +237,7 @@ def test_too_few_rows_of_a_class_promise_nothing():
     summary = ReliabilityReport(model, X, y, max_risk={"yes": 0.05}, quick=True).summarize()
     n_rows = (y == "yes").sum()
     told = " ".join(summary["verdict"]["sentences"])
-    assert "The limit asked for (at most 5 % of “yes” wrong) cannot be promised" in told
+    assert "The requested limit (at most 5 % of “yes” wrong) cannot be promised" in told
     assert f"The class 'yes' has {n_rows} held-out rows, which can promise" in told
     assert summary["answer"]["chosen"] is None
     assert f"{1 - 0.05 ** (1 / n_rows):.2g} at best" in told

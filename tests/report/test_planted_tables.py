@@ -99,7 +99,7 @@ def test_the_headline(planted):
     name, _, summary, frame = planted
     error, (label, baseline) = frame["loss"].mean(), constant(name, frame)
     found = recalls(frame)
-    always = f"if it always said “{label}”."
+    always = f"if it always predicted “{label}”."
     expected = {
         "rare": lambda: (
             f"Finds {percent(found['yes'])} of class “yes”; {percent(error)} of all rows are wrong, "
@@ -137,10 +137,10 @@ def test_the_class_found_least_with_its_interval_and_the_rows_missed_under_the_a
     assert [numbers["lowest_recall_low"], numbers["lowest_recall_high"]] == pytest.approx([*ends])
     assert numbers["lowest_recall_n_missed"] == len(rows) - n_found
     if name == "right":
-        assert not any("found least" in each for each in summary["verdict"]["sentences"])
+        assert not any("lowest recall is" in each for each in summary["verdict"]["sentences"])
         return
     sentence = (
-        f"The class that is found least is “{label}”: {n_found} of its {len(rows)} rows, "
+        f"The class with the lowest recall is “{label}”: {n_found} of its {len(rows)} rows, "
         f"{percent(n_found / len(rows))} ({percent(ends.low)} to {percent(ends.high)})."
     )
     if "accepted" in frame:
@@ -152,7 +152,9 @@ def test_the_class_found_least_with_its_interval_and_the_rows_missed_under_the_a
         sentence += of if len(answered) else " None of them is answered."
     else:
         assert numbers["lowest_recall_n_missed_answered"] is None
-    assert [each for each in summary["verdict"]["sentences"] if "found least" in each] == [sentence]
+    assert [each for each in summary["verdict"]["sentences"] if "lowest recall is" in each] == [
+        sentence
+    ]
 
 
 def test_a_decision_for_a_thousand_cases(planted):
@@ -318,4 +320,4 @@ def test_a_model_that_is_worse_than_a_constant_is_to_be_changed_first():
     verdict = ReliabilityReport(model, X, y.astype(int), quick=True).summarize()["verdict"]
     constant = next(i for i, each in enumerate(verdict["sentences"]) if "is worse than" in each)
     assert verdict["sentences"][constant].endswith("change it before you use it.")
-    assert verdict["sentences"][constant + 1].startswith("If it is used all the same: ")
+    assert verdict["sentences"][constant + 1].startswith("If it is used anyway: ")

@@ -434,7 +434,7 @@ def test_rows_of_rare_classes_are_named_beside_the_classes(table_with_rare_class
     assert data["never_held_out"] == {
         "n_rows": 3,
         "classes": [{"label": "mid", "n_rows": 2}, {"label": "top", "n_rows": 1}],
-        "sentence": "3 rows are learned from but never held out, so that nothing here tells how well they are "
+        "sentence": "3 rows are used for training but not for evaluation, so it is unknown how well they are "
         "predicted: too few rows have the classes mid (2 rows), top (1 row).",
     }
     assert [each["label"] for each in data["classes"]] == ["high", "low", "mid", "top"]

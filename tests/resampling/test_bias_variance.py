@@ -147,7 +147,7 @@ X3, Y3 = [[0.0], [1.0], [2.0]], [0, 1, 1]
     [
         ({"y_test": None}, "Either y_test or truth"),
         ({"truth": Y3}, "Either y_test or truth"),
-        ({"noise": 0.1}, "noise goes with truth"),
+        ({"noise": 0.1}, "noise needs truth"),
         ({"y_test": None, "truth": Y3, "noise": -1.0}, "noise must be 0 or more"),
         ({"y_test": [1]}, "y_test has shape"),
         ({"loss": "hinge"}, "loss='hinge' is not known"),

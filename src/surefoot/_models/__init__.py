@@ -53,9 +53,6 @@ from surefoot._models._native import (
 from surefoot._models._trees import (
     SharedTrees,
     VotingTrees,
-    fold_choices,
-    in_choice,
-    unseen,
 )
 from surefoot._typing import settle
 
@@ -83,10 +80,8 @@ __all__ = [
     "estimator_state",
     "estimator_type",
     "fit_model",
-    "fold_choices",
     "given_model",
     "given_predictions",
-    "in_choice",
     "inputs_of",
     "interpolate",
     "lay_out",
@@ -106,7 +101,6 @@ __all__ = [
     "takes_rows_as_they_are",
     "top_class",
     "try_files",
-    "unseen",
 ]
 
 settle(__name__)

@@ -118,10 +118,7 @@ class GivenOutputs(BaseEstimator):
         A ValueError names the first row whose outputs are missing, of an unknown class, or contradict each other.
         """
         if is_frame(table):
-            first = take_column(table, self.prediction)
-            predictions = (
-                _floats(first, self.prediction) if self.classes is None else self._codes(first)
-            )
+            predictions = self.numbers(take_column(table, self.prediction))
             others = [_floats(take_column(table, name), name) for name in self.columns]
             outputs = np.column_stack([predictions, *others])
         else:
@@ -134,13 +131,12 @@ class GivenOutputs(BaseEstimator):
             self._check_agreement(outputs[:, 0].astype(np.int64), outputs[:, 1:])
         return outputs
 
-    def _codes(self, column: Any) -> Floats:
-        """Places of predicted classes, NaN where one is missing."""
-        codes, unknown = class_codes(column, self.classes_)
-        _refuse(
-            unknown,
-            f"has a prediction in {self.prediction!r} that is none of the classes {_few(self.classes_)}",
-        )
+    def numbers(self, predictions: Any) -> Floats:
+        """Predictions of a regressor, or places of predicted classes; NaN where one is missing."""
+        if self.classes is None:
+            return _floats(predictions, self.prediction)
+        codes, unknown = class_codes(predictions, self.classes_)
+        _refuse(unknown, f"has a prediction that is none of the classes {_few(self.classes_)}")
         return codes
 
     def _check_agreement(self, codes: Ints, values: Floats) -> None:
@@ -295,14 +291,20 @@ class GivenInput(ModelInput):
         if isinstance(self.inner, NumericInput) and is_frame(encoded):
             self.inner.names = column_names(encoded)
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
-        self.rows = self.inner.rows
         self.keeps_scale = isinstance(model.encoder, VectorEncoder)
 
+    @property
+    def rows(self) -> Any:
+        """Training rows without their outputs."""
+        return self.inner.rows
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "rows"}
+        """State to save; the frame is that of the inner input."""
+        return self.__dict__
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, rows=getattr(state["inner"], "rows", None))
+        """Restore the state; the inner input may come later."""
+        self.__dict__.update(state)
 
     def _encoded(self, table: Any) -> Any:
         inputs, encoder = self.model.inputs(table), self.model.encoder
@@ -390,8 +392,11 @@ def given_predictions(
             _check_new(table, model.output_columns)
         table = lay_out(model, table, own, probabilities)
     model.set_params(**_meaning(model, table, about))
-    if model.meaning == NONE:
-        _check_varied(model.predict(table))
+    if model.meaning == NONE and len(np.unique(said := model.predict(table))) == 1:
+        raise ValueError(
+            f"Every prediction is {said[0]}: such predictions do not depend on the row, and there is nothing to tell "
+            "apart."
+        )
     encoder = encoder or vector_encoder(model.inputs(table))
     if encoder is not None:
         model.set_params(encoder=clone(encoder).fit(model.inputs(table)))
@@ -408,19 +413,14 @@ def lay_out(model: GivenOutputs, X: Any, predictions: Any, probabilities: Any = 
         )
     _check_lengths(table, predictions, *values)
     if is_frame(table):
-        first = as_objects(np.asarray(predictions)) if model.classes is not None else predictions
-        own = {model.prediction: np.asarray(first)}
-        return with_columns(table, own | dict(zip(model.columns, values, strict=True)))
-    codes = _floats(predictions, model.prediction) if model.classes is None else None
-    if codes is None:
-        codes, unknown = class_codes(predictions, model.classes_)
-        _refuse(unknown, f"has a prediction that is none of the classes {_few(model.classes_)}")
-    outputs = np.column_stack([codes, *values])
-    return (
-        hstack([table, csr_array(outputs)], "csr")
-        if issparse(table)
-        else np.hstack([table, outputs])
-    )
+        numbers = model.classes is None
+        own = model.numbers(predictions) if numbers else as_objects(_column(predictions))
+        columns = [model.prediction, *model.columns]
+        return with_columns(table, dict(zip(columns, [own, *values], strict=True)))
+    outputs = np.column_stack([model.numbers(predictions), *values])
+    if issparse(table):
+        return hstack([table, csr_array(outputs)], "csr")
+    return np.hstack([table, outputs])
 
 
 def class_codes(values: Any, classes: NDArray[Any]) -> tuple[Floats, Mask]:
@@ -430,10 +430,9 @@ def class_codes(values: Any, classes: NDArray[Any]) -> tuple[Floats, Mask]:
     """
     known = {label: place for place, label in enumerate(classes.tolist())}
     texts = {class_text(label): place for label, place in known.items()}
-    objects = as_objects(values if hasattr(values, "dtype") else np.asarray(values)).tolist()
     places = [
         np.nan if value is None else known.get(value, texts.get(class_text(value), -1))
-        for value in objects
+        for value in as_objects(_column(values)).tolist()
     ]
     codes = np.array(places, dtype=np.float64)
     return codes, codes == -1
@@ -448,9 +447,14 @@ def _few(classes: Any) -> str:
     return listed(np.asarray(classes).tolist())
 
 
+def _column(values: Any) -> Any:
+    """Column as it is, or a list: NumPy would make the string "nan" of a NaN beside strings."""
+    return values if hasattr(values, "dtype") else list(values)
+
+
 def _floats(column: Any, name: str) -> Floats:
     try:
-        return as_floats(column if hasattr(column, "dtype") else np.asarray(column))
+        return as_floats(_column(column))
     except (TypeError, ValueError) as error:
         raise ValueError(f"Column {name!r} holds values that are no numbers.") from error
 
@@ -521,22 +525,17 @@ def _columns_of_values(probabilities: Any) -> list[Floats]:
 
 def _new_names(n_columns: int, labels: NDArray[Any] | None) -> list[str]:
     """Names of columns of probabilities beside those of a frame."""
-    if labels is not None and n_columns == len(labels):
-        return [f"probability_{label}" for label in labels.tolist()]
-    return (
-        []
-        if n_columns == 0
-        else ["probability"]
-        if n_columns == 1
-        else [f"probability_{i}" for i in range(n_columns)]
-    )
+    if n_columns == 1:
+        return ["probability"]
+    known = labels is not None and n_columns == len(labels)
+    return [f"probability_{each}" for each in (labels if known else range(n_columns))]  # type: ignore[union-attr]
 
 
 def _classes_of(
     y: NDArray[Any], own: Any, classes: Any, task: str, *, has_values: bool
 ) -> NDArray[Any] | None:
     """Classes of truth and predictions, sorted; None if these are numbers."""
-    predictions = as_objects(own if hasattr(own, "dtype") else np.asarray(own))
+    predictions = as_objects(_column(own))
     known = [value for value in predictions.tolist() if value is not None]
     if not known:
         raise ValueError("No row has a prediction.")
@@ -597,14 +596,6 @@ def _in_order(
         )
     order = np.argsort(places)
     return [columns[i] for i in order], [values[i] for i in order], None
-
-
-def _check_varied(predictions: NDArray[Any]) -> None:
-    if len(np.unique(predictions)) == 1:
-        raise ValueError(
-            f"Every prediction is {predictions[0]}: such predictions do not depend on the row, and there is nothing to "
-            "tell apart."
-        )
 
 
 def _meaning(model: GivenOutputs, table: Any, about: int | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, get_tags
 
 from surefoot._kernels import points_between
@@ -293,7 +293,7 @@ def local_spread(reference: Any, near: Ints) -> Any:
     return variance.sqrt()
 
 
-class MixedVectorizer(BaseEstimator):
+class MixedVectorizer(TransformerMixin, BaseEstimator):
     """Transformer that imputes and scales numbers and encodes categories, two of which are at distance 1.
 
     It does what a `ColumnTransformer` of scikit-learn's transformers does, in a hundredth of the time for one row.

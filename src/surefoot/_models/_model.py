@@ -280,7 +280,8 @@ class Outputs:
     Scores behave like log-odds: one column for two classes or a regressor, else one per class. For two classes a
     higher score means the positive (second) class; it is 0 where the decision changes, also for a classifier with a
     threshold of its own. With more classes the columns of `decision_function` are centred, since only their
-    differences mean anything.
+    differences mean anything. A classifier with neither decision values nor probabilities, such as a vote of models by
+    majority, has the scores of a model that is as sure as its number of training rows can show.
 
     Parameters
     ----------
@@ -309,7 +310,7 @@ class Outputs:
         check_option(response, "response", RESPONSES)
         self.model = model
         self.method = _choose_method(model, response)
-        self.is_regression = self.method == "predict"
+        self.is_regression = is_regressor(model)
         self.classes: Any = None if self.is_regression else np.asarray(model.classes_)
         self.least_probability = 1.0 / (2 * n_rows + 2)
         self.has_probabilities = hasattr(model, "predict_proba")
@@ -334,6 +335,8 @@ class Outputs:
         """Scores from what `method` of the model returned."""
         if self.method == "predict_proba":
             return self.log_odds(self.probabilities(output))
+        if self.method == "predict" and not self.is_regression:
+            return self.log_odds((np.asarray(output)[:, None] == self.classes).astype(np.float64))
         values = self._finite(output, self.method)
         if values.ndim == 1:
             return values[:, None] - self.cut
@@ -429,6 +432,8 @@ def _choose_method(model: Any, response: str) -> str:
     pairwise = getattr(model, "decision_function_shape", None) == "ovo" and len(model.classes_) > 2
     unusable = {"predict", "decision_function"} if pairwise else {"predict"}
     usable = [m for m in wanted if m not in unusable and hasattr(model, m)]
+    if not usable and response == "auto" and not isinstance(model, THRESHOLDED):
+        return "predict"
     if not usable:
         raise ValueError(
             f"{type(model).__name__} has no usable {' or '.join(wanted)}: response may be 'auto', "

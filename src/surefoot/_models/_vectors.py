@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.sparse.linalg import svds
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
@@ -34,7 +34,7 @@ LEAST_COLUMNS, LEAST_NUMBERS, LEAST_WORDS = 64, 8, 4
 N_COORDINATES, MOST_LEARNED, AT_A_TIME, MOST_WORDS = 100, 5_000, 8_192, 50_000
 
 
-class VectorEncoder(BaseEstimator):
+class VectorEncoder(TransformerMixin, BaseEstimator):
     """Transformer of texts and embeddings into coordinates: the distance of two rows grows with their cosine distance.
 
     Embeddings, and the TF-IDF weights of texts, have length one and are turned to their 100 widest directions (a

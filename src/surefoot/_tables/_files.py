@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv as arrow_csv
 
-from surefoot._files import FileError
+from surefoot._files import FileError, linked_path
 from surefoot._parallel import free_memory
 from surefoot._tables._frames import RowError, without_infinities
 from surefoot._typing import Ints
@@ -48,7 +48,8 @@ STDIN, STDIN_NAME = Path("-"), Path("standard input")
 SCORES = frozenset(
     [
         *("row", "prediction", "estimated_error", "low", "high", "residual"),
-        *("shift", "spread", "worst", "flips", "novel", "known", "accepted"),
+        *("shift", "spread", "worst", "flips", "neighbor_change", "neighbor_spread"),
+        *("neighbor_worst", "other_distance", "other_share", "novel", "known", "accepted"),
     ]
 )
 
@@ -139,7 +140,7 @@ def shown_path(path: Path) -> Path:
 
 def table_name(path: Path) -> str:
     """Name of a table for sentences and pages."""
-    return shown_path(path).name or path.resolve().name
+    return shown_path(path).name or linked_path(path).name
 
 
 def is_folder(path: Path) -> bool:
@@ -1073,15 +1074,25 @@ def table_bytes(table: Any, suffix: str) -> bytes:
         return bytes(table.to_parquet(index=False))
     others = [name for name, column in table.items() if column.dtype.kind not in "biuf"]
     safe = table.assign(**{name: table[name].map(as_cell) for name in others})
-    return str(safe.to_csv(index=False)).encode()
+    return str(safe.rename(columns=as_cell).to_csv(index=False, lineterminator="\n")).encode()
 
 
 def as_cell(value: Any) -> Any:
     """Value as a spreadsheet shows it: a string that looks like a formula, and is no number, gets an apostrophe."""
-    if not isinstance(value, str) or not value.startswith(FORMULA):
+    if not is_like_formula(value):
         return value
     try:
         float(value)
     except ValueError:
         return f"'{value}"
     return value
+
+
+def from_cell(value: Any) -> Any:
+    """Value that `as_cell` has made a cell of."""
+    return value[1:] if is_like_formula(value) and value.startswith("'") else value
+
+
+def is_like_formula(value: Any) -> bool:
+    """Whether a value is a string that begins like a formula, apostrophes before that aside."""
+    return isinstance(value, str) and value.lstrip("'").startswith(FORMULA)

@@ -91,6 +91,26 @@ def row_index(X: Any) -> NDArray[Any] | None:
     return np.asarray(X.index) if is_pandas(X) else None
 
 
+def frame_kind(X: Any) -> dict[str, Any]:
+    """Library and pandas index of a table, as `frame_of_kind` takes them; None for what it does not have."""
+    if is_pandas(X):
+        return {"library": "pandas", "index": X.index}
+    is_other = is_frame(X)
+    library = str(nw.from_native(X, eager_only=True).implementation.value) if is_other else None
+    return {"library": library, "index": None}
+
+
+def frame_of_kind(columns: Mapping[str, NDArray[Any]], library: Any, index: Any) -> Any:
+    """Frame of columns in a library, which is pandas by default, with the index of other rows."""
+    if library in (None, "pandas"):
+        return import_module("pandas").DataFrame(columns, index=index)
+    plain = {
+        name: values.tolist() if values.dtype == object else values
+        for name, values in columns.items()
+    }
+    return nw.from_dict(plain, backend=library).to_native()
+
+
 # NumPy's letters for kinds of numbers: booleans, whole numbers with and without sign, floats.
 WHOLE = "biu"
 NUMERIC = "biuf"
@@ -300,7 +320,10 @@ def _with_none(objects: NDArray[Any]) -> NDArray[Any]:
 
 def _missing(objects: NDArray[Any]) -> Mask:
     with np.errstate(invalid="ignore"):  # numpy 2.5 warns of a NaN that is compared
-        return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
+        try:
+            return np.asarray((objects != objects) | (objects == None), dtype=np.bool_)  # noqa: E711, PLR0124 - by element
+        except (TypeError, ValueError):  # one of the values has no truth value
+            return np.asarray(np.frompyfunc(is_missing, 1, 1)(objects), dtype=bool)
 
 
 def _objects(values: Any) -> NDArray[Any]:
@@ -459,7 +482,7 @@ def in_kind(name: str, values: list[Any], form: Mapping[str, Any]) -> Any:
         numbers = as_floats(np.array(values, dtype=object))
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"Column {name!r} holds {values[0]!r}, where the model knows {'times' if kind == 'M' else 'numbers'}."
+            f"Column {name!r} holds strings where the model knows {'times' if kind == 'M' else 'numbers'}."
         ) from error
     is_whole_number = kind in WHOLE and np.isfinite(numbers).all()
     return numbers.astype({"b": bool}.get(kind, np.int64)) if is_whole_number else numbers

@@ -98,7 +98,7 @@ class AbstainingClassifier(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, Bas
         method. A fitted indicator in `FrozenEstimator` is used as it is.
     max_risk : float or dict of class to float, default=None
         Largest permitted share of errors among the answered rows, or among those of each class in the dict; the key
-        None stands for all answered rows.
+        None is for all answered rows.
     coverage : float, default=None
         Share of rows to answer. Either this or `max_risk` must be given.
     confidence : float, default=0.95

@@ -1,4 +1,4 @@
-"""Classifier that calls a cheap model first, and an expensive one where that pays most."""
+"""Classifier that calls a cheap model first, and an expensive one where that saves most errors."""
 
 from typing import Any, NamedTuple, Self
 
@@ -48,7 +48,7 @@ class DeferralCurve(NamedTuple):
 
 
 class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
-    """Classifier that asks a cheap model first, and defers to an expensive one where that pays most.
+    """Classifier that asks a cheap model first, and defers to an expensive one where that saves most errors.
 
     The value of a call is the error that it is expected to save: the error of the cheap model minus the error of
     the expensive one. It must be known before the call. So it is estimated from the output of the cheap model
@@ -71,7 +71,7 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
     error_estimator : classifier, default=None
         Learner of the cheap model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out, the same for all models. A number stands for shuffled folds.
+        How rows are held out, the same for all models. A number means shuffled folds.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the error estimation.
     n_jobs : int, default=None
@@ -134,7 +134,7 @@ class DeferringClassifier(ClassifierMixin, ErrorEstimatorEnsemble):
         self.costs = costs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit both models, and learn on held-out rows for which rows a call of the expensive one pays.
+        """Fit both models, and learn on held-out rows for which rows a call of the expensive one saves errors.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_number, check_share
-from surefoot._words import LossUnit, listed, percent, plural
+from surefoot._words import InWords, LossUnit, enumerated, listed, number, percent, plural
 from surefoot.error_estimation import HeldOut, Judgement
 
 AnyJudgement = TypeVar("AnyJudgement", bound=Judgement)
@@ -87,7 +87,7 @@ def threshold_for_risk(
         Error of each prediction: 1 if it is wrong and 0 if not, or the size of its error.
     max_risk : float, or dict of class to float
         Largest permitted mean error of the answered rows; or, for each class in the dict, of the answered rows whose
-        true class it is. The key None stands for all answered rows.
+        true class it is. The key None is for all answered rows.
     confidence : float, default=0.95
         Probability, over draws of the held-out rows or groups, with which all limits are kept.
     groups : array-like of shape (n_rows,), default=None
@@ -514,8 +514,8 @@ NOT_SEPARATED = (
 HAS_SEEN = "The model has learned from these rows, where it makes nearly no error: nothing can be promised for others."
 
 
-@dataclass(frozen=True)
-class Promise:
+@dataclass(frozen=True, repr=False)
+class Promise(InWords):
     """A risk, the confidence with which it is kept, and the highest estimated error that is answered.
 
     With probability at least `confidence`, over draws of the held-out rows (or groups), the mean loss of all future
@@ -568,6 +568,19 @@ class Promise:
     reason: str | None = field(default=None, compare=False)
     cap: float | None = None
     is_about: bool = False
+
+    def _lines(self) -> list[str]:
+        risks = {"": self.max_risk} if self.max_risk is not None else {}
+        risks |= {f" for {label!r}": risk for label, risk in self.class_risks.items()}
+        limits = enumerated([f"at most {number(risk)}{whose}" for whose, risk in risks.items()])
+        promised = f"a mean loss of {limits}, with {percent(self.confidence)} confidence"
+        if not self.kept:
+            lines = [f"Cannot be promised: {promised}, from {plural(self.n_rows, 'held-out row')}."]
+            return lines if self.reason is None else [*lines, self.reason]
+        return [
+            f"Promised: {promised}, for {percent(self.coverage)} of the rows.",
+            f"Rows with an estimated error up to {number(self.threshold)} are answered.",
+        ]
 
     @classmethod
     def from_held_out(

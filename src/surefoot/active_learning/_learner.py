@@ -31,7 +31,7 @@ def _estimator_has(name: str) -> Any:
 
 
 class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Classifier that chooses which rows to have labelled, and says when to stop.
+    """Classifier that chooses which rows to have labelled, and decides when to stop.
 
     `query` chooses rows of a pool, typical and different ones until the first `fit`; `teach` adds their labels; `fit`
     without arguments fits the model to all labelled rows. Only `fit` fits the model.
@@ -63,7 +63,7 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
     should_stop_ : bool
         True if further labels hardly change the predictions for the pool.
     stop_reason_ : str
-        Sentence that says why to stop, or why not.
+        Reason to stop, or not to stop, in one sentence.
     expected_gain_ : float
         Most that twice as many labels will probably add to the accuracy: the share of predictions that the last
         doubling of labels changed.
@@ -209,7 +209,7 @@ class ActiveLearner(TagsOfModel, MetaEstimatorMixin, ClassifierMixin, BaseEstima
         """Set `should_stop_`, `expected_gain_` and `stop_reason_`."""
         if self._watched is None:
             self.should_stop_, self.expected_gain_ = False, 1.0
-            self.stop_reason_ = "Go on: no pool was asked about yet."
+            self.stop_reason_ = "Continue: no pool was queried yet."
             return
         coordinates = Coordinates(self.estimator_, self._watched)
         known = set(bytes_of_rows(coordinates(self._X)))

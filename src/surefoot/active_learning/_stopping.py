@@ -88,7 +88,7 @@ class StoppingRule:
 
     @property
     def reason(self) -> str:
-        """Sentence that says why to stop, or why not."""
+        """Reason to stop, or not to stop, in one sentence."""
         if self._compared is None:
             return "Go on: the number of labels has not doubled since the first model."
         n_changed, n_rows = self._compared

@@ -40,15 +40,15 @@ def check_table(
 
     - `leak`: a column gives the target away (target leakage). Alone, it explains nearly all of the target on held-out
       rows, or almost as much as the whole model, while the next column leaves three times as much unexplained. A
-      column may be that good honestly: whether its value is known when a prediction is needed, a person has to say.
+      column may be that good honestly: only a person knows whether its value is known when a prediction is needed.
     - `duplicate`: rows have an exact or near copy in the table, more than by coincidence; and with `held_out`, how
       many were predicted by a model that had learned from the copy, and the mean loss with and without these.
     - `entity`: the values of a column are persons, places or things with several rows each. A small model is worse by 3
       points of error or more if all rows of a value are held out together, so they should be passed as `groups`.
-    - `order`: the model is worse if rows that stand together in the table are held out together, as where rows of one
-      person or time stand together, or the data drift. Needs `estimator`.
+    - `order`: the model is worse if adjacent rows of the table are held out together, as where rows of one
+      person or time are adjacent, or the data drift. Needs `estimator`.
     - `identifier`: a column has another value in every row, where that is no coincidence.
-    - `equal`: a column says the same as an earlier one, with the same, renamed or rescaled values.
+    - `equal`: a column has the same content as an earlier one, with the same, renamed or rescaled values.
 
     Each check that is a test decides at a level of 0.002.
 

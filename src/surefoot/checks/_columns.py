@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from surefoot._tables import as_values, column_names, is_frame, missing_mask, split_columns
 from surefoot._typing import Floats, Ints
-from surefoot._words import enumerated, number, percent, quoted
+from surefoot._words import InWords, enumerated, listed, number, percent, quoted
 
 # Probability below which a coincidence is excluded, in every check that is a test.
 LEVEL = 0.002
@@ -49,8 +49,8 @@ YEAR = re.compile(r"(^|[\W_\d])(date|datetime|timestamp|year|yr)s?$", re.IGNOREC
 MOST_CATEGORIES = 20
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(InWords):
     """Fault of a table, as `check_table` returns it.
 
     Attributes
@@ -72,6 +72,11 @@ class Finding:
     columns: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()
     evidence: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def _lines(self) -> list[str]:
+        lists = {"Columns": self.columns, "Rows": self.rows}
+        about = [f"{what}: {listed(names)}" for what, names in lists.items() if names]
+        return [f"{self.sentence} ({self.code})", *about]
 
 
 class CodedColumn(NamedTuple):
@@ -367,9 +372,11 @@ def find_equal_columns(columns: list[CodedColumn]) -> Finding | None:
         return None
     names, same_as, identical = zip(*pairs, strict=True)
     how = "equal in every row" if identical[0] else "the same in other words or another unit"
-    sentence = f"“{names[0]}” says the same as “{same_as[0]}”: {how}."
+    sentence = f"“{names[0]}” has the same content as “{same_as[0]}”: {how}."
     if len(pairs) > 1:
-        sentence = f"{number(len(pairs))} columns say the same as another one, in every row."
+        sentence = (
+            f"{number(len(pairs))} columns have the same content as another one, in every row."
+        )
     evidence = {"n_columns": len(pairs), "same_as": list(same_as), "identical": list(identical)}
     return Finding("equal", sentence, names, evidence=evidence)
 

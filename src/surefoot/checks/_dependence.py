@@ -371,7 +371,7 @@ def find_order(
     on_rows = "" if len(rows) == len(y) else f" on {number(len(rows))} rows"
     sentence = (
         f"The order of the rows matters: the model is {mean_loss_words(shuffled, is_regression)} if rows are held out "
-        f"at random (shuffled folds), and {mean_loss_words(ordered, is_regression)} if rows that stand together are "
+        f"at random (shuffled folds), and {mean_loss_words(ordered, is_regression)} if adjacent rows are "
         f"held out together (ordered folds){on_rows}, {p_value_words(p_value)}."
     )
     sorted_by_target = _is_sorted(targets, is_regression)

@@ -1,7 +1,6 @@
 """The command `surefoot`: its subcommands, and the exit code of each run."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +9,7 @@ import typer
 import surefoot
 from surefoot._files import FileError
 from surefoot.cli._audit import audit
-from surefoot.cli._console import Mistake, plain_warnings, stoppable
+from surefoot.cli._console import Mistake, checked_output, plain_warnings, remark, stoppable
 from surefoot.cli._fit import fit
 from surefoot.cli._label import label
 from surefoot.cli._report import report
@@ -32,14 +31,16 @@ def run(arguments: list[str] | None = None) -> Any:
     # uses it: one that is there already serves as well.
     os.environ.setdefault("SKB_DATA_DIRECTORY", str(Path(__file__).parent))
     try:
-        with stoppable(), plain_warnings():
+        with stoppable(), plain_warnings(), checked_output():
             return app(arguments, standalone_mode=False)
     except typer.TyperException as error:
-        print(error.format_message(), file=sys.stderr)
+        remark(error.format_message())
         return error.exit_code
     except FileError as error:
-        print(error, file=sys.stderr)
-        return Mistake.exit_code
+        remark(str(error))
+    except MemoryError as error:
+        remark(f"There is not enough memory for this table{f': {error}' if str(error) else ''}.")
+    return Mistake.exit_code
 
 
 def show_version(wanted: bool) -> None:

@@ -56,8 +56,8 @@ def audit(
         float | None,
         typer.Option(
             metavar="SIZE",
-            help="Regression: error beyond which a prediction counts as wrong. Default: what 10 % of the errors "
-            "were beyond when the model was fitted.",
+            help="Regression: error above which a prediction counts as wrong. Default: the size that "
+            "10 % of the errors exceeded at training.",
         ),
     ] = None,
     confidence: Confidence = 0.9,
@@ -72,7 +72,7 @@ def audit(
     as_json: Json = False,
     random_state: RandomState = 0,
 ) -> None:
-    """Draw the few rows whose labels tell how wrong a model is, and say so when they are labelled.
+    """Measure the error of a model in use with a few labels: draw the rows to label, then compute an interval.
 
     The interval is valid whatever the model is and whatever has changed.
     """
@@ -320,7 +320,7 @@ def audit_in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
     )
     lines = [
         f"{start} ({low} to {high}, {share} confidence); {before} when the model was fitted.",
-        f"At most {missed} of such audits miss the truth, whatever the model is and whatever changed.",
+        f"At most {missed} of such audits miss the true value, for any model and any change.",
     ]
     if (n_open := summary["n_labels"] - summary["n_answered"]) > 0:
         lines.append(
@@ -339,6 +339,6 @@ def audit_in_words(result: Any, summary: dict[str, Any], data: Path) -> str:
     else:
         lines.append(
             f"Whether the promise of at most {shown.format(summary['fail_above'])} is kept is open: more labels may "
-            "tell."
+            "decide."
         )
     return "\n".join(lines)

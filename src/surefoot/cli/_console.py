@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from surefoot._files import FileError, write_whole
+from surefoot._files import FileError, linked_path, write_whole
 from surefoot._words import listed, reason
 
 # Exit code where an error is above the limit that was given, for programs that watch it.
@@ -79,7 +79,48 @@ def as_typed(context: typer.Context) -> str:
 
 def remark(sentence: str) -> None:
     """Print a sentence for the user on stderr, apart from the results."""
-    print(sentence, file=sys.stderr)
+    with suppress(OSError):  # it is full: there is no other place to say so
+        print(sentence, file=sys.stderr)
+
+
+class Output:
+    """Standard output whose errors become a `Mistake`: typer ends in silence where the reader of a pipe is gone."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> Any:
+        """Write a text."""
+        return self._done("write", text)
+
+    def flush(self) -> None:
+        """Write what is left."""
+        self._done("flush")
+
+    def _done(self, method: str, *values: str) -> Any:
+        try:
+            return getattr(self.stream, method)(*values)
+        except OSError as error:
+            # Python writes what is left once more when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+            raise Mistake(f"Standard output cannot be written: {reason(error)}.") from error
+
+
+@contextmanager
+def checked_output() -> Iterator[None]:
+    """Let everything that the block prints be written, or raise a `Mistake`; streams that are closed lead nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the end
+    stream, sys.stdout = sys.stdout, Output(sys.stdout)
+    try:
+        yield
+        sys.stdout.flush()
+    finally:
+        sys.stdout = stream
 
 
 @contextmanager
@@ -172,7 +213,7 @@ def check_output(path: Path | None, *suffixes: str) -> None:
         return
     try:
         check_no_device(path)
-        place = path.resolve()
+        place = linked_path(path)
         if place.is_dir():
             raise Mistake(f"{path} is a folder: name a file to write.")
         if place.exists() and not place.is_file():
@@ -193,14 +234,16 @@ def check_output(path: Path | None, *suffixes: str) -> None:
 def check_no_device(path: Path) -> None:
     """Raise a `Mistake` if a path, or anything that it links to, lies among the system's devices."""
     place = path
+    problem = "links to itself"
     for _ in range(MOST_LINKS):
-        place = place.parent.resolve() / place.name
+        place = linked_path(place.parent) / place.name
         if str(place).startswith(DEVICES) and not str(place).startswith(SHARED_MEMORY):
+            problem = "is a device, not a file"
             break
         if not place.is_symlink():
             return
         place = place.parent / place.readlink()
-    raise Mistake(f"{path} is a device, not a file: name a file to write.")
+    raise Mistake(f"{path} {problem}: name a file to write.")
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
@@ -210,10 +253,10 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
         for other in taken:
             # One of them is not there, or its name is too long: another message says so.
             with suppress(OSError, ValueError):
-                if output.resolve() == other.resolve() or output.samefile(other):
+                if linked_path(output) == linked_path(other) or output.samefile(other):
                     raise Mistake(f"{output} is also {other}: it would be overwritten.")
             with suppress(OSError, ValueError):
-                if other.is_dir() and output.resolve().is_relative_to(other.resolve()):
+                if other.is_dir() and linked_path(output).is_relative_to(linked_path(other)):
                     raise Mistake(
                         f"{output} is in the folder {other}, which is read: write it elsewhere."
                     )
@@ -282,7 +325,7 @@ def check_confidence(confidence: float) -> float:
     return confidence
 
 
-TABLE = "Table in CSV or Parquet, also packed by gzip or bzip2, a folder of Parquet files, or - for standard input."
+TABLE = "Table in CSV or Parquet, also compressed (gzip, bzip2), a folder of Parquet files, or - for standard input."
 Table = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE)]
 ModelFile = Annotated[Path, typer.Argument(help="Model file written by surefoot fit.")]
 TARGET = typer.Option("--target", metavar="COLUMN", help="The column to predict.")
@@ -295,16 +338,31 @@ Estimator = Annotated[
         autocompletion=complete_models,
     ),
 ]
+Prediction = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of predictions that a model made elsewhere: they are judged, and no model is fitted. No row may "
+        "be one that their model was trained on.",
+    ),
+]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[CLASS=]COLUMN",
+        help="Column of probabilities that came with --prediction: CLASS=COLUMN for each class, one column for the "
+        "second of two classes, or one for the predicted class of several. Numbers outside 0 to 1 are scores.",
+    ),
+]
 Task = Annotated[
     Literal["auto", "classification", "regression"],
     typer.Option(
         "--task",
         metavar="TASK",
-        help="classification, regression, or auto. With auto, texts and true/false values are classes, and so are up "
-        "to 5 different numbers. Up to 100 different whole numbers are predicted both ways, and the task at which a "
-        "small model is better is chosen. If neither is, up to 20 of them are for regression if neighbouring values "
-        "are about equally frequent, as with school marks, and not all values are; else they are classes. All other "
-        "numbers are for regression. If the values cannot be learned that way, auto tries the other task.",
+        help="classification, regression, or auto. With auto, texts, true/false values and up to 5 different numbers "
+        "are classes. For 6 to 100 different whole numbers, a small classifier and a small regressor are compared. "
+        "Where neither is better, up to 20 values are a number if their histogram looks smooth (for example grades), "
+        "otherwise a class. All other numbers are for regression.",
     ),
 ]
 Groups = Annotated[
@@ -341,7 +399,7 @@ Cost = Annotated[
     typer.Option(
         metavar="COST",
         help='Cost of a mistake, such as "yes->no=10": true class, predicted class, cost. May be repeated; other '
-        "mistakes cost 1. All figures are then costs.",
+        "mistakes cost 1. All numbers are then costs.",
     ),
 ]
 RandomState = Annotated[
@@ -352,7 +410,7 @@ Sample = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        help="Use N rows, drawn at random, of a table that is larger, such as one beyond the memory.",
+        help="Use N rows drawn at random, for a table that does not fit in memory.",
     ),
 ]
 Jobs = Annotated[

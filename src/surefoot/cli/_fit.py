@@ -17,6 +17,8 @@ from surefoot.cli._console import (
     Jobs,
     Json,
     Mistake,
+    Prediction,
+    Probability,
     RandomState,
     Sample,
     Table,
@@ -35,6 +37,8 @@ def fit(
     target: Annotated[str, TARGET],
     out: Annotated[Path, typer.Option(metavar="FILE", help="File for the model, .skops.")],
     estimator: Estimator = "boosting",
+    prediction: Prediction = None,
+    probability: Probability = None,
     task: Task = "auto",
     as_json: Json = False,
     cost: Cost = None,
@@ -49,12 +53,17 @@ def fit(
     random_state: RandomState = 0,
     jobs: Jobs = 1,
 ) -> None:
-    """Fit a model that also estimates its error on each row, and save it."""
+    """Fit a model that also estimates its error on each row, and save it.
+
+    With --prediction no model is fitted: errors of predictions that were made elsewhere are learned, and new rows are
+    judged with their predictions.
+    """
     with working("Starting"):
         from surefoot import IndividualErrorClassifier, IndividualErrorRegressor
         from surefoot.abstention import Promise
         from surefoot.cli._model import (
             cost_matrix,
+            errors_of,
             given_model,
             model_file,
             model_for,
@@ -67,7 +76,7 @@ def fit(
     check_outputs([out], [data, model_file(estimator), labels])
     name = tables.table_name(data)
     with working(f"Reading {name}"):
-        given = given_model(estimator, task)
+        given = given_model(estimator, task, prediction, probability)
         if sample is not None and labels is not None:
             raise Mistake("--labels counts the rows of the whole table: leave out --sample.")
         table = read_whole(data, sample, random_state, given.form)
@@ -82,15 +91,20 @@ def fit(
             every=given.is_fitted,
             time=time,
             drop=drop or (),
+            outputs=[*given.output_columns(table.columns)],
         )
         rows, model = model_for(rows, given, estimator, random_state)
-        if time is None:
+        if time is None and not given.outputs:
             remark_on_progress(rows.X)
     kind = IndividualErrorClassifier if rows.classes else IndividualErrorRegressor
     error_estimator = kind(model, cv=rows.cv, random_state=random_state, n_jobs=jobs)
     if cost:
         error_estimator.set_params(loss=cost_matrix(cost, rows.classes))
-    with working("Fitting the model and estimating its errors"), threads_for(len(rows.y)):
+    with (
+        working("Fitting the model and estimating its errors"),
+        threads_for(len(rows.y)),
+        errors_of(given, estimator, name),
+    ):
         error_estimator.fit(rows.X, rows.y, groups=rows.groups)
         error_estimator.row_order_ = {
             "time": rows.time,
@@ -117,12 +131,13 @@ def fit(
 
 def order_in_words(error_estimator: Any, rows: Any) -> str | None:
     """Sentence for rows whose order matters although they were held out at random; None for others."""
+    from surefoot._models import inputs_of
     from surefoot.checks import check_table
 
     if rows.time is not None:
         return None
     findings = check_table(
-        rows.X,
+        inputs_of(error_estimator.estimator, rows.X),
         rows.y,
         held_out=error_estimator.held_out_,
         ignore=set(CHECKS) - {"order", "labels"},

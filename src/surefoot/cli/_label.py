@@ -82,7 +82,7 @@ def label(
 ) -> None:
     """Serve a page on this machine that asks people for the labels that help most.
 
-    Nothing that was answered is lost: the same command resumes where labelling stood.
+    No answer is lost: the same command resumes.
     """
     db = db or out.parent / f"{'pool' if data == tables.STDIN else data.stem}.labels.db"
     check_output(out, ".csv")

@@ -1,6 +1,7 @@
 """Model of a command: built from its name, or a file that the user or `surefoot fit` saved; its costs and limits."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from math import inf, isfinite
 from pathlib import Path
@@ -14,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from surefoot._error_estimators import ErrorEstimator
-from surefoot._models import ENDINGS, NativeModel, native_estimator
-from surefoot._tables import model_columns
+from surefoot._models import ENDINGS, NativeModel, given_predictions, native_estimator
+from surefoot._tables import RowError, kinds_of, model_columns
 from surefoot._validation import known_classes
 from surefoot._words import listed, plural
 from surefoot.abstention import Promise
 from surefoot.cli._console import MODELS, Mistake, one_sentence_of, remark, working
-from surefoot.cli._rows import Rows
+from surefoot.cli._rows import LARGEST, SMALLEST, Rows
 from surefoot.integrations.mlflow import load_estimator
 from surefoot.model_files import IS_PICKLE, load
 
@@ -39,10 +40,39 @@ class GivenModel(NamedTuple):
     task: str
     form: dict[str, Any] | None
     is_fitted: bool
+    outputs: tuple[str, ...] = ()
+
+    def output_columns(self, columns: Iterable[str]) -> dict[str, str | None]:
+        """Columns of the predictions that are judged, and of probabilities with the class that each is of, if named."""
+        prediction, *probabilities = self.outputs or ("",)
+        names: dict[str, str | None] = {prediction: None} if prediction else {}
+        for text in probabilities:
+            label, equals, column = text.partition("=")
+            is_bare = text in columns or not equals
+            name = text if is_bare else column
+            if name in names:
+                raise Mistake(f"Column {name!r} is named twice by --prediction and --probability.")
+            names[name] = None if is_bare else label
+        return names
 
 
-def given_model(estimator: str, task: str) -> GivenModel:
-    """Model that --estimator names, without an error estimator around it."""
+def given_model(
+    estimator: str,
+    task: str,
+    prediction: str | None = None,
+    probability: Sequence[str] | None = None,
+) -> GivenModel:
+    """Model that --estimator names, without an error estimator around it; or predictions in its place."""
+    if prediction is not None:
+        if estimator != "boosting":
+            raise Mistake("--prediction judges predictions that were made: leave out --estimator.")
+        if probability and task == "regression":
+            raise Mistake("--probability is for classes: leave it out with --task regression.")
+        chosen = "classification" if probability else task
+        outputs = (prediction, *(probability or ()))
+        return GivenModel(None, chosen, None, is_fitted=False, outputs=outputs)
+    if probability:
+        raise Mistake("--probability needs --prediction COLUMN with the predictions themselves.")
     path = model_file(estimator)
     if estimator.startswith(MLFLOW):
         model = load_estimator(estimator.removeprefix(MLFLOW))
@@ -107,7 +137,9 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
     A fitted one is frozen, and gets the columns that it knows.
     """
     is_classification, model = rows.task == "classification", given.model
-    if model is None:
+    if given.outputs:
+        rows, model = predictions_of(rows, given)
+    elif model is None:
         is_single = is_classification and np.unique_counts(rows.y).counts.min() == 1
         model = build_model(estimator, rows.task, random_state, early_stopping=not is_single)
     elif given.is_fitted:
@@ -130,6 +162,47 @@ def model_for(rows: Rows, given: GivenModel, estimator: str, random_state: int) 
         rows, model = rows._replace(X=X, unlabelled=unlabelled), FrozenEstimator(model)
     classes = known_classes(model, rows.y).tolist() if is_classification else []
     return rows._replace(classes=classes), model
+
+
+def errors_of(given: GivenModel, estimator: str, name: str) -> Any:
+    """Context in which an error becomes one sentence, if the model is the user's own: it may not fit the table."""
+    if given.model is None:
+        return nullcontext()
+    return one_sentence_of(f"{estimator} cannot be used on {name}")
+
+
+def predictions_of(rows: Rows, given: GivenModel) -> tuple[Rows, Any]:
+    """Rows, and the predictions among their columns in place of a model; a `Mistake` if these cannot be judged."""
+    from skrub import TableVectorizer
+
+    (prediction, _), *others = given.output_columns(rows.X.columns).items()
+    columns, labels = [name for name, _ in others], [label for _, label in others]
+    named = any(label is not None for label in labels)
+    if named and None in labels:
+        raise Mistake("Name the class of every --probability, as CLASS=COLUMN, or of none.")
+    inputs = rows.X.drop(columns=[prediction, *columns])
+    are_numbers = all(kind in "biuf" for kind in kinds_of(inputs))
+    try:
+        model, _ = given_predictions(
+            rows.X,
+            rows.y,
+            prediction,
+            dict(zip(labels, columns, strict=True)) if named else columns or None,
+            task=rows.task,
+            encoder=None if are_numbers else TableVectorizer(),
+        )
+    except RowError as error:
+        raise Mistake(f"Row {rows.X.index[error.row]} of {rows.name} {error.fault}") from error
+    except (TypeError, ValueError) as error:
+        raise Mistake(str(error).splitlines()[0]) from error
+    remark(f"{model.describe()} No row of {rows.name} may be one that their model was trained on.")
+    if rows.task == "classification":
+        never = np.setdiff1d(rows.y, model.predict(rows.X))
+        if never.size:
+            remark(
+                f"No row is predicted as {listed(never.tolist())}: every row that is one is wrong."
+            )
+    return rows._replace(unlabelled=None), FrozenEstimator(model)
 
 
 def native_model(model: NativeModel, X: Any, rows: Rows, estimator: str) -> Any:
@@ -243,8 +316,10 @@ def cost_matrix(texts: Sequence[str] | None, classes: Sequence[Any]) -> Any:
             raise Mistake(f"--cost {text} is given twice for the same mistake.")
         if truth == prediction:
             raise Mistake(f"--cost {text} is about a right answer, which costs nothing.")
-        if cost < 0:
-            raise Mistake(f"--cost {text} is below 0: a mistake costs 0 or more.")
+        if not (cost == 0 or SMALLEST <= cost <= LARGEST):
+            raise Mistake(
+                f"--cost {text} must be 0 or a number from {SMALLEST:g} to {LARGEST:g}: the cost of a mistake."
+            )
         given.add((truth, prediction))
         matrix[names.index(truth), names.index(prediction)] = cost
     if not matrix.any():

@@ -19,6 +19,8 @@ from surefoot.cli._console import (
     Json,
     MaxRisk,
     Mistake,
+    Prediction,
+    Probability,
     RandomState,
     Sample,
     Task,
@@ -44,6 +46,8 @@ def report(
     ] = None,
     target: Annotated[str | None, TARGET] = None,
     estimator: Estimator = "boosting",
+    prediction: Prediction = None,
+    probability: Probability = None,
     task: Task = "auto",
     out: Annotated[
         Path | None,
@@ -78,7 +82,10 @@ def report(
     time: Time = None,
     drop: Drop = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Leave out what would help, which takes further fits.")
+        bool,
+        typer.Option(
+            "--quick", help="Leave out the section on what would help, which fits more models."
+        ),
     ] = False,
     sample: Sample = None,
     random_state: RandomState = 0,
@@ -87,11 +94,12 @@ def report(
     """Write a page that shows how far each prediction of a model can be trusted, and what to do.
 
     --estimator also takes a model saved with skops. A fitted model is evaluated as it is: it must not have been
-    trained on rows of this table.
+    trained on rows of this table. With --prediction the report is on predictions that were made elsewhere.
     """
     with working("Starting"):
         from surefoot.cli._model import (
             cost_matrix,
+            errors_of,
             given_model,
             limits_for,
             model_file,
@@ -109,7 +117,7 @@ def report(
     if unknown := [code for code in ignore or () if code not in CHECKS]:
         raise Mistake(f"--ignore {unknown[0]} is not known: there are {listed(CHECKS)}.")
     with working(f"Reading {data or 'an example'}"):
-        given = given_model(estimator, task)
+        given = given_model(estimator, task, prediction, probability)
         table, name, column, chosen = table_or_example(
             data, target, given.task, sample, random_state, given.form
         )
@@ -123,6 +131,7 @@ def report(
             by=by or (),
             time=time,
             drop=drop or (),
+            outputs=[*given.output_columns(table.columns)],
         )
         rows, model = model_for(rows, given, estimator, random_state)
         loss = cost_matrix(cost, rows.classes)
@@ -146,7 +155,7 @@ def report(
             quick=quick,
             progress=True,
         )
-    with threads_for(len(rows.y)):
+    with threads_for(len(rows.y)), errors_of(given, estimator, name):
         summary = computed.summarize()
     if page is not None:
         with mistakes_of_writing(page):

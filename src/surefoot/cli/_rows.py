@@ -1,6 +1,7 @@
 """Rows of a command's table: which column is the target, of which task, and which hold groups, times or labels."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Number
 from pathlib import Path
@@ -18,6 +19,7 @@ from surefoot._tables import (
     WRITE_TIMES,
     check_fits,
     column_times,
+    from_cell,
     infinities_in_words,
     read_table,
     sample_that_fits,
@@ -45,7 +47,7 @@ N_FOLDS = 5
 LARGEST_CODE = 2**53
 
 # Models take numbers of 32 bits.
-LARGEST = 1e38
+SMALLEST, LARGEST = 1e-38, 1e38
 
 # Up to 5 different numbers are always classes; more than 20 are class codes only if a classifier is better.
 FEW_VALUES, MANY_VALUES = 5, 20
@@ -57,6 +59,15 @@ N_TREES, MOST_FEATURES, CLEAR = 20, 20, 3
 
 # Random orders that the order of the values is compared with.
 N_ORDERS = 5000
+
+
+# Agreement with the target, beyond that of a constant, from which a column is no ordinary input; names of predictions.
+TOO_MUCH = 0.75
+MUCH = 0.3  # of a column whose values are the names of the classes
+NAMED_LIKE_PREDICTIONS = re.compile(
+    r"(.*_)?(y_?hat|y_?pred|pred|preds|predicted|predictions?|prob|probs|proba|probability|probabilities)(_.*)?",
+    re.IGNORECASE,
+)
 
 
 class Rows(NamedTuple):
@@ -101,11 +112,15 @@ def take_apart(
     by: Sequence[str] = (),
     time: str | None = None,
     drop: Sequence[str] = (),
+    outputs: Sequence[str] = (),
 ) -> Rows:
-    """Split a table by the roles of its columns, and print what was decided; a fitted model gets `every` column."""
+    """Split a table by the roles of its columns, and print what was decided; a fitted model gets `every` column.
+
+    `outputs` are columns of predictions that are judged, and of their probabilities: they stay in X, behind the inputs.
+    """
     remarks = table.attrs.pop("remarks", ())
     try:
-        check_roles(table, target, groups, by, time, drop, name)
+        check_roles(table, target, groups, by, time, drop, outputs, name)
         check_target_kind(table[target], target)
         known = table[target].notna()
         values = table.loc[known, target].infer_objects()
@@ -118,16 +133,27 @@ def take_apart(
             )
         group_codes = None if groups is None else take_groups(table.loc[known, groups], groups)
         X = table.drop(
-            columns=[column for column in {target, groups, time, *drop} if column is not None]
+            columns=[
+                column for column in {target, groups, time, *drop, *outputs} if column is not None
+            ]
         )
-        chosen, y = choose_targets(values, target, task, group_codes, X[known])
+        if outputs:
+            chosen = task_of_predictions(values, table[outputs[0]]) if task == "auto" else task
+            y = learnable_targets(values, target, chosen, group_codes)
+        else:
+            chosen, y = choose_targets(values, target, task, group_codes, X[known])
     finally:
         for sentence in remarks:
             remark(sentence)
+    if not every and not outputs:
+        remark_on_predictions(X[known], y, target)
     X = with_missing(X) if every else usable_columns(X, name)
+    X = X.assign(**{column: table[column] for column in outputs})
     if not known.all():
         remark(f"{plural(int((~known).sum()), 'row')} without {target!r} cannot be evaluated.")
-    if chosen == "classification" and not every:  # a fitted model has nothing to learn
+    if (
+        chosen == "classification" and not every and not outputs
+    ):  # a fitted model has nothing to learn
         remark_on_rare_classes(y, group_codes)
     columns = {column: table.loc[known, column] for column in by}
     unlabelled = None if known.all() else X[~known]
@@ -142,10 +168,11 @@ def check_roles(
     by: Sequence[str],
     time: str | None,
     drop: Sequence[str],
+    outputs: Sequence[str],
     name: str,
 ) -> None:
     """Raise a `Mistake` unless the table has all columns that were named, each for one role."""
-    for column in (target, groups, time, *by, *drop):
+    for column in (target, groups, time, *by, *drop, *outputs):
         if column is not None and column not in table.columns:
             raise unknown_column(column, table.columns, name)
     roles = {"--target": target, "--groups": groups, "--time": time}
@@ -154,12 +181,60 @@ def check_roles(
             raise Mistake(f"Column {target!r} cannot be both --target and {option}.")
         if column in drop:
             raise Mistake(f"Column {column!r} cannot be both {option} and --drop.")
+        if column in outputs:
+            raise Mistake(
+                f"Column {column!r} cannot be both {option} and a column of predictions or probabilities."
+            )
     if groups is not None and time is not None:
         raise Mistake("Pass --groups or --time, not both: rows are held out by one of them.")
     if target in by:
         raise Mistake(
             f"--by {target} is the target: name another column, whose groups are compared."
         )
+
+
+def task_of_predictions(target: Any, predictions: Any) -> str:
+    """Task of given predictions: regression for many numbers, and for three or more that are predicted by fractions."""
+    if target.dtype.kind not in "iuf":
+        return "classification"
+    are_fractions = predictions.dtype.kind == "f" and not are_whole(predictions.dropna().to_numpy())
+    are_many = target.nunique() > (2 if are_fractions else MANY_VALUES)
+    return "regression" if are_many else "classification"
+
+
+def remark_on_predictions(X: Any, y: NDArray[Any], target: str) -> None:
+    """Point out columns that are named like predictions, or agree with the target far too often for an input."""
+    labels = set() if y.dtype.kind == "f" else {class_text(label) for label in np.unique(y)}
+    of_classes = {f"p_{label}".casefold() for label in labels}
+    for name in X.columns:
+        has_labels = X[name].dtype.kind not in "biuf" and set(X[name].dropna().map(str)) == labels
+        agrees = agreement_with(X[name], y) >= (MUCH if has_labels else TOO_MUCH)
+        is_named = NAMED_LIKE_PREDICTIONS.fullmatch(str(name)) or str(name).casefold() in of_classes
+        if not (agrees or is_named):
+            continue
+        why = "is named like a prediction"
+        if agrees:
+            why = f"agrees with {target!r} far too often for an input"
+        remark(
+            f"Column {name!r} {why}, and the model is going to learn from it. If it is a prediction, pass --prediction "
+            f"{name} to have it judged, or --drop {name}."
+        )
+
+
+def agreement_with(column: Any, y: NDArray[Any]) -> float:
+    """Agreement of a column with the target, beyond that of a constant: 1 if they are equal, 0 or less if none."""
+    known = column.notna().to_numpy()
+    if not known.any():
+        return 0.0
+    if y.dtype.kind == "f":
+        if column.dtype.kind not in "iuf" or np.var(y[known]) == 0:
+            return 0.0
+        gaps = column.to_numpy(dtype=np.float64, na_value=np.nan)[known] - y[known]
+        return 1 - float(np.mean(gaps**2) / np.var(y[known]))
+    texts = np.array([class_text(value) for value in column[known].tolist()])
+    truth = np.array([class_text(value) for value in y[known].tolist()])
+    chance = float(np.mean(truth == max(set(truth), key=truth.tolist().count)))
+    return 0.0 if chance == 1 else (float(np.mean(texts == truth)) - chance) / (1 - chance)
 
 
 def usable_columns(X: Any, name: str) -> Any:
@@ -270,7 +345,7 @@ def choose_targets(
             raise refused from None
         kinds = ("class", "number") if other == "classification" else ("number", "class")
         remark(
-            f"Predicting {target!r} as a {kinds[0]}, not as a {kinds[1]}: --task {chosen} tells why that cannot be."
+            f"Predicting {target!r} as a {kinds[0]}, not as a {kinds[1]}: --task {chosen} shows why."
         )
         return other, y
     if chosen == "regression":
@@ -444,19 +519,24 @@ def as_target_numbers(target: Any, name: str) -> Floats:
         raise Mistake(
             f"Column {name!r} is {values[0]:g} in every row: there is nothing to predict."
         )
+    if (spread := np.ptp(values)) < SMALLEST:
+        raise Mistake(
+            f"Column {name!r} varies by {spread:.0e} only, and models tell no numbers apart that differ by less than "
+            f"{SMALLEST:.0e}: multiply it."
+        )
     return values
 
 
 def remark_on_rare_classes(labels: NDArray[Any], groups: NDArray[Any] | None) -> None:
-    """Say which rows are learned from but never held out, because too few rows or groups have their class."""
+    """Say which rows are used for training but not for evaluation, because too few rows or groups have their class."""
     rare = too_rare(labels, groups, LEAST_PER_CLASS)
     if not rare.any():
         return
     n_rare, few = int(rare.sum()), "rows" if groups is None else "groups"
     classes = np.setdiff1d(labels[rare], labels[~rare]).tolist()
     remark(
-        f"{plural(n_rare, 'row')} {'is' if n_rare == 1 else 'are'} learned from but never held out: too few {few} have "
-        f"{listed(classes)}."
+        f"{plural(n_rare, 'row')} {'is' if n_rare == 1 else 'are'} used for training but not for evaluation: "
+        f"too few {few} have {listed(classes)}."
     )
 
 
@@ -542,6 +622,7 @@ def answered_lines(path: Path, needed: Sequence[str], writers: str) -> Any:
     answers, name = read_table(path, remark), table_name(path)
     if missing := [column for column in needed if column not in answers.columns]:
         raise Mistake(f"{name} lacks {listed(missing)}, which a file of {writers} has.")
+    answers["label"] = answers["label"].map(from_cell)
     if "kind" in answers.columns and "draw" not in answers.columns:
         answers["label"] = answers["label"].where(answers["kind"] == "label")
     return answers

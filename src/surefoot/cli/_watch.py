@@ -72,7 +72,7 @@ def watch(
     max_risk: MaxRisk = None,
     confidence: Confidence = 0.95,
 ) -> None:
-    """Say whether a model is still as good as when it was fitted, from new rows with or without labels."""
+    """Estimate the error of a model on new rows, or measure it where they have labels, and compare it with training."""
     with working("Starting"):
         from surefoot.cli._audit import audit_result
         from surefoot.cli._model import load_with_promise

@@ -48,7 +48,7 @@ MOST_DRAWS = 20
 class BoostingClassifier(TagsOfModel, ClassifierMixin, BaseEstimator):
     """Boosted classifier: Discrete, Real, Gentle or Modest AdaBoost; a higher decision value is surer.
 
-    "discrete" is AdaBoost as it stands in Duda, Hart and Stork (algorithm 9.1): with E the weighted
+    "discrete" is AdaBoost as in Duda, Hart and Stork (algorithm 9.1): with E the weighted
     error of a round's learner, α = ½ ln((1 − E)/E) is its vote, and the weights of rows are
     multiplied by e^α where it is wrong and e^−α where it is right. "real" adds half the log-odds of
     the learner's weighted class probabilities, "gentle" their difference P(+|x) − P(−|x). "modest"
@@ -252,7 +252,7 @@ class BoostingClassifier(TagsOfModel, ClassifierMixin, BaseEstimator):
         Yields
         ------
         values : ndarray of shape (n_rows,), beyond two classes (n_rows, n_classes)
-            Higher speaks for the second class; with more classes, each column for its class.
+            Higher means the second class; with more classes, there is a column for each.
         """
         X = self._check_new_rows(X)
         shape = (X.shape[0],) if len(self.classes_) == 2 else (X.shape[0], len(self.classes_))
@@ -275,7 +275,7 @@ class BoostingClassifier(TagsOfModel, ClassifierMixin, BaseEstimator):
         Returns
         -------
         values : ndarray of shape (n_rows,), beyond two classes (n_rows, n_classes)
-            Higher speaks for the second class; with more classes, each column for its class.
+            Higher means the second class; with more classes, there is a column for each.
         """
         *_, values = self.staged_decision_function(X)
         return values

@@ -62,7 +62,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
     Stacking trains a metaclassifier on the out-of-fold scores of the base models, which are like
     log-odds. STRIVE adds the columns of reliability indicators: how far each model can be trusted on the row
     (Bennett 2007, section 4.2). The default metaclassifier starts from the score of the best base model. It goes on to
-    all scores, and then to all columns, only as far as that pays on held-out rows.
+    all scores, and then to all columns, only as far as that lowers the loss on held-out rows.
 
     Each topic (column) of an indicator matrix `y` has its own base models and metaclassifier, and so has
     each of more than two classes; one neighbour search serves all of them. The default metaclassifiers share what they
@@ -81,7 +81,7 @@ class StriveClassifier(ClassifierMixin, HeterogeneousEnsemble):
         score; a step that saves less than its standard error is left out. The paper's is
         `LinearSVC(C=0.1)` on standardised columns, which is the default with `passthrough`.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out. A number stands for shuffled folds; for an indicator matrix, the rarest topics are
+        How rows are held out. A number means shuffled folds; for an indicator matrix, the rarest topics are
         spread over the folds first.
     passthrough : bool, default=False
         Whether the metaclassifier also gets the columns of X.

@@ -87,7 +87,7 @@ def assess_predictions(
     """Error estimator of predictions that were made elsewhere, learned from rows that their model has not seen.
 
     The model itself is not needed: it may be a service, a file of another language, a vendor's product or a language
-    model. What it said of each row is all that is used.
+    model. Only its outputs are used.
 
     Parameters
     ----------

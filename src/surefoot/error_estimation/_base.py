@@ -35,7 +35,7 @@ from surefoot._models import (
     predict_labels,
     series_model,
 )
-from surefoot._tables import PlainColumn, input_form, plain_columns, take_rows
+from surefoot._tables import PlainColumn, frame_kind, input_form, plain_columns, take_rows
 from surefoot._typing import Floats, Ints, Mask
 from surefoot._validation import check_rows, check_share, check_training_rows
 from surefoot._words import UNITS
@@ -236,8 +236,11 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         self.novelty_threshold_ = float(np.quantile(distances, 1 - NOVEL_SHARE))
         inputs = inputs_of(self.estimator, X)
         self.input_sample_ = sample_inputs(X, inputs, rows, self._index.coordinates, cross.seed)
+        kind = frame_kind(X)
         known = {
             **self._shared_fields(held_out),
+            "library": kind["library"],
+            "index": None if kind["index"] is None else kind["index"][rows],
             "rows": rows,
             "scores": held_out.scores,
             "splits": held_out.splits,
@@ -322,11 +325,12 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
             Arrays with one entry per row; `to_frame()` returns them as a table.
         """
         check_share(confidence, "confidence")
+        kind = frame_kind(X)
         X = self._rows(X, predictions, probabilities)
         output = self._panel(X, methods=self._methods)
         fields = self._fields(X, output, confidence)
         known, fields["error"] = self._at_least_held_out(X, fields["error"])
-        return Judgement(**self._shared_fields(output), **fields, known=known)
+        return Judgement(**self._shared_fields(output), **fields, known=known, **kind)
 
     def _rows(self, X: Any, predictions: Any = None, probabilities: Any = None) -> Any:
         """Checked rows, with their outputs as columns if these are given."""
@@ -343,12 +347,9 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
 
     def _shared_fields(self, output: PanelOutput | HeldOutOutputs) -> dict[str, Any]:
         """Fields of a judgement that come from the panel alone: stability, novelty and columns."""
-        shift, spread, worst, *flips = output.columns[self._stability].T
+        stability = output.columns[self._stability].T
         return {
-            "shift": shift,
-            "spread": spread,
-            "worst": worst,
-            "flips": flips[0] if flips else None,
+            "stability": dict(zip(self.get_stability_names(), stability, strict=True)),
             "novel": output.columns[NOVELTY][:, 0] > self.novelty_threshold_,
             "columns": {name: output.columns[name] for name in self._learned},
         }
@@ -464,14 +465,24 @@ class IndividualErrorEstimator(TagsOfModel, MetaEstimatorMixin, BaseEstimator, A
         check_is_fitted(self)
         return np.array(self._learned, dtype=object)
 
+    def get_stability_names(self) -> list[str]:
+        """Names of the columns of stability in a judgement, which depend on whether the model is at hand."""
+        check_is_fitted(self)
+        return list(self._panel.indicators[self._stability].get_feature_names_out())
+
     def get_column_names(self) -> NDArray[np.object_]:
         """Names of the columns that the error estimator learns from: indicator__column."""
         check_is_fitted(self)
         names = [self._panel.indicators[name].full_column_names(name) for name in self._learned]
         return np.array(list(chain.from_iterable(names)), dtype=object)
 
+    def _known_column_names(self) -> list[str]:
+        """Names by which priors know the columns."""
+        names = [self._panel.indicators[name].known_column_names(name) for name in self._learned]
+        return list(chain.from_iterable(names))
+
     def describe_indicators(self) -> dict[str, str]:
-        """Reason for doubt that each indicator stands for, in words, by the name of the indicator."""
+        """Reason for doubt behind each indicator, in words, by the name of the indicator."""
         check_is_fitted(self)
         return {name: self._panel.indicators[name].doubt or name for name in self._learned}
 

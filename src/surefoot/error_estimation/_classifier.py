@@ -5,12 +5,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from scipy.special import entr, logit
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 
 from surefoot._crossfit import CrossFit, PanelOutput
-from surefoot._models import series_model, top_class
+from surefoot._models import given_model, series_model, top_class
 from surefoot._typing import Floats, Mask
 from surefoot._validation import check_rows, check_share, known_classes
 from surefoot.error_estimation._base import IndividualErrorEstimator
@@ -40,6 +41,9 @@ from surefoot.indicators import (
     TrustScore,
 )
 from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
+
+# Rows that are added to those of which an error rate is taken, with the rate that is expected.
+N_ADDED = 5.0
 
 
 def _model_has(name: str) -> Any:
@@ -92,6 +96,67 @@ class VoteConfidence(Confidence):
         return np.append(super().get_feature_names_out(), "log_distance")
 
 
+class NeighborConfidence(Confidence):
+    """Confidence in predicted classes that come without probabilities: how often they were right nearby.
+
+    It is one minus the error rate of this predicted class among the nearest training rows, shrunk towards that among
+    all of them, and stands in the place of the probability of the predicted class in the columns of `Confidence`.
+    """
+
+    doubt = "this prediction was often wrong on similar rows"
+
+    needs_rows = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        response: str = "auto",
+        per_class: bool = False,
+        n_neighbors: int = 30,
+        space: Any = "scaled",
+        metric: Any = "auto",
+    ) -> None:
+        super().__init__(estimator, response=response, per_class=per_class)
+        self.n_neighbors = n_neighbors
+        self.space = space
+        self.metric = metric
+
+    def needed_neighbors(self, n_rows: int) -> int:
+        """Neighbours needed among `n_rows` training rows."""
+        return self.n_neighbors
+
+    def columns(self, neighborhood: Neighborhood) -> Floats:
+        """Log-odds of being right, twice, entropy and probability of being right."""
+        index, near = neighborhood.index, neighborhood.indices[:, : self.n_neighbors]
+        predicted = top_class(index.scores)
+        wrong = np.asarray(index.outputs.classes)[predicted] != index.labels
+        n_classes = len(index.outputs.classes)
+        counts, n_wrong = (
+            np.bincount(predicted, weights, n_classes) for weights in (None, wrong.astype(float))
+        )
+        own = top_class(neighborhood.scores)
+        everywhere = shrunk_rate(n_wrong, counts, shrunk_rate(wrong.sum(), len(wrong), 0.5))[own]
+        alike = predicted[near] == own[:, None]
+        rate = shrunk_rate((alike & wrong[near]).sum(axis=1), alike.sum(axis=1), everywhere)
+        return np.column_stack(
+            [logit(1 - rate), logit(1 - rate), entr(rate) + entr(1 - rate), 1 - rate]
+        )
+
+    def trust(self, neighborhood: Neighborhood) -> Floats:
+        """Probability of being right."""
+        return self.columns(neighborhood)[:, 3]
+
+    def known_column_names(self, name: str) -> list[str]:
+        """Names of the columns of `Confidence`, in whose place these stand."""
+        return super().known_column_names("Confidence")
+
+
+def shrunk_rate(n_wrong: Any, n_rows: Any, expected: Any) -> Any:
+    """Share of wrong rows, with a few more rows added of which the expected share is wrong."""
+    return (n_wrong + N_ADDED * expected) / (n_rows + N_ADDED)
+
+
 class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     """Classifier that also estimates how likely each of its predictions is wrong; lower is better.
 
@@ -113,9 +178,9 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups`
+        `HoldoutSplit`, the model is not fitted again. A number means shuffled folds, which keep `groups`
         together, at most as many as the rarest class has rows. A class with fewer than five rows, or fewer than the
-        folds, does not count for that: its rows are learned from but never held out (`never_held_out_`).
+        folds, does not count for that: its rows are used for training but not for evaluation (`never_held_out_`).
     loss : array-like of shape (n_classes, n_classes), default=None
         Cost matrix: entry (i, j) is the cost of predicting class j where class i is true, in the order
         of `classes_`. The default is 1 for any error.
@@ -146,8 +211,8 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
     n_splits_, splits_ : int, list of (train, test)
         Number of splits, and the positions of the rows that each of them learns from and holds out.
     never_held_out_ : ndarray
-        Positions of the training rows that are learned from but never held out: of classes with fewer rows than
-        folds or than five, or of groups that alone have a class. Empty if `cv` is no number.
+        Positions of the rows that are used for training but not for evaluation: rows of classes with fewer rows than
+        folds or than five, and of a class that occurs in one group only. Empty if `cv` is no number.
     reference_rows_ : ndarray
         Positions of the training rows in which neighbours are searched.
     novelty_threshold_ : float
@@ -268,8 +333,10 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
                 TrustScore(space="scaled"),
                 opinion,
             ]
+        given = given_model(self.estimator)
+        has_confidence = given is None or bool(given.columns)
         return [
-            Confidence(),
+            Confidence() if has_confidence else NeighborConfidence(),
             LocalSensitivity(n_neighbors=10, space="scaled"),
             NeighborDisagreement(n_neighbors=(3, 10, 30), space="scaled"),
             NeighborDistance(n_neighbors=10, space="scaled"),
@@ -355,7 +422,7 @@ class IndividualErrorClassifier(ClassifierMixin, IndividualErrorEstimator):
         self.prior_ = (
             None
             if is_text and self.prior == "auto"
-            else prior_for(self.get_column_names(), self.prior)
+            else prior_for(self._known_column_names(), self.prior)
         )
         if self.prior_ is not None:
             return PretrainedLogisticRegression(self.prior_, random_state=seed)

@@ -12,19 +12,12 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.tree import ExtraTreeRegressor
 
 from surefoot._kernels import sum_of_trees
-from surefoot._models import (
-    SharedTrees,
-    fit_model,
-    fold_choices,
-    in_choice,
-    share_of_columns,
-    unseen,
-)
+from surefoot._models import SharedTrees, fit_model, share_of_columns
 from surefoot._splits import learner_folds
 from surefoot._typing import Floats, Ints
 
-# Most trees that estimate the size of a row's error; half as many estimate its residual.
-N_TREES = 50
+# Most trees that estimate the size of a row's error.
+N_TREES = 25
 
 # Part of the names of columns that are coordinates of the row.
 COORDINATE = "Row__column_"
@@ -68,7 +61,7 @@ class ErrorSize:
     Parameters
     ----------
     learner : regressor or None
-        Learns residuals, and sizes of errors; None means `LineThenTrees` for residuals and `ShrunkSize` for sizes.
+        Learns residuals, and sizes of errors; None means `ResidualLine` for residuals and `ShrunkSize` for sizes.
     names : list of str
         Names of the columns.
     corrected : bool or "unshrunk"
@@ -110,12 +103,10 @@ class ErrorSize:
             # By the coordinates of rows, of which there may be many, targets would be learned again that models of
             # other folds knew.
             own = [place for place, name in enumerate(self.names) if COORDINATE not in name]
-            self.corrector_: Any = LineThenTrees(
-                own or [*range(len(self.names))], self.random_state
-            )
+            self.corrector_: Any = ResidualLine(own or [*range(len(self.names))])
             estimates = self.corrector_.fit_held_out(table, levelled, weight, folds)
         else:
-            self.corrector_, estimates = self._cross_fit(table, levelled, weight, folds)
+            self.corrector_, estimates = cross_fit(self.learner, table, levelled, weight, folds)
         # Another learner's intervals are around the prediction, unless that is corrected.
         in_full, is_shifted = self.corrected == "unshrunk", self.corrected or self.learner is None
         self.shift_ = 1.0 if in_full else gain(levelled, estimates, weight) * bool(is_shifted)
@@ -129,83 +120,65 @@ class ErrorSize:
             sizes = np.column_stack([errors, deviations])
             held_out = self.sizer_.fit_held_out(table, sizes, weight, folds)
         else:
-            self.sizer_, one = self._cross_fit(table, errors, weight, folds)
+            self.sizer_, one = cross_fit(self.learner, table, errors, weight, folds)
             held_out = np.column_stack([one, np.maximum(one, 0) ** (0.5 if self.squared else 1)])
         return self._sizes(estimates, held_out)
 
-    def _cross_fit(
-        self, table: Floats, target: Floats, weight: Any, folds: Ints
-    ) -> tuple[Any, Floats]:
-        """The given learner, fitted to a target, and its out-of-fold predictions."""
-        held_out = np.empty(len(target))
-        for fold in np.unique(folds):
-            known = folds != fold
-            known_weight = None if weight is None else weight[known]
-            fitted = fit_model(clone(self.learner), table[known], target[known], known_weight)
-            held_out[~known] = fitted.predict(table[~known])
-        return fit_model(self.learner, table, target, weight), held_out
-
     def __call__(self, table: Floats) -> Sizes:
         """Estimates for rows by their columns."""
-        residual = np.asarray(self.corrector_.predict(table), dtype=np.float64)
+        estimates = np.asarray(self.corrector_.predict(table), dtype=np.float64)
         sizes = np.asarray(self.sizer_.predict(table), dtype=np.float64)
         if self.learner is not None:
             root = np.maximum(sizes, 0) ** (0.5 if self.squared else 1)
             sizes = np.column_stack([sizes, root])
-        return self._sizes(residual, sizes)
+        return self._sizes(estimates, sizes)
 
-    def _sizes(self, residual: Floats, sizes: Floats) -> Sizes:
+    def _sizes(self, estimates: Floats, sizes: Floats) -> Sizes:
         least = np.array([self.least_, self.least_scale_])
         error, scale = np.maximum(sizes, least).T
-        return Sizes(residual, self.shrinkage_ * residual, error, self.shift_ * residual, scale)
+        center = self.shift_ * estimates
+        residual = center if self.learner is None else estimates
+        return Sizes(residual, self.shrinkage_ * estimates, error, center, scale)
 
 
-class LineThenTrees(RegressorMixin, BaseEstimator):
-    """Regressor of residuals: ridge regression, then trees on its residuals; clipped to the training targets.
+class ResidualLine(RegressorMixin, BaseEstimator):
+    """Regressor of residuals: ridge regression on some of the columns, clipped to the training targets.
 
-    The linear part learns trends that the model missed, the trees everything else. There is a line with trees for each
-    choice of three of five folds, and their mean predicts. `places` are those of the columns that it learns from.
+    The columns hold what other models predict, so that a line weighs them; `places` are those of the columns.
     """
 
-    def __init__(self, places: Sequence[int], random_state: Any = None) -> None:
+    def __init__(self, places: Sequence[int]) -> None:
         self.places = places
-        self.random_state = random_state
 
     def fit_held_out(self, X: Floats, y: Floats, weight: Any, folds: Ints) -> Floats:
-        """Fit on columns and residuals; return the estimate of each row by lines and trees without its fold."""
-        X = X[:, self.places]
+        """Fit on columns and residuals; return the estimate of each row by a line without its fold."""
         self.range_ = float(y.min()), float(y.max())
-        choices = fold_choices(folds)
-        center, scale = X.mean(axis=0), X.std(axis=0)
-        scaled = (X - center) / np.where(scale > 0, scale, 1.0)
-        penalty = RidgeCV(np.logspace(-2, 4, 7)).fit(scaled, y, weight).alpha_
-        lines = []
-        for choice in choices:
-            seen = in_choice(folds, choice)
-            line = Ridge(penalty).fit(
-                scaled[seen], y[seen], None if weight is None else weight[seen]
-            )
-            lines.append(np.append(line.coef_, line.intercept_))
-        by_line = np.column_stack([scaled, np.ones(len(X))]) @ np.transpose(lines)
-        tree = ExtraTreeRegressor(
-            min_samples_leaf=10, max_features=0.5, random_state=self.random_state
-        )
-        trees = SharedTrees(tree, X, list(y - by_line.T), folds, N_TREES // 2, weight)
-        slopes = np.mean(lines, axis=0)
-        self.slopes_ = slopes[:-1] / np.where(scale > 0, scale, 1.0)
-        self.intercept_ = float(slopes[-1] - center @ self.slopes_)
-        self.trees_ = trees.for_rows_of(-1)
-        lines_of = {fold: unseen(choices, fold) for fold in np.unique(folds)}
-        own_lines = np.array(
-            [by_line[row, lines_of[fold]].mean() for row, fold in enumerate(folds)]
-        )
-        return np.clip(own_lines + trees.held_out(X, folds)[:, 0], *self.range_)
+        X = X[:, self.places]
+        center, spread = X.mean(axis=0), X.std(axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
+        scaled = (X - center) / scale
+        line = RidgeCV(np.logspace(-2, 4, 7)).fit(scaled, y, weight)
+        self.slopes_ = line.coef_ / scale
+        self.intercept_ = float(line.intercept_ - center @ self.slopes_)
+        _, estimates = cross_fit(Ridge(line.alpha_), scaled, y, weight, folds)
+        return np.clip(estimates, *self.range_)
 
     def predict(self, X: Floats) -> Floats:
-        """Sum of the predictions of the linear part and the trees."""
-        X = X[:, self.places]
-        line = X @ self.slopes_ + self.intercept_
-        return np.clip(line + self.trees_.predict(X), *self.range_)
+        """Estimated residual of each row."""
+        return np.clip(X[:, self.places] @ self.slopes_ + self.intercept_, *self.range_)
+
+
+def cross_fit(
+    learner: Any, table: Floats, target: Floats, weight: Any, folds: Ints
+) -> tuple[Any, Floats]:
+    """A learner, fitted to a target, and the prediction of each row by one without its fold."""
+    held_out = np.empty(len(target))
+    for fold in np.unique(folds):
+        known = folds != fold
+        known_weight = None if weight is None else weight[known]
+        fitted = fit_model(clone(learner), table[known], target[known], known_weight)
+        held_out[~known] = fitted.predict(table[~known])
+    return fit_model(learner, table, target, weight), held_out
 
 
 class ShrunkSize(BaseEstimator):
@@ -356,8 +329,9 @@ def gain(residuals: Floats, estimates: Floats, weight: Floats | None) -> float:
 
     It is the least-squares slope of the residuals on the estimates, shrunk for the uncertainty of the slope: a
     slope of t standard errors is multiplied by 1 − 8/t², and by 0 if t² is below 8. Independent estimates would need
-    1/t² only, but these were learned from errors of models that knew the targets of other rows: of pure noise they
-    seem to know a little, with a t of about 2 to 3.
+    1/t² only, but these are not: the estimate of a row is learned from residuals and columns of rows in other folds,
+    whose models were trained with the row's own target. So estimates of pure noise correlate with it, with a t of about
+    2 to 3, as if the learner had seen the row; without this factor they would count as knowledge.
     """
     weight = np.ones(len(estimates)) if weight is None else weight
     size = float(weight @ estimates**2)

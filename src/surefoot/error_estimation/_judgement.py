@@ -10,15 +10,25 @@ from scipy.special import expit, softmax
 from sklearn.utils import check_array
 
 from surefoot._optional import needed_for
+from surefoot._tables import frame_of_kind
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import UNITS, LossUnit
+from surefoot._words import UNITS, InWords, LossUnit, number, plural
 
 # Fields of a judgement without an entry for each row.
-NOT_BY_ROWS = ("classes", "costs", "seen", "refitted")
+NOT_BY_ROWS = ("classes", "costs", "seen", "refitted", "library")
+
+# Rows that the repr of a judgement shows, those with the highest estimated errors.
+N_SHOWN = 5
+
+# Columns of stability, of a cell and of neighbours.
+STABILITY = (
+    *("shift", "spread", "worst", "flips"),
+    *("neighbor_change", "neighbor_spread", "neighbor_worst", "other_distance", "other_share"),
+)
 
 
-@dataclass(frozen=True, eq=False)
-class Judgement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgement(InWords):
     """Prediction, estimated error, stability and novelty of each row; arrays with one entry per row.
 
     Attributes
@@ -28,15 +38,18 @@ class Judgement:
     error : ndarray of shape (n_rows,)
         Estimated error of the prediction, lower is better: the probability that it is wrong, its expected cost,
         or its expected size.
-    shift, spread, worst : ndarrays of shape (n_rows,)
-        Stability: mean, standard deviation and minimum of the change of the model's output within the row's
-        Voronoi cell; nearer to 0 is more stable.
     novel : ndarray of bool of shape (n_rows,)
         Whether the row is out of distribution: further from training rows than they are from each other.
     columns : dict of str to ndarray of shape (n_rows, n_columns)
         Input of the error estimator (meta-features), by the name of the indicator.
-    flips : ndarray of shape (n_rows,), or None
-        Share of the samples in the cell that get another class; None for a regressor.
+    stability : dict of str to ndarray of shape (n_rows,)
+        `shift`, `spread` and `worst`: mean, standard deviation and minimum of the change of the model's output within
+        the row's Voronoi cell, nearer to 0 is more stable; `flips`: share of the samples in the cell that get another
+        class (not for a regressor). Without the model there are no samples, and the neighbours stand in their place:
+        `neighbor_change` and `neighbor_spread`, mean and standard deviation of the change from the row's output to
+        theirs; `other_share` of them with another class, and `other_distance` of the nearest of these, or twice that of
+        the furthest neighbour if there is none (for a regressor `neighbor_worst`). Each is also an attribute, None
+        where it was not measured.
     classes : ndarray of shape (n_classes,), or None
         Labels in the order of `probabilities`; None for a regressor.
     probabilities : ndarray of shape (n_rows, n_classes), or None
@@ -53,6 +66,10 @@ class Judgement:
     known : ndarray of bool of shape (n_rows,), or None
         Whether the row has the inputs of a training row, which the model has learned from. Its `error` is then at least
         the held-out estimate of that row. None for held-out rows.
+    index : pandas.Index, or None
+        Index of the rows, which `to_frame` keeps; None without one.
+    library : str, or None
+        Library of the frame that the rows came in, such as "polars", which `to_frame` returns; None for arrays.
 
     Examples
     --------
@@ -67,16 +84,21 @@ class Judgement:
     True
     >>> list(judgement.to_frame())[:4]
     ['prediction', 'probability_0', 'probability_1', 'estimated_error']
+    >>> judgement
+    169 predictions, mean estimated error 0.0581.
+    1 novel row; the highest estimated errors:
+    row 21: 0, estimated error 0.844
+    row 65: 0, estimated error 0.755
+    row 91: 0, estimated error 0.75
+    row 136: 1, estimated error 0.679
+    row 13: 1, estimated error 0.553
     """
 
     prediction: NDArray[Any]
     error: Floats
-    shift: Floats
-    spread: Floats
-    worst: Floats
     novel: Mask
-    columns: dict[str, Floats] = field(repr=False)
-    flips: Floats | None = None
+    columns: dict[str, Floats]
+    stability: dict[str, Floats] = field(default_factory=dict)
     classes: NDArray[Any] | None = None
     probabilities: Floats | None = None
     interval: Floats | None = None
@@ -84,9 +106,37 @@ class Judgement:
     wrong: Floats | None = None
     accepted: Mask | None = None
     known: Mask | None = None
+    index: Any = None
+    library: str | None = None
+
+    def _lines(self) -> list[str]:
+        mean = number(float(self.error.mean())) if len(self) else number(None)
+        return [
+            f"{plural(len(self), 'prediction')}, mean estimated error {mean}.",
+            *self._doubtful(),
+        ]
+
+    def _doubtful(self) -> list[str]:
+        """Number of novel and of accepted rows, and the rows with the highest estimated errors."""
+        order = np.argsort(-self.error, kind="stable")[:N_SHOWN].tolist()
+        labels, show = self._labels(), number if self.classes is None else str
+        counts = f"{plural(int(self.novel.sum()), 'novel row')}"
+        if self.accepted is not None:
+            counts += f", {self.accepted.sum():,} accepted"
+        lines = [f"{counts}; the highest estimated errors:"]
+        for i in order:
+            row, error = i if labels is None else labels[i], number(float(self.error[i]))
+            lines.append(f"row {row}: {show(self.prediction[i])}, estimated error {error}")
+        return lines
 
     def __len__(self) -> int:
         return len(self.error)
+
+    def __getattr__(self, name: str) -> Any:
+        """Stability by its name, such as `shift`; None where it was not measured."""
+        if name not in STABILITY:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return self.stability.get(name)
 
     def take(self, rows: Any) -> Self:
         """Judgement of some of the rows: positions, or a mask."""
@@ -108,28 +158,30 @@ class Judgement:
         arrays["estimated_error"] = self.error
         if self.interval is not None:
             arrays["low"], arrays["high"] = self.interval.T
-        for name in ("residual", "shift", "spread", "worst", "flips", "novel", "known", "accepted"):
+        for name in ("residual", *self.stability, "novel", "known", "accepted"):
             if getattr(self, name) is not None:
                 arrays[name] = getattr(self, name)
         return arrays
 
     def to_frame(self) -> Any:
-        """Pandas table with one row per judged row.
+        """Table with one row per judged row: of polars for rows of polars, otherwise of pandas, with their index.
 
         Returns
         -------
-        frame : pandas.DataFrame
+        frame : pandas.DataFrame, or a frame of the library of the rows
             Columns prediction, probability_<class> for each class, estimated_error, low and high (ends of the
-            interval), residual, shift, spread, worst, flips, novel, known and accepted, in this order, without those
-            that are None.
+            interval), residual, those of `stability`, novel, known and accepted, in this order, without those that
+            are None.
         """
         with needed_for("to_frame", "report"):
-            import pandas as pd  # noqa: PLC0415 - only this method needs it
+            return frame_of_kind(self.to_arrays(), self.library, self._labels())
 
-        return pd.DataFrame(self.to_arrays())
+    def _labels(self) -> Any:
+        """Index of the rows, else the positions of held-out rows; None without either."""
+        return getattr(self, "rows", None) if self.index is None else self.index
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class HeldOut(Judgement):
     """Out-of-fold judgement of training rows, by models, neighbours and error estimators that never saw them.
 
@@ -165,7 +217,7 @@ class HeldOut(Judgement):
     losses: Floats
     scores: Floats
     splits: Ints
-    opinions: dict[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+    opinions: dict[str, NDArray[Any]] = field(default_factory=dict)
     groups: NDArray[Any] | None = None
     distinct: Mask | None = None
     truth: NDArray[Any]
@@ -174,8 +226,13 @@ class HeldOut(Judgement):
     refitted: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """State to save: the fields alone."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        """State to save: the fields alone, without the index, which may hold anything."""
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"index": None}
+
+    def _lines(self) -> list[str]:
+        measured = self.unit.all_rows.format(self.unit.show(float(self.losses.mean())))
+        n_rows = plural(len(self), "held-out row")
+        return [f"{measured[:1].upper()}{measured[1:]}, measured on {n_rows}.", *self._doubtful()]
 
     @cached_property
     def evidence(self) -> Self:

@@ -45,7 +45,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         The model. In `FrozenEstimator` it is used as it is, and must not have been trained on the rows of `fit`.
     error_estimator : regressor, default=None
         Learns residuals, and the size of errors, from the columns. By default residuals are learned by ridge
-        regression and trees, sizes by trees that start from what was learned on other tables (the prior).
+        regression, sizes by trees that start from what was learned on other tables (the prior).
     indicators : "auto", indicator or several, default="auto"
         Indicators that the error estimator learns from. "auto" is the prediction and the row itself, and in a
         scaled space `NeighborDisagreement`, `NeighborDistance` and a `SecondOpinion`.
@@ -53,10 +53,10 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Whether to add the row itself, as in the paper, if the indicators do not include it.
     cv : int, splitter or iterable of splits, default=5
         Splitter for the out-of-fold predictions; it need not be a partition. With a single split, such as
-        `HoldoutSplit`, the model is not fitted again. A number stands for shuffled folds, which keep `groups` together.
+        `HoldoutSplit`, the model is not fitted again. A number means shuffled folds, which keep `groups` together.
     corrected : bool or "unshrunk", default=False
-        Whether `predict` adds the estimated residual to the model's prediction, multiplied by `shrinkage_`. "unshrunk"
-        adds the whole estimate, as the paper does.
+        Whether `predict` adds the estimated residual, which is shrunk by `shrinkage_`, to the model's prediction.
+        "unshrunk" adds the whole estimate, as the paper does.
     intervals : {"narrow", "proven"}, default="narrow"
         "narrow" are intervals around the prediction of the deployed model, as wide as the errors of the held-out rows
         require. Their coverage was measured to be near `confidence`; with more than one fold no theorem guarantees it.
@@ -79,8 +79,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
     error_estimator_ : regressor
         Fitted estimator of residuals.
     shrinkage_ : float
-        Factor of the estimated residual in the correction: 0 if it does not reduce the error, at most 1; 1 if
-        `corrected="unshrunk"`.
+        Factor in the correction of what the error estimator predicts: 0 if it does not reduce the error, at most 1; 1
+        if `corrected="unshrunk"`.
     prior_version_ : int or None
         Version of the prior; None if other indicators or another `error_estimator` leave no use for it.
     held_out_ : HeldOut
@@ -180,7 +180,8 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         Returns
         -------
         residuals : ndarray of shape (n_rows,)
-            Estimated residuals, in the unit of the target; a correction is `shrinkage_` times these.
+            Estimated residuals, in the unit of the target: shrunk to what reduced the out-of-fold error, or as they are
+            if `error_estimator` was given.
         """
         columns, *_ = self._describe(self._rows(X))
         return self._size(self._table(columns)).residual
@@ -302,7 +303,7 @@ class IndividualErrorRegressor(RegressorMixin, IndividualErrorEstimator):
         rows = held_out.rows
         size = ErrorSize(
             self.error_estimator,
-            names=[str(name) for name in self.get_column_names()],
+            names=self._known_column_names(),
             corrected=self.corrected,
             squared=self.loss == "squared",
             random_state=cross.seed,

@@ -66,7 +66,7 @@ class Confidence(Indicator):
         """Attach to an index that an action built, in place of `fit`; raises if its model is a regressor."""
         if index.outputs.is_regression:
             raise ValueError(
-                "Confidence needs a classifier: a regressor states no confidence of its own."
+                "Confidence needs a classifier: a regressor has no class probabilities."
             )
         return super().attach(index)
 

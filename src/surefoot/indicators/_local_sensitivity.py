@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from surefoot._models import margin, top_class
-from surefoot._typing import Floats
+from surefoot._typing import Floats, Mask
 from surefoot._validation import check_neighbor_metric, check_option, resolve_n_neighbors
 from surefoot.indicators._confidence import class_column_names
 from surefoot.indicators._indicator import Indicator
@@ -16,6 +16,11 @@ from surefoot.neighborhoods import Neighborhood, NeighborhoodIndex
 
 # Added to the spread to avoid a division by zero; too small to change the order of rows.
 TINY_SPREAD = 1e-12
+
+# Columns of the cell, and those of the neighbours that stand in their place without a model.
+OF_CELL = ("shift", "spread", "worst", "flips")
+OF_NEIGHBOR_CLASSES = ("neighbor_change", "neighbor_spread", "other_distance", "other_share")
+OF_NEIGHBORS = ("neighbor_change", "neighbor_spread", "neighbor_worst")
 
 # Trust in a row without a cell, such as a text without a known word: finite, but below that of any other row.
 UNKNOWN = -1 / TINY_SPREAD
@@ -29,6 +34,12 @@ class LocalSensitivity(Indicator):
     other one, four columns describe the change λ(s) − λ(x) from the row to the samples: `shift`, its
     mean; `spread`, its standard deviation; `worst`, its minimum; and `flips`, the share of samples
     that get another class. For a regressor λ is the prediction and there is no `flips`.
+
+    Predictions that were made elsewhere (`assess_predictions`) come without a model that could be asked about samples.
+    In their place stand the neighbours themselves: `neighbor_change` and `neighbor_spread` are mean and standard
+    deviation of the change to their leads, `other_distance` is the distance to the nearest of them with another class,
+    twice that to the furthest if there is none, and `other_share` is the share of them with another class; for a
+    regressor the third is `neighbor_worst`.
 
     `score_samples` is the mean lead in the cell divided by its spread; for a regressor minus the root mean
     squared change. A row that has no cell, such as a text without a known word, scores lowest.
@@ -96,7 +107,7 @@ class LocalSensitivity(Indicator):
     doubt = "the prediction changes nearby"
 
     # The others go both ways: where the lead is small already, it can only grow.
-    directions: ClassVar[dict[str, int]] = {"flips": 1}
+    directions: ClassVar[dict[str, int]] = {"flips": 1, "other_distance": -1, "other_share": 1}
 
     def __init__(
         self,
@@ -159,8 +170,10 @@ class LocalSensitivity(Indicator):
             return describe_change(around[:, :, 0] - neighborhood.scores)
         top = top_class(neighborhood.scores)
         change = margin(around, top) - margin(neighborhood.scores, top)[:, None]
-        flips = (top_class(around) != top[:, None]).mean(axis=1)
-        return np.column_stack([describe_change(change), flips])
+        others, described = top_class(around) != top[:, None], describe_change(change)
+        if not neighborhood.index.input.has_model:
+            described[:, 2] = nearest_other(neighborhood.distances[:, : others.shape[1]], others)
+        return np.column_stack([described, others.mean(axis=1)])
 
     def trust(self, neighborhood: Neighborhood) -> Floats:
         """Mean lead in the cell divided by its spread; for a regressor minus the root mean squared change."""
@@ -180,8 +193,20 @@ class LocalSensitivity(Indicator):
             return class_column_names(["shift", "spread"], self.index_.outputs.classes)
         if self.per_class:
             return np.array(["shift", "spread"], dtype=object)
-        names = ["shift", "spread", "worst"] + ["flips"] * (not response.is_regression)
-        return np.array(names, dtype=object)
+        names: tuple[str, ...] = OF_CELL
+        if not self.index_.input.has_model:
+            names = OF_NEIGHBORS if response.is_regression else OF_NEIGHBOR_CLASSES
+        return np.array(names[: 4 - response.is_regression], dtype=object)
+
+    def known_column_names(self, name: str) -> list[str]:
+        """Names of the columns of the cell, in whose place those of the neighbours stand without a model."""
+        own = self.full_column_names(name)
+        return own if self.per_class else [f"{name}__{cell}" for cell in OF_CELL[: len(own)]]
+
+
+def nearest_other(distances: Floats, others: Mask) -> Floats:
+    """Distance of the nearest of the others, or twice that of the furthest neighbour if none is one."""
+    return np.where(others, distances, 2 * distances[:, -1:]).min(axis=1)
 
 
 def describe_change(change: Floats) -> Floats:

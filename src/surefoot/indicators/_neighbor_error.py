@@ -45,7 +45,7 @@ class NeighborError(NeighborIndicator):
     window : int, float or None, default=None
         Sakoe-Chiba radius of metric="dtw"; see `surefoot.neighborhoods.DTWNeighbors`.
     cv : int, splitter or iterable of splits, default=5
-        Splitter for the out-of-fold predictions, if the indicator is used alone. A number stands for shuffled folds.
+        Splitter for the out-of-fold predictions, if the indicator is used alone. A number means shuffled folds.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
     n_jobs : int, default=None
@@ -97,8 +97,8 @@ class NeighborError(NeighborIndicator):
     def _held_out_scores(self, X: Any, y: Any, sample_weight: Floats | None) -> Floats:
         if isinstance(self.estimator, FrozenEstimator):
             raise TypeError(
-                "NeighborError cannot tell which rows a frozen model was trained on, and its errors on those "
-                "are none: estimator may be a model to fit, or the indicator part of an action."
+                "NeighborError does not know which rows a frozen model was trained on, and it makes no errors "
+                "there: estimator may be a model to fit, or the indicator part of an action."
             )
         y = np.asarray(y)
         splitter = resolve_cv(

@@ -1,4 +1,4 @@
-"""Agreement of other, quickly fitted models with a prediction: trees, boosted trees, lines, a Gaussian and a kernel."""
+"""Agreement of other, quickly fitted models with a prediction: trees, boosted trees, lines, a Gaussian and kernels."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 from scipy.special import expit, logit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -17,6 +18,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
@@ -54,6 +56,12 @@ MOST_KERNEL_ROWS = 10_000
 
 # Up to so many rows are sent through all boosted trees at once.
 FEW_ROWS = 16
+# The same for a regressor: kernels with their widths (times the number of columns), of which the best out of sample
+# is taken, penalties, most rows to learn from, and what is added to the diagonal of a kernel.
+KERNELS = ((laplacian_kernel, 1.0), (rbf_kernel, 0.05), (rbf_kernel, 0.3))
+KERNEL_PENALTIES = np.logspace(-3, 2, 11)
+MOST_ROWS_OF_KERNELS = 1_500
+JITTER = 1e-6
 
 # Boosted symmetric trees: bins of a column, least and most levels for classes, and rows for each leaf of more.
 N_BINS = 32
@@ -90,11 +98,11 @@ class SecondOpinion(Indicator):
         The model: cloned and fitted, or used as it is inside `FrozenEstimator`. In an action, the action's
         model is used instead.
     opinions : sequence of (str, estimator) or "default", default=None
-        The other models, with their names; "default" stands for the default ones, as in
+        The other models, with their names; "default" means the default ones, as in
         ``["default", ("colleague", model)]``. These are `n_trees` extremely randomised trees, which learn
         thresholds and interactions, a penalised linear model, which learns trends, and for dense rows boosted trees,
-        which learn both where there is enough to learn from; for dense rows of a classifier also Gaussian classes
-        with a common covariance, and a kernel machine, which learns smooth borders.
+        which learn both where there is enough to learn from, and a kernel machine, which learns smooth functions;
+        for dense rows of a classifier also Gaussian classes with a common covariance.
     n_trees : int, default=50
         Number of the default trees. The folds of an error estimator share twice as many, each fitted on some of the
         folds, where the labels cannot have shaped the space.
@@ -392,7 +400,7 @@ def default_opinions(
     random_state: Any,
     trees: VotingTrees | None = None,
 ) -> Opinions:
-    """Trees, boosted trees for dense rows, and a penalised linear model; for classes also a Gaussian and a kernel.
+    """Trees, a penalised linear model, for dense rows boosted trees and a kernel, and for classes also a Gaussian.
 
     Folds may share `trees` that are fitted already.
     """
@@ -401,10 +409,10 @@ def default_opinions(
         trees = randomised_trees(rows, is_regression, n_trees, random_state)
     if is_regression:
         lines = _scaled(RidgeCV(np.logspace(-2, 4, 7)), rows)
-        of_dense = (
-            [] if issparse(rows) else [("boosting", BoostedTreesRegressor(random_state=seed))]
-        )
-        return [(TREES, trees), *of_dense, ("linear", lines)]
+        if issparse(rows):
+            return [(TREES, trees), ("linear", lines)]
+        boosting, kernel = BoostedTreesRegressor(random_state=seed), KernelRegressor(seed)
+        return [(TREES, trees), ("boosting", boosting), ("linear", lines), (KERNEL, kernel)]
     line = LogisticRegression(max_iter=1000, tol=1e-2)
     opinions: list[tuple[str, Any]] = [("linear", _scaled(line, rows))]
     if not issparse(rows):
@@ -619,6 +627,67 @@ class BoostedTreesRegressor(RegressorMixin, SymmetricTrees):
     def predict(self, X: Any) -> Floats:
         """Estimated target of each row."""
         return self._outputs(X)[:, 0]
+
+
+class KernelRegressor(RegressorMixin, BaseEstimator):
+    """Kernel ridge regression on some of the rows (landmarks); kernel and penalty by their leave-one-out error.
+
+    Attributes
+    ----------
+    kernel_ : int
+        Place of the kernel in `KERNELS`.
+    center_, scale_ : ndarray of shape (n_columns,)
+        Means and standard deviations of the columns.
+    landmarks_, coef_, intercept_ : ndarray of shape (n_landmarks, n_columns), (n_landmarks,), float
+        Scaled rows that a row is compared with, their weights, and what is added.
+    """
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit on complete rows of numbers, or on some of many rows."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        random = check_random_state(self.random_state)
+        rows = random.permutation(len(X))[:MOST_ROWS_OF_KERNELS]
+        X, y = X[rows], y[rows]
+        self.center_, spread = X.mean(axis=0), X.std(axis=0)
+        self.scale_ = np.where(spread > 0, spread, 1.0)
+        X = (X - self.center_) / self.scale_
+        self.landmarks_, mean = X[:N_LANDMARKS], float(y.mean())
+        least = np.inf
+        for number in range(len(KERNELS)):
+            among = self._compare(self.landmarks_, number)
+            root = np.linalg.cholesky(among + JITTER * np.eye(len(among)))
+            features = solve_triangular(root, self._compare(X, number).T, lower=True).T
+            average = features.mean(axis=0)
+            features -= average
+            sizes, directions = np.linalg.eigh(features.T @ features)
+            sizes, turned = np.maximum(sizes, 0), features @ directions
+            slopes = turned.T @ (y - mean)
+            for penalty in KERNEL_PENALTIES:
+                kept = 1 / (sizes + penalty)
+                remaining = y - mean - turned @ (kept * slopes)
+                own = np.minimum(turned**2 @ kept + 1 / len(y), 1 - 1e-9)
+                error = float(np.mean((remaining / (1 - own)) ** 2))
+                if error < least:
+                    least, self.kernel_ = error, number
+                    weights = directions @ (kept * slopes)
+                    self.intercept_ = mean - float(average @ weights)
+                    self.coef_ = solve_triangular(root.T, weights)
+        return self
+
+    def _compare(self, rows: Floats, number: int) -> Floats:
+        """Kernel of scaled rows with the landmarks."""
+        kernel, width = KERNELS[number]
+        return np.asarray(kernel(rows, self.landmarks_, gamma=width / rows.shape[1]))
+
+    def predict(self, X: Any) -> Floats:
+        """Estimated target of each row."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        scaled = (X - self.center_) / self.scale_
+        return np.asarray(self._compare(scaled, self.kernel_) @ self.coef_ + self.intercept_)
 
 
 def _draws(

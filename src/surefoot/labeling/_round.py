@@ -169,7 +169,7 @@ def look_at(
         judgement = error_estimator.judge(X)
         guesses, shares = judgement.prediction, judgement.probabilities
         errors, novel = judgement.error, judgement.novel
-        flips = flips if judgement.flips is None else judgement.flips
+        flips = judgement.stability.get("flips", judgement.stability.get("other_share", flips))
     else:
         guesses, errors = model.predict(X), np.full(len(X), np.nan)
         shares = model.predict_proba(X) if hasattr(model, "predict_proba") else None

@@ -1,5 +1,6 @@
 """The labelling page: its start and stop, and the HTTP interface, whose routes read a request and call the session."""
 
+import asyncio
 import secrets
 import socket
 import threading
@@ -16,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import Environment, FileSystemLoader
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from surefoot._words import reason
 from surefoot.labeling._access import Access, is_loopback
@@ -26,6 +28,9 @@ from surefoot.labeling._store import RefusedRequest, Store
 # Seconds for the server to begin, and for requests under way to end.
 START_SECONDS, STOP_SECONDS = 30, 5
 
+# Seconds for a request to arrive, of which a browser needs a few thousandths.
+REQUEST_SECONDS = 20.0
+
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -34,6 +39,38 @@ MOST_ITEMS = 100
 
 # Beginnings of a name that a spreadsheet would run as a formula.
 FORMULA = ("=", "+", "-", "@")
+
+
+class TimedProtocol(H11Protocol):
+    """Connection that is closed if a request, its body included, is not complete in time."""
+
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Start the time of the first request."""
+        super().connection_made(transport)
+        self._start_time()
+
+    def on_response_complete(self) -> None:
+        """Start the time of the next request."""
+        super().on_response_complete()
+        self._start_time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the time."""
+        super().connection_lost(exc)
+        if self._limit is not None:
+            self._limit.cancel()
+
+    def _start_time(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+        self._limit = self.loop.call_later(REQUEST_SECONDS, self._end)
+
+    def _end(self) -> None:
+        is_at_work = self.cycle is not None and not self.cycle.response_complete
+        if not is_at_work or self.cycle.more_body:
+            self.transport.close()
 
 
 class LabelingPage:
@@ -53,7 +90,7 @@ class LabelingPage:
         self._session, self._listener = session, listener
         config = uvicorn.Config(
             Access(make_app(session), token, host, port),
-            http="h11",
+            http=TimedProtocol,
             ws="none",
             proxy_headers=False,
             log_config=None,

@@ -1,6 +1,5 @@
 """One pool being labelled: the answers, the queue and the model that learns, without HTTP."""
 
-import csv
 import io
 import json
 import threading
@@ -12,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from surefoot._files import write_whole
+from surefoot._tables import from_cell, table_bytes
 from surefoot.labeling._claims import Measurement
 from surefoot.labeling._pool import (
     MOST_CLASSES,
@@ -21,7 +21,7 @@ from surefoot.labeling._pool import (
     describe_columns,
 )
 from surefoot.labeling._queue import Question, Queue
-from surefoot.labeling._store import Answer, Lease, RefusedRequest, Store
+from surefoot.labeling._store import Answer, Lease, RefusedRequest, Store, refusing
 from surefoot.labeling._trainer import Round, Trainer, Work
 
 # The model learns again after so many new labels, as a share of those it has.
@@ -80,9 +80,15 @@ class Session:
     ) -> None:
         self.pool, self.store, self.out = pool, store, out
         self.strategy, self.allow_new_classes = strategy, allow_new_classes
-        facts = check_database(pool, store, random_state)
+        with refusing(store.path, "read"):
+            facts = check_database(pool, store, random_state)
+            self.random_state = int(facts["random_state"])
+            self.latest = Round([], **json.loads(facts.get("learned", "{}")))
+            Measurement(self.latest.measured_models)
+            beyond = "SELECT row FROM answers WHERE row NOT BETWEEN 0 AND ? LIMIT 1"
+            if store.rows(beyond, [len(pool.cells) - 1]):
+                raise IndexError("The database has answers to rows that the pool does not have.")
         self._check_file()
-        self.random_state = int(facts["random_state"])
         self.is_audit = pool.audited_rows is not None
         store.add_classes(pool.classes)
         self.queue = Queue(
@@ -93,7 +99,6 @@ class Session:
             with_random=not self.is_audit,
         )
         self.queue.ranking = self.first = pool.first
-        self.latest = Round([], **json.loads(facts.get("learned", "{}")))
         self.failure: str | None = None
         self._error_estimator, self._seen, self._n_rounds = error_estimator, -1, 0
         self._n_learning = self._n_learned = 0
@@ -197,7 +202,8 @@ class Session:
         """Answers in force, with times."""
         return pd.read_csv(
             io.StringIO(self._as_csv(self.store.answers())),
-            dtype={"label": str, "person": str, "strategy": str},
+            dtype={"person": str, "strategy": str},
+            converters={"label": from_cell},
             parse_dates=["time"],
             keep_default_na=False,
             na_values={"seconds": [""], "error": [""]},
@@ -216,27 +222,26 @@ class Session:
 
     def _as_csv(self, answers: list[Answer]) -> str:
         """Answers as CSV, one line each; those of an audit have the row of the audited table, and the audit's code."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
+        with refusing(self.store.path, "read"):
+            lines = [self._line(each) for each in answers]
+        table = pd.DataFrame(lines, columns=list(COLUMNS))
+        if self.pool.audited_rows is not None:
+            table["audit"] = self.pool.audit
+        return table_bytes(table, ".csv").decode()
+
+    def _line(self, each: Answer) -> list[Any]:
+        """Values of an answer, in the order of `COLUMNS`."""
         audited = self.pool.audited_rows
-        writer.writerow(COLUMNS if audited is None else [*COLUMNS, "audit"])
-        for each in answers:
-            when = datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds")
-            error = "" if each.error is None else f"{each.error:.4f}"
-            line = [
-                each.label,
-                each.kind,
-                each.person,
-                when,
-                f"{each.seconds:.3f}",
-                each.strategy,
-                error,
-            ]
-            if audited is None:
-                writer.writerow([each.row, *line])
-            else:
-                writer.writerow([audited[each.row], *line, self.pool.audit])
-        return text.getvalue()
+        return [
+            each.row if audited is None else audited[each.row],
+            each.label,
+            each.kind,
+            each.person,
+            datetime.fromtimestamp(each.time, UTC).isoformat(timespec="milliseconds"),
+            f"{each.seconds:.3f}",
+            each.strategy,
+            "" if each.error is None else f"{each.error:.4f}",
+        ]
 
     def _check_file(self) -> None:
         """Refuse to replace a file that has anything else than answers of the database."""

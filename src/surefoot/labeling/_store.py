@@ -64,8 +64,10 @@ FAILURES = {
     sqlite3.SQLITE_FULL: (507, "the disk is full"),
     # A limit on the size of the user's files is reported as this one.
     sqlite3.SQLITE_IOERR: (507, "the disk is full, or does not work"),
-    sqlite3.SQLITE_NOTADB: (500, "it is damaged, or not a database of surefoot label"),
-    sqlite3.SQLITE_CORRUPT: (500, "it is damaged, or not a database of surefoot label"),
+    **dict.fromkeys(
+        (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR),
+        (500, "it is damaged, or not a database of surefoot label"),
+    ),
 }
 
 
@@ -79,11 +81,14 @@ class RefusedRequest(ValueError):  # noqa: N818 - no error of the program
 
 @contextmanager
 def refusing(path: Path, done: str) -> Iterator[None]:
-    """Turn an error of SQLite into a refusal that gives its cause; nothing has been saved then."""
+    """Turn an error of SQLite, or of a value that it gives, into a refusal with its cause; nothing is saved then."""
     try:
         yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    except RefusedRequest:
+        raise
+    except (sqlite3.Error, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        is_of_use = isinstance(error, sqlite3.ProgrammingError)  # such as that of a closed database
+        code = getattr(error, "sqlite_errorcode", 0 if is_of_use else sqlite3.SQLITE_ERROR) & 0xFF
         status, why = FAILURES.get(code, (500, str(error)))
         raise RefusedRequest(status, f"{path} could not be {done}: {why}.") from error
 
@@ -133,6 +138,7 @@ class Store:
                 self._connection.execute("PRAGMA synchronous=FULL")
                 self._connection.executescript(SCHEMA)
                 self._connection.executescript(IN_MEMORY)
+                self._files = self._files_on_disk()
             except BaseException:
                 self._connection.close()
                 raise
@@ -146,6 +152,12 @@ class Store:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Transaction that is on disk when the block ends, or not there at all."""
         with self._lock, refusing(self.path, "written"):
+            if self._files_on_disk() != self._files:
+                raise RefusedRequest(
+                    500,
+                    f"{self.path} was deleted or replaced, so that no answer is saved any more: stop the page, which "
+                    "writes the answers so far to the file of labels, and start it again.",
+                )
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -154,6 +166,12 @@ class Store:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _files_on_disk(self) -> list[tuple[int, int]]:
+        """Identity of the database and of the log beside it; of those that are not there, none."""
+        places = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        found = [place.stat() for place in places if place.exists()]
+        return [(each.st_dev, each.st_ino) for each in found]
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """Rows that a query gives."""

@@ -90,8 +90,8 @@ def brier_decomposition(
     - resolution is the variance of these shares around the share of ones in all rows;
     - uncertainty is the variance of the labels, which no model can change.
 
-    If hardly any two rows have the same probability, every group is one row, and the parts say little. Then
-    `n_bins` makes groups of similar probabilities, whose mean stands for them. So that the
+    If hardly any two rows have the same probability, every group is one row, and the parts are uninformative. Then
+    `n_bins` makes groups of similar probabilities, each represented by its mean. So that the
     sum stays exact, resolution also takes in twice the covariance of probabilities and labels
     within the bins minus the variance of the probabilities within them [1]_.
 

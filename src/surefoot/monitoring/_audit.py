@@ -14,7 +14,10 @@ from surefoot._error_estimators import check_error_estimator
 from surefoot._tables import count_rows, is_missing
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_number, check_share
-from surefoot._words import listed, plural
+from surefoot._words import InWords, listed, number, percent, plural
+
+# Draws beyond this number, and beyond the number of rows, cannot be meant.
+MOST_DRAWS = 100_000
 
 # Share of the odds that is the same for every row; the rest follows the estimated error. No weight is then above
 # 4/3, so that an estimate that is worth nothing costs little.
@@ -45,7 +48,7 @@ def audit(
     tolerance: float | None = None,
     random_state: Any = None,
 ) -> "Audit":
-    """Draw the rows whose labels tell how wrong a model is on given rows; labels make a valid interval of them.
+    """Draw rows to label; from their labels, a valid interval for the share of wrong predictions on the given rows.
 
     Rows that are probably wrong are drawn more often, and the labels are weighed accordingly; what the error
     estimator knew already is subtracted. So the interval is narrower than from rows drawn evenly if the estimate is
@@ -105,6 +108,11 @@ def audit(
     check_error_estimator(error_estimator)
     if count_rows(X_new) == 0:
         raise ValueError("X_new has no rows: there is nothing to audit.")
+    if n_labels > (most := max(MOST_DRAWS, count_rows(X_new))):
+        words = plural(count_rows(X_new), "row")
+        raise ValueError(
+            f"{n_labels:,} labels are too many for {words}: at most {most:,} are drawn."
+        )
     loss = loss_of(error_estimator, tolerance)
     estimates = estimated_losses(error_estimator, X_new, loss)
     n_rows, mean = len(estimates), float(estimates.mean())
@@ -243,8 +251,8 @@ class Loss:
         return self.scaled(self.costs[truth, predicted])
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(InWords):
     """Rows to have labelled, and what their labels will be weighed with; `result` takes the labels.
 
     Attributes
@@ -270,13 +278,21 @@ class Audit:
     _estimates: Floats
     _plan: "BettingPlan"
 
+    def _lines(self) -> list[str]:
+        rows = list(dict.fromkeys(self.rows.tolist()))
+        n_draws = plural(len(self.rows), "draw")
+        return [
+            f"{plural(len(rows), 'row')} of {self.n_rows:,} to have labelled, in {n_draws}: {listed(rows)}.",
+            "result(y) takes the labels of `rows`, in their order.",
+        ]
+
     def result(self, y: Any, confidence: float = 0.9) -> "AuditResult":
         """Mean loss of all rows, with an interval that is valid whatever the model and whatever the shift.
 
         Parameters
         ----------
         y : array-like of shape (n_answers,)
-            True targets of `rows`, in that order: all of them, or only the first ones. None or NaN stands for a target
+            True targets of `rows`, in that order: all of them, or only the first ones. None or NaN means a target
             that nobody knows; it counts as the worst case, wrong for the upper end and right for the lower one.
         confidence : float, default=0.9
             Probability that the interval contains the mean loss, over the draws of `rows`; also that no interval of
@@ -308,8 +324,8 @@ class Audit:
         return np.where(np.isfinite(least), least, np.nan)[places]
 
 
-@dataclass(frozen=True, eq=False)
-class AuditResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditResult(InWords):
     """Mean loss of the audited rows, its interval, and whether a promise is broken.
 
     Attributes
@@ -334,6 +350,19 @@ class AuditResult:
     audit: Audit
     losses: Floats
     plan: "BettingPlan"
+
+    def _lines(self) -> list[str]:
+        loss, ends = self.audit.loss, (self.estimate, *self.interval)
+        show = percent if loss.is_share else number
+        estimate, low, high = map(show, ends)
+        what = "mean cost" if not loss.is_share else "share of wrong predictions"
+        if loss.tolerance is not None:
+            what = f"share of errors beyond {number(loss.tolerance)}"
+        n_draws, before = plural(self.n_answered, "answered draw"), show(loss.when_fitted)
+        return [
+            f"The {what} is about {estimate} ({low} to {high}, {percent(self.confidence)} confidence).",
+            f"From {n_draws} of {self.audit.n_rows:,} rows; it was {before} when the model was fitted.",
+        ]
 
     @property
     def confidence(self) -> float:

@@ -64,7 +64,7 @@ def estimate_performance(
 
     Notes
     -----
-    A classifier that tells new rows from held-out ones, in the neighbour space, gives their density ratio, which
+    A classifier that separates new rows from held-out ones, in the neighbour space, gives their density ratio, which
     weighs the held-out rows so that they are like the new ones. With these weights the estimated errors are calibrated
     again, as far as a correction is more than chance. This assumes that the targets of rows with given inputs
     have not changed, P(y|x); only labels can show whether they have. The interval has two parts: the labels of the new
@@ -112,7 +112,7 @@ def compare_rows(error_estimator: ErrorEstimator, X_new: Any) -> RowComparison:
     Returns
     -------
     comparison : RowComparison
-        A test of each column, the novel rows, and a test of whether a classifier can tell new rows from old ones.
+        A test of each column, the novel rows, and a test of whether a classifier can separate new rows from old ones.
 
     See Also
     --------

@@ -1,6 +1,6 @@
 """Performance of a model on new rows without labels, corrected for a shift of the inputs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from surefoot._shrunk import curvature_of_logistic, fit_logistic
 from surefoot._typing import Floats, Ints
 from surefoot._validation import check_option, check_share
-from surefoot._words import percent, plural, quoted
+from surefoot._words import InWords, number, percent, plural, quoted
 from surefoot.monitoring._shift import Ratio, Shift
 
 CLASS_METRICS = ("error", "accuracy", "cost", "precision", "recall", "f1")
@@ -37,8 +37,8 @@ ASSUMPTION = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class PerformanceEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class PerformanceEstimate(InWords):
     """Estimated performance on new rows without labels.
 
     Attributes
@@ -83,9 +83,17 @@ class PerformanceEstimate:
     shift: Shift
     reason: str | None = None
     classes: NDArray[Any] | None = None
-    confusion: Floats | None = field(default=None, repr=False)
-    per_class: dict[str, Floats] | None = field(default=None, repr=False)
-    assumption: str = field(default=ASSUMPTION, repr=False)
+    confusion: Floats | None = None
+    per_class: dict[str, Floats] | None = None
+    assumption: str = ASSUMPTION
+
+    def _lines(self) -> list[str]:
+        low, high = map(number, self.interval)
+        answer = (
+            f"Estimated {self.metric} {number(self.estimate)} ({low} to {high}, {percent(self.confidence)} "
+            f"confidence) on {plural(self.n_rows, 'new row')}; it was {number(self.baseline)} on held-out rows."
+        )
+        return [answer, self.assumption] if self.reason is None else [self.reason]
 
 
 class Judged(NamedTuple):

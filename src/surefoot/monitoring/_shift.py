@@ -1,6 +1,6 @@
 """Shift of the inputs: whether new rows differ from held-out rows, in which columns, and the ratio of densities."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from surefoot._shrunk import fit_logistic, with_ones
 from surefoot._tables import PlainColumn
 from surefoot._typing import Floats, Ints, Mask
+from surefoot._words import InWords, enumerated, number, p_value_words, percent, plural
 
 FOLDS = 5
 
@@ -41,8 +42,8 @@ class Shift:
     Attributes
     ----------
     auc : float
-        How well a classifier tells new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly. NaN if
-        there are fewer than ten rows.
+        How well a classifier separates new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly.
+        NaN if there are fewer than ten rows.
     p_value : float
         Probability of an AUC as large if the rows had one distribution.
     is_shifted : bool
@@ -91,8 +92,8 @@ class ColumnComparison:
     moved: bool
 
 
-@dataclass(frozen=True, eq=False)
-class RowComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class RowComparison(InWords):
     """Comparison of new rows with the held-out rows.
 
     Attributes
@@ -102,8 +103,8 @@ class RowComparison:
     novel : ndarray of bool of shape (n_rows,)
         Which new rows are novel: further from training rows than 99 % of the held-out rows.
     auc : float
-        How well a classifier tells new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly. NaN if
-        there are fewer than ten rows.
+        How well a classifier separates new rows from held-out ones, cross-fitted: 0.5 is not at all, 1 perfectly.
+        NaN if there are fewer than ten rows.
     p_value : float
         Probability of an AUC as large if new and held-out rows had one distribution.
     same : bool
@@ -111,10 +112,18 @@ class RowComparison:
     """
 
     columns: list[ColumnComparison]
-    novel: Mask = field(repr=False)
+    novel: Mask
     auc: float
     p_value: float
     same: bool
+
+    def _lines(self) -> list[str]:
+        found = "Nothing shows that the new rows differ" if self.same else "The new rows differ"
+        novel = f"{percent(float(np.mean(self.novel)))} of {plural(len(self.novel), 'new row')} are novel."
+        moved = [f"{each.name!r} (effect {number(each.effect)})" for each in self.moved]
+        test = f"AUC {number(self.auc)}, {p_value_words(self.p_value)}"
+        words = [f"Columns that moved: {enumerated(moved)}."] if moved else []
+        return [f"{found} from the held-out ones ({test}).", novel, *words]
 
     @property
     def moved(self) -> list[ColumnComparison]:
@@ -159,8 +168,8 @@ def _out_of_fold(rows: Any, is_new: Ints) -> tuple[Floats, Ints]:
     """Out-of-fold log-odds of being new for each penalty, the prior log-odds alone first; and the fold of each row."""
     log_odds, folds = np.empty((len(is_new), len(STRENGTHS) + 1)), np.empty(len(is_new), dtype=int)
     split = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(is_new, is_new)
-    for number, (train, test) in enumerate(split):
-        folds[test] = number
+    for fold, (train, test) in enumerate(split):
+        folds[test] = fold
         scaler = MaxAbsScaler() if issparse(rows) else StandardScaler()
         inputs = scaler.fit_transform(rows[train])
         log_odds[test, 0] = logit(is_new[train].mean())

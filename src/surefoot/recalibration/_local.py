@@ -53,7 +53,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
     response : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method that λ̂ is computed from; "auto" is `predict_proba` if the model has it.
     cv : int, splitter or iterable of splits, default=10
-        Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
+        Splitter for the out-of-fold scores. A number means shuffled folds, at most as many as the rarest
         class has rows.
     random_state : int, RandomState or None, default=None
         Seed of the folds.
@@ -72,7 +72,7 @@ class LocallyRecalibratedClassifier(CrossFittedClassifier):
         Share of the weights learned from the neighbours; the rest is that of the global weights. 0 if they save nothing
         on held-out rows, or too little to be sure.
     is_unchanged_ : bool
-        Whether the model's own probabilities are returned, because nothing else pays on held-out rows.
+        Whether the model's own probabilities are returned, because nothing else lowers the loss on held-out rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)

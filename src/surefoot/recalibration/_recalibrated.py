@@ -176,9 +176,10 @@ class RecalibratedClassifier(CrossFittedClassifier):
 
     The model's log-odds of held-out rows, and the columns of indicators if given, are the input of a
     calibrator that learns how probable each class is. The default calibrator starts from the model's own probabilities
-    and leaves them only as far as that pays on held-out rows. `calibrator="platt"` is Platt recalibration (Bennett
-    2007, equation 3), and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. With more than two classes
-    each class is calibrated against the rest, on its own columns, and the probabilities are normalised.
+    and changes them only as far as that lowers the loss on held-out rows. `calibrator="platt"` is Platt
+    recalibration (Bennett 2007, equation 3), and with `LocalSensitivity()` the paper's Sensitivity Recalibrated. With
+    more than two classes each class is calibrated against the rest, on its own columns, and the probabilities are
+    normalised.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
         Method that the log-odds are computed from; "auto" is `predict_proba` if the model has it. An indicator has
         a `response` of its own.
     cv : int, splitter or iterable of splits, default=10
-        Splitter for the out-of-fold scores. A number stands for shuffled folds, at most as many as the rarest
+        Splitter for the out-of-fold scores. A number means shuffled folds, at most as many as the rarest
         class has rows.
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of indicators without one.
@@ -213,7 +214,7 @@ class RecalibratedClassifier(CrossFittedClassifier):
     calibrators_ : list of classifiers
         One for two classes, else one per class.
     is_unchanged_ : bool
-        Whether the model's own probabilities are returned, because nothing else pays on held-out rows.
+        Whether the model's own probabilities are returned, because nothing else lowers the loss on held-out rows.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_columns,)

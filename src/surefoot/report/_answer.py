@@ -110,14 +110,15 @@ def _caught_interval(
 
 
 def own_doubt(held_out: HeldOut) -> Floats | None:
-    """Doubt of the model itself, None for a regressor: 1 − its probability of the class, or minus its lead.
+    """Doubt of the model itself: 1 − its probability of the class, or minus its lead; None for numbers or bare labels.
 
     With costs, the expected cost by its own probabilities.
     """
     if held_out.classes is None:
         return None
     if held_out.probabilities is None:
-        return -lead(held_out)
+        doubt = -lead(held_out)
+        return doubt if np.ptp(doubt) > 0 else None
     codes = np.searchsorted(held_out.classes, held_out.prediction)
     if held_out.costs is not None:
         return (held_out.probabilities * held_out.costs[:, codes].T).sum(axis=1)

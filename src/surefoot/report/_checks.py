@@ -24,14 +24,14 @@ LEVEL = 0.002
 NAMED = "add a column that says which, and pass it to --groups, in Python groups="
 ADVICE = {
     "leak": "Ask whether this value is known before the target is. If not, leave the column out: the model will not "
-    "have it for new rows, and every figure on this page is too good.",
+    "have it for new rows, and every number on this page is too good.",
     "duplicate": "Equal rows are held out together on this page, and count once in a promise. If a row was entered "
     "twice, remove the copy.",
     "near": "Near copies are held out one by one. If new rows will be no copies of known ones, remove them; or if they "
     f"belong together, {NAMED}.",
     "entity": "If new rows will have new values of this column (other persons, other places), use --groups {column}, "
-    "in Python groups=: until then the figures on this page are too good.",
-    "order": f"If rows of one person or place stand together, {NAMED}: until then the figures on this page are too "
+    "in Python groups=: until then the numbers on this page are too good.",
+    "order": f"If rows of one person or place are adjacent, {NAMED}: until then the figures on this page are too "
     "good.",
     "sorted": "If nothing but the target sorted the rows, there is nothing to do. If rows of one person or place stand "
     f"together as well, {NAMED}.",
@@ -159,7 +159,7 @@ def _doubted_labels(error_estimator: Any, labels: Ints) -> list[dict[str, Any]]:
     ]
     sentence = (
         "Some labels may be wrong: more labels than hard rows explain are contradicted by models and similar "
-        f"rows that never saw them ({figure}). How many are wrong cannot be told without looking. "
+        f"rows that never saw them ({figure}). Wrong labels cannot be counted without looking at them. "
         f"{'The row' if len(rows) == 1 else f'The {len(rows)} rows'} to look at first (score: one minus the estimated "
         "probability of the label):"
     )

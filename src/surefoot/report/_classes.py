@@ -208,7 +208,7 @@ def _about_least_found(item: dict[str, Any]) -> str:
         return ""
     found, of = number(item["n_rows"] - lowest["n_missed"]), number(item["n_rows"])
     sentence = (
-        f"The class that is found least is “{item['label']}”: {found} of its {of} rows, {percent(recall['value'])} "
+        f"The class with the lowest recall is “{item['label']}”: {found} of its {of} rows, {percent(recall['value'])} "
         f"({percent(recall['low'])} to {percent(recall['high'])})."
     )
     if answered is None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
+from surefoot._models import given_model
 from surefoot._tables import count_rows
 from surefoot._typing import Floats, Split
 from surefoot._words import number, plural
@@ -22,16 +23,24 @@ LONGEST_NAME = 60
 MOST_CLASSES, MOST_COSTS = 6, 6
 
 SEEN_BY_NONE = (
-    "Every figure is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
+    "Every number is measured on held-out rows (out-of-fold): the model that predicts a row was fitted without it, and "
     "its error is estimated from other rows. Exceptions: the nearest rows, and the reasons to doubt a prediction, are "
     "found with all rows."
+)
+OUTPUTS_ONLY = (
+    "The predictions are used as they were made, and their model is not needed. The error of each is estimated from "
+    "other rows. The model cannot be asked about points between rows: stability is measured on the nearest rows."
+)
+UNSEEN = (
+    "No row here may be one that the model was trained on. To tell, compare the error here ({}) with the one that its "
+    "owner quotes for new data: if it is far lower here, the model has probably seen these rows."
 )
 PROMISED = (
     "A promised risk holds for new rows from the same source as these, if only their estimated error decides which of "
     "them are answered."
 )
 EXACT = "For an exact promise use surefoot.AbstainingClassifier, which sets rows aside for it."
-REFITTED = "The model that you deploy is fitted on all rows, so it is probably slightly better than these figures."
+REFITTED = "The model that you deploy is fitted on all rows, so it is probably slightly better than these numbers."
 LATER = "Promises and intervals hold only as far as the future is like the past."
 MEAN_ERRORS = (
     "In the promise of a mean error, larger errors count as the stated one: nothing can be promised of the mean of all "
@@ -60,7 +69,8 @@ def describe_data(
     return {
         "name": name or "the table",
         "n_rows": len(y),
-        "n_columns": int(getattr(error_estimator, "n_features_in_", 1)),  # texts have one
+        "n_columns": int(getattr(error_estimator, "n_features_in_", 1))  # texts have one
+        - len(given.output_columns if (given := given_model(error_estimator.estimator)) else []),
         "n_without_target": 0 if X_unlabelled is None else count_rows(X_unlabelled),
         "classes": [
             {"label": str(label), "share": count / len(y)}
@@ -73,6 +83,10 @@ def describe_data(
 
 def _about_holding_out(error_estimator: Any, cv: Any) -> str:
     splits = error_estimator.splits_
+    if given := given_model(error_estimator.estimator):
+        held_out = error_estimator.held_out_
+        measured = held_out.unit.all_rows.format(held_out.unit.show(float(held_out.losses.mean())))
+        return f"{given.describe()} {UNSEEN.format(measured)}"
     if isinstance(error_estimator.estimator, FrozenEstimator):
         return "The model was used as it is, not fitted again: no row here may be one that it was trained on."
     if _hold_out_later(splits):
@@ -114,7 +128,7 @@ def _describe_rare(held_out: HeldOut, y: NDArray[Any], cv: Any) -> dict[str, Any
         few = f"too few groups have {which if names else 'one of their classes'}, and a group is held out as a whole"
     are, they = ("is", "it is") if n_rows == 1 else ("are", "they are")
     sentence = (
-        f"{plural(n_rows, 'row')} {are} learned from but never held out, so that nothing here tells how well {they} "
+        f"{plural(n_rows, 'row')} {are} used for training but not for evaluation, so it is unknown how well {they} "
         f"predicted: {few}."
     )
     described = [{"label": label, "n_rows": count} for label, count in classes.items()]
@@ -135,7 +149,7 @@ def describe_how(
     n_reference = len(error_estimator.reference_rows_)
     sampled = f"Neighbours are searched among {number(n_reference)} rows drawn at random."
     caveats = [
-        SEEN_BY_NONE,
+        OUTPUTS_ONLY if given_model(error_estimator.estimator) else SEEN_BY_NONE,
         f"{PROMISED} {EXACT}" if held_out.unit.is_share else PROMISED,
         "" if held_out.costs is None else _about_costs(held_out.costs, held_out.classes),
         REFITTED if refits else "",

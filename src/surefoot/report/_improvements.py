@@ -13,12 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from surefoot._crossfit import MOST_LEARNED_ROWS
-from surefoot._models import fit_model, predict_labels, split_model
+from surefoot._models import fit_model, given_model, predict_labels, split_model
 from surefoot._parallel import step_done
 from surefoot._shrunk import pool_weights, pooled
 from surefoot._tables import count_rows, take_rows
 from surefoot._typing import Floats, Ints, Mask
-from surefoot._words import change_words, enumerated, number, plural, quoted
+from surefoot._words import change_words, enumerated, number, percent, plural, quoted
 from surefoot.active_learning import query
 from surefoot.error_estimation import HeldOut
 from surefoot.report._classes import class_scores, mean_auc
@@ -41,6 +41,9 @@ N_NEXT = 10
 
 # Where more rows help, models of all rows are better than those of the folds: gains over the latter may vanish.
 STEEP = " It still learns much from more rows, so that with all of them the gain may be another."
+
+# Share of the rows that a person answers in place of given predictions.
+DEFERRED = 0.1
 
 # Name of the change that a verdict may speak of even where chance may explain its gain.
 ANOTHER = "Another model for every row"
@@ -150,7 +153,11 @@ def find_improvements(
         rows: refits.grow,
         labels: refits.label,
     }
-    next_rows = _next_rows(error_estimator, X_unlabelled)
+    if given_model(error_estimator.estimator):  # outputs alone: there is no model to fit
+        options = {**corrected, "A person for the most doubtful rows": alternatives.deferred}
+        if held_out.classes is not None and held_out.probabilities is None:
+            del options["Recalibrated probabilities"]
+    next_rows = _next_rows(error_estimator, X_unlabelled) if labels in options else []
     perfect = (
         f"{held_out.unit.nothing.format(number(len(held_out.rows)))}: there is nothing to gain."
     )
@@ -162,7 +169,7 @@ def find_improvements(
             measured = _unmeasured("cannot tell", str(reason))
         own_rows = next_rows if name == labels else []
         improvements[name] = {"name": name, **measured, "rows": own_rows}
-    if improvements[rows]["verdict"] == "helps":
+    if rows in improvements and improvements[rows]["verdict"] == "helps":
         for improvement in improvements.values():
             improvement["sentence"] += STEEP if improvement["at_full_size"] else ""
             improvement["at_full_size"] = False
@@ -213,6 +220,8 @@ class Alternatives:
         if classes is not None and len(held_out.opinions) > 1:
             outputs[POOL] = self._pool()
         self.others = list(outputs)
+        # What given outputs could be is compared with these outputs, not with other models of the table.
+        self.aside = self.others if given_model(error_estimator.estimator) else []
         best, name = best_constant(held_out)
         self.constant = f"always predicting {name}"
         constant = np.full(len(held_out.rows), best)
@@ -282,7 +291,8 @@ class Alternatives:
         """
         rows = np.arange(len(self.held_out.rows)) if rows is None else rows
         part = self.held_out.take(rows)
-        losses = {name: each[rows] for name, each in self.losses.items() if name not in without}
+        left_out = {*without, *self.aside}
+        losses = {name: each[rows] for name, each in self.losses.items() if name not in left_out}
         if before is not None:
             losses = {before[0]: losses_of(part, before[1]), **losses}
             del losses[MODEL]
@@ -358,7 +368,8 @@ class Alternatives:
         )
         if np.allclose(probabilities, self.probabilities[MODEL], atol=UNCHANGED):
             card["sentence"] = "Recalibration leaves the probabilities of this model as they are."
-        best = min(self.others, key=lambda name: float(scores[name].mean()), default=None)
+        others = [name for name in self.others if name not in self.aside]
+        best = min(others, key=lambda name: float(scores[name].mean()), default=None)
         if best is not None and scores[best].mean() < after.mean():
             means = f"{number(scores[best].mean())}, less than the {number(after.mean())} after it"
             card["sentence"] += f" {best[0].upper()}{best[1:]} has {means}."
@@ -368,6 +379,15 @@ class Alternatives:
         """Gain of a regressor's predictions with their expected residual added."""
         option = "With the expected residual added to each prediction, it would make"
         return self.measure(option, self.held_out.prediction + corrections)
+
+    def deferred(self) -> Improvement:
+        """Gain of right answers to the rows with the highest estimated error."""
+        n_asked = round(DEFERRED * len(self.held_out.rows))
+        asked = np.argsort(-self.held_out.doubt, kind="stable")[:n_asked]
+        predicted = self.held_out.prediction.copy()
+        predicted[asked] = self.held_out.truth[asked]
+        option = f"Right answers to the {percent(DEFERRED)} of the rows with the highest estimated error would make"
+        return self.measure(option, predicted)
 
     def flipped(self) -> Improvement:
         """Gain of the other of two classes in rows where it is expected to cost less.

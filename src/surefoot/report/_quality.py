@@ -76,7 +76,8 @@ def describe_probabilities(
     """Reliability curve, smooth calibration error and Brier score; only a sentence if there are no probabilities."""
     classes = np.asarray(held_out.classes)
     if held_out.probabilities is None:
-        return {"sentence": "The model gives no probabilities, only scores of its classes."}
+        only = ", only scores of its classes" if np.ptp(np.abs(held_out.scores)) else ""
+        return {"sentence": f"The model gives no probabilities{only}."}
     if recalibrated is None or brier is None:
         return {
             "sentence": "The held-out rows are all of one class, so the probabilities cannot be checked."

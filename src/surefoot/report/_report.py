@@ -7,7 +7,7 @@ from functools import cached_property
 from html import escape
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from surefoot._files import write_whole
+from surefoot._models import given_model, given_predictions, inputs_of
 from surefoot._optional import needed_for
 from surefoot._parallel import Plan, Show, bar, following, step_done
 from surefoot._tables import as_table, count_rows, take_rows
@@ -121,7 +122,7 @@ class ReliabilityReport(WrittenPage):
         Rows without a target; the report proposes which of them to label next.
     max_risk : float or dict of class to float, default=None
         Largest permitted risk of the answered rows: share of wrong answers, mean cost, or mean error. A dict limits the
-        risk of the answered rows whose true class it is, for each class in it; its key None stands for all rows. None
+        risk of the answered rows whose true class it is, for each class in it; its key None is for all rows. None
         chooses a risk that can be promised: about half of the model's error on all rows, or 80 % of it for a regressor
         and for costs.
     loss : array-like of shape (n_classes, n_classes), default=None
@@ -205,9 +206,53 @@ class ReliabilityReport(WrittenPage):
         self.quick = quick
         self.progress = progress
 
+    @classmethod
+    def from_predictions(
+        cls,
+        X: Any,
+        y: Any,
+        predictions: Any,
+        probabilities: Any = None,
+        *,
+        classes: Any = None,
+        task: str = "auto",
+        encoder: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Report on predictions that were made elsewhere, without their model.
+
+        Parameters
+        ----------
+        X, y, predictions, probabilities, classes, task, encoder
+            Rows that the model was not trained on, their targets and what it predicted, as
+            :func:`surefoot.assess_predictions` takes them.
+        **options
+            Parameters of `ReliabilityReport`.
+
+        Returns
+        -------
+        report : ReliabilityReport
+            The report.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from surefoot.report import ReliabilityReport
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> predictions = GaussianNB().fit(X[:200], y[:200]).predict(X)  # made elsewhere
+        >>> report = ReliabilityReport.from_predictions(X[200:], y[200:], predictions[200:], quick=True)
+        >>> report.summarize()["verdict"]["headline"]
+        'Wrong on 3.5 % of rows; 29 % if it always predicted “1”.'
+        """
+        model, table = given_predictions(
+            X, y, predictions, probabilities, classes=classes, task=task, encoder=encoder
+        )
+        return cls(FrozenEstimator(model), table, y, **options)
+
     def __repr__(self) -> str:
         """Model, size of the table and headline, or that nothing is computed yet; nothing is computed here."""
-        shape = np.shape(self.X)
+        shape = np.shape(inputs_of(self.estimator, self.X))
         n_rows, n_columns = shape[0] if shape else 0, shape[1] if len(shape) > 1 else 1
         size = f"{plural(int(n_rows), 'row')}, {plural(int(n_columns), 'column')}"
         about = f"{model_name(self.estimator)} on {self.name or 'the table'}: {size}"
@@ -308,7 +353,10 @@ class ReliabilityReport(WrittenPage):
         error_estimator, held_out, promise, intervals = self._fitted
         seed, confidence, is_asked = self.random_state, self.confidence, self.max_risk is not None
         labels, is_classification = row_labels(X), held_out.classes is not None
-        checks = describe_checks(error_estimator, X, y, labels=labels, cv=self.cv, ignore=ignore)
+        inputs = inputs_of(self.estimator, X)
+        checks = describe_checks(
+            error_estimator, inputs, y, labels=labels, cv=self.cv, ignore=ignore
+        )
         answer = describe_answering(
             held_out,
             promise,
@@ -338,11 +386,10 @@ class ReliabilityReport(WrittenPage):
             n_sampled=n_sampled,
             from_command=self.command is not None,
         )
-        held_out_X = take_rows(X, held_out.rows)
         regions = describe_regions(
             held_out,
-            held_out_X,
-            error_estimator.coordinates(take_rows(held_out_X, shown)),
+            take_rows(inputs, held_out.rows),
+            error_estimator.coordinates(take_rows(X, held_out.rows[shown])),
             labels,
             shown=shown,
             n_sampled=n_sampled,
@@ -432,6 +479,8 @@ def check_limits(max_risk: Any, classes: NDArray[Any] | None, loss: Any) -> None
 
 def model_name(estimator: Any) -> str:
     """Class name of the model itself, inside pipelines, searches and `FrozenEstimator`."""
+    if given_model(estimator) is not None:
+        return "Given predictions"
     while isinstance(estimator, (Pipeline, FrozenEstimator)) or hasattr(
         estimator, "refit"
     ):  # a search

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
+from surefoot._models import given_model, inputs_of
 from surefoot._tables import (
     as_objects,
     column_names,
@@ -41,6 +42,9 @@ MOST_PROBABILITIES = 30
 # Columns of `row_table` that each item has, None where the table does not have them.
 OPTIONAL = ("own_error", "low", "high", "accepted")
 
+UNSEEN = "Each row was predicted by a model that had not seen it."
+AS_GIVEN = "The predictions are those that were given; each error is estimated from other rows."
+
 # Meaning of each column in `to_frame`, in the file of --scores and in the page's CSV.
 OF_EITHER = {
     "row": "the row's position in the table, counted from 0, or its label if the table's index holds whole numbers",
@@ -59,6 +63,12 @@ OF_CLASSES = {
     "spread": "standard deviation of that change; near 0, the prediction is stable",
     "worst": "the lowest of these changes",
     "flips": "share of the points close to the row that get another class",
+    "neighbor_change": "mean change from the lead of the row's predicted class to that on its ten nearest rows, which "
+    "without the model stand in the place of points close to the row",
+    "neighbor_spread": "standard deviation of that change; near 0, the prediction is stable",
+    "other_distance": "distance to the nearest of these rows with another predicted class; without one, twice that to "
+    "the furthest",
+    "other_share": "share of these rows with another predicted class",
     "loss": "1 if the prediction is wrong, 0 if it is right",
     "own_error": "1 − the model's own probability of its prediction",
 }
@@ -69,6 +79,10 @@ OF_NUMBERS = {
     "shift": "mean change of the predicted value close to the row (within its Voronoi cell)",
     "spread": "standard deviation of that change; near 0, the prediction is stable",
     "worst": "the lowest of these changes",
+    "neighbor_change": "mean change from the predicted value to those of the ten nearest rows, which without the model "
+    "stand in the place of points close to the row",
+    "neighbor_spread": "standard deviation of that change; near 0, the prediction is stable",
+    "neighbor_worst": "the lowest of these changes",
     "residual": "the estimated residual: truth minus prediction",
     "loss": "the actual size of the error",
 }
@@ -126,11 +140,13 @@ def describe_rows(
     rank = np.empty(n_total, dtype=np.intp)
     rank[np.argsort(-held_out.doubt, kind="stable")[::-1]] = np.arange(n_total)
     wrong = held_out.prediction != held_out.truth
-    names, values = _cell_values(X, rows)
-    # Mean of the model's output within the row's Voronoi cell, and two standard deviations below and above; for a
-    # classifier the output is the probability of the predicted class against the second one.
+    inputs = inputs_of(error_estimator.estimator, X)
+    names, values = _cell_values(inputs, rows)
+    # Mean of the model's output within the row's Voronoi cell, or on its neighbours, and two standard deviations below
+    # and above; for a classifier the output is the probability of the predicted class against the second one.
     output = lead(held_out) if is_classifier else held_out.scores[:, 0]
-    bands = (output + held_out.shift + held_out.spread * np.array([[-2], [0], [2]])).T[shown]
+    shift, spread, *_ = held_out.stability.values()
+    bands = (output + shift + spread * np.array([[-2], [0], [2]])).T[shown]
     bands, reasons = expit(bands) if is_classifier else bands, _reasons(error_estimator, shown)
     nearest = _nearest_rows(error_estimator, X, y, labels, rows)
     items = [
@@ -148,7 +164,7 @@ def describe_rows(
     ]
     fields = [*table, *(["accepted"] if "accepted" not in table else [])]
     everywhere = "the file that --scores writes" if from_command else "report.to_frame()"
-    n_columns = X.shape[1] if len(X.shape) == 2 else 0
+    n_columns = inputs.shape[1] if len(inputs.shape) == 2 else 0
     sentence = f"All {number(n_total)} held-out rows, the highest estimated error first."
     if len(shown) < n_total:
         sentence = (
@@ -164,7 +180,7 @@ def describe_rows(
         "fields": fields,
         "glossary": _explain_columns([*every, *fields], fields, is_classifier, everywhere),
         "everywhere": everywhere,
-        "sentence": f"{sentence} Each row was predicted by a model that had not seen it.",
+        "sentence": f"{sentence} {AS_GIVEN if given_model(error_estimator.estimator) else UNSEEN}",
     }
 
 
@@ -189,6 +205,7 @@ def _nearest_rows(
     """Nearest other labelled rows of each row, with their targets and values."""
     wanted = min(N_NEAR + 1, len(error_estimator.reference_rows_))
     near = error_estimator.kneighbors(take_rows(X, rows), wanted)[1]
+    X = inputs_of(error_estimator.estimator, X)
     kept = [
         [other for other in others if other != row][:N_NEAR]
         for row, others in zip(rows, near, strict=True)

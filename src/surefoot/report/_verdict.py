@@ -74,7 +74,7 @@ def give_verdict(
     if answer["is_useful"] or intervals is None:
         decision = _decide(held_out, promise, answer, checking, is_asked=is_asked)
         if most < 0:  # worse than a constant
-            decision[0] = f"If it is used all the same: {decision[0][0].lower()}{decision[0][1:]}"
+            decision[0] = f"If it is used anyway: {decision[0][0].lower()}{decision[0][1:]}"
     else:
         third = intervals["figure"]
     sentences = [
@@ -112,7 +112,7 @@ def _headline(
     if mean == 0:
         return f"{unit.nothing.format(number(len(held_out.rows)))}."
     rarest = classes["rarest"] if classes else None
-    always = f"{unit.show(baseline)} if it always said {constant}"
+    always = f"{unit.show(baseline)} if it always predicted {constant}"
     error = "{} of all rows are wrong" if unit.is_share else "an answer costs {} on average"
     if rarest is not None:
         found = percent(rarest["value"]) if rarest["value"] else "none"
@@ -185,7 +185,7 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
         sentences.append(f"{items['order']['sentence']} {items['order']['advice']}")
     if "leak" in items:
         sentences.append(
-            f"{quoted(items['leak']['columns'])} may give the target away, and then every figure here is too good."
+            f"{quoted(items['leak']['columns'])} may give the target away, and then every number here is too good."
         )
     if "entity" in items:
         column = items["entity"]["facts"]["column"]
@@ -196,9 +196,7 @@ def _about_checks(checks: dict[str, Any]) -> list[str]:
     if "duplicate" in items:
         sentences.append(f"{items['duplicate']['figure']} of the rows have copies in the table.")
     if "labels" in items:
-        sentences.append(
-            "Some labels contradict what models and similar rows say of them, and may be wrong."
-        )
+        sentences.append("Some labels may be wrong: models and similar rows contradict them.")
     return sentences
 
 
@@ -256,7 +254,7 @@ def _about_no_promise(
     if answer["why_not"] is not None:
         limits = asked.describe(held_out.unit)["short"]
         return (
-            f"The limit asked for ({limits}) cannot be promised {confidence}. {answer['why_not']}"
+            f"The requested limit ({limits}) cannot be promised {confidence}. {answer['why_not']}"
         )
     other = next((promise for promise in answer["promises"] if promise["coverage"] > 0), None)
     if is_asked and asked.max_risk is not None and other is not None:

@@ -625,7 +625,7 @@ def describe_moved(
         return {
             "columns": [],
             "n_moved": 0,
-            "sentence": f"There are too few new rows to tell whether inputs have moved: {number(n_rows)}.",
+            "sentence": f"There are too few new rows to see whether inputs have changed: {number(n_rows)}.",
             **dict.fromkeys(("auc", "p_value", "same", "by_period")),
         }
     n_moved, n_columns = len(comparison.moved), len(comparison.columns)
@@ -634,7 +634,7 @@ def describe_moved(
         differ = f"Nothing shows that {plural(n_rows, 'new row')} differ as a whole"
     auc = finite(comparison.auc)
     sentence = (
-        f"{differ} from those that the model was fitted on: a classifier tells them apart with an AUC of "
+        f"{differ} from those that the model was fitted on: a classifier separates them with an AUC of "
         f"{number(auc)} (0.5 is chance)."
     )
     if n_moved:
@@ -672,7 +672,7 @@ def _about_periods(periods: list[dict[str, Any]], latest: RowComparison | None) 
             f"chance), most in {most['name']}, with an AUC of {number(most['auc'])}."
         )
     if latest is None:
-        return f"{by_period} {name.capitalize()} has too few rows to tell what moved in it."
+        return f"{by_period} {name.capitalize()} has too few rows to see what changed in it."
     if not latest.moved:
         return f"{by_period} In {name}, no single column has moved measurably."
     moved = enumerated([f"“{column.name}”" for column in latest.moved], MOST_COLUMNS)

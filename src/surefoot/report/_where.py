@@ -59,7 +59,7 @@ def describe_regions(
         worst = regions[0]
         sentence = (
             f"It is worst where {worst.rule}: {unit.all_rows.format(unit.show(worst.error))}, elsewhere "
-            f"{unit.show(worst.other_error)}. The rules were found on one half of the rows; the figures are measured "
+            f"{unit.show(worst.other_error)}. The rules were found on one half of the rows; the errors are measured "
             "on the other half."
         )
     return {

@@ -180,7 +180,9 @@ class _Target:
                 "Either y_test or truth may be given: the error is against one of them."
             )
         if y_test is not None and noise is not None:
-            raise ValueError("noise goes with truth: of y_test alone it cannot be told from bias.")
+            raise ValueError(
+                "noise needs truth: with y_test alone it cannot be separated from bias."
+            )
         values = y_test if truth is None else truth(X_test) if callable(truth) else truth
         self.values: NDArray[Any] = np.asarray(values)
         self.n_test = count_rows(X_test)

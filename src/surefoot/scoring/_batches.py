@@ -113,8 +113,8 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
     -------
     schema : pyarrow.Schema
         The columns of `Judgement.to_frame()`, with `accepted`: prediction (of the type of `classes_`),
-        probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, shift,
-        spread, worst, flips, novel, known and accepted; without those that the model does not have.
+        probability_<class> for each class, estimated_error, low and high (ends of the interval), residual, those
+        of `Judgement.stability`, novel, known and accepted; without those that the model does not have.
 
     Examples
     --------
@@ -134,10 +134,11 @@ def output_schema(error_estimator: ErrorEstimator, *, keep: Any = None) -> pa.Sc
         labels = error_estimator.classes_ if has_probabilities else ()
         fields: dict[str, Any] = {"prediction": label_type(error_estimator.classes_)}
         fields |= {f"probability_{label}": number for label in labels}
-        names = ["estimated_error", "shift", "spread", "worst", "flips"]
+        names = ["estimated_error"]
     else:
         fields = {"prediction": number}
-        names = ["estimated_error", "low", "high", "residual", "shift", "spread", "worst"]
+        names = ["estimated_error", "low", "high", "residual"]
+    names += error_estimator.get_stability_names()
     fields |= dict.fromkeys(names, number) | {"novel": flag, "known": flag, "accepted": flag}
     kept = [] if keep is None else list(keep)
     if twice := [field.name for field in kept if field.name in fields]:

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from surefoot import __version__
 from surefoot._error_estimators import ErrorEstimator, check_error_estimator
-from surefoot._files import write_whole
+from surefoot._files import linked_path, write_whole
 from surefoot._parallel import Show, bar, end_with, model_of, shared_model
 from surefoot._tables import (
     CsvTable,
@@ -71,7 +71,7 @@ def score_table(
     """Score a table in files, of any size, into a folder of Parquet files or into one file, and return a summary.
 
     In a folder, each part is written whole or not at all, and noted in `_manifest.jsonl`. A run that was stopped
-    resumes behind the last whole part when it is started again, and ends with the same bytes. Parts do not depend on
+    resumes after the last complete part when it is started again, and ends with the same bytes. Parts do not depend on
     `n_jobs`, nor on how the table is divided into files and row groups. Numbers that are infinite, or beyond float32,
     are judged as missing ones.
 
@@ -167,11 +167,11 @@ def score_table(
 
 def check_place(out: Path, source: Path, *, is_file: bool) -> None:
     """Raise an error if the scores of a table cannot be written to a path."""
-    if not out.resolve().parent.is_dir():
+    if not linked_path(out).parent.is_dir():
         raise TableFileError(f"There is no folder {out.parent} to make {out.name} in.")
-    if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
+    if source.is_dir() and linked_path(out).is_relative_to(linked_path(source)):
         raise TableFileError(f"{out} is in {source}, which is read: write the scores elsewhere.")
-    if out.resolve() == source.resolve():
+    if linked_path(out) == linked_path(source):
         raise TableFileError(f"{out} is the table that is read: write the scores elsewhere.")
     if not is_file and out.exists() and not out.is_dir():
         raise TableFileError(f"{out} is a file: name a folder for the parts.")
@@ -192,7 +192,7 @@ def head_of(
     return {
         "surefoot": __version__,
         "model": fingerprint(error_estimator),
-        "source": str(table.path.resolve()),
+        "source": str(linked_path(table.path)),
         "files": file_facts(table.files, table.path),
         "options": {
             "rows_per_part": rows_per_part,
@@ -431,7 +431,8 @@ def fingerprint(error_estimator: ErrorEstimator) -> str:
     """Digest of a fitted error estimator: of its settings and of all that it says of its held-out rows."""
     digest = hashlib.sha256(type(error_estimator).__name__.encode())
     held_out = error_estimator.held_out_
-    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, held_out.shift]
+    first, *_ = held_out.stability.values()
+    arrays = [held_out.prediction, held_out.error, held_out.scores, held_out.losses, first]
     for array in [*arrays, *held_out.columns.values()]:
         digest.update(repr((array.shape, array.dtype.kind)).encode())
         plain = array.dtype.kind in "biuf"

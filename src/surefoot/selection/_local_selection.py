@@ -126,7 +126,7 @@ class LocalSelectionClassifier(ClassifierMixin, LocalSelection):
     error_estimator : classifier, default=None
         Learner of each model's errors; see `IndividualErrorClassifier`.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out, the same for all models. A number stands for shuffled folds.
+        How rows are held out, the same for all models. A number means shuffled folds.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the error estimation.
     n_jobs : int, default=None
@@ -203,7 +203,7 @@ class LocalSelectionRegressor(RegressorMixin, LocalSelection):
     loss : {"absolute", "squared"}, default="squared"
         Error to minimise.
     cv : int, splitter or iterable of splits, default=5
-        How rows are held out, the same for all models. A number stands for shuffled folds.
+        How rows are held out, the same for all models. A number means shuffled folds.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the error estimation.
     n_jobs : int, default=None
