@@ -28,7 +28,6 @@ exclude_patterns += [
         "error-detection",
         "error-prior",
         "error-size-prior",
-        "given-predictions",
         "intervals",
         "never-worse",
         "scale",

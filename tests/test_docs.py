@@ -12,7 +12,6 @@ MEASURED_AGAIN = (
     "error-detection",
     "error-prior",
     "error-size-prior",
-    "given-predictions",
     "intervals",
     "never-worse",
     "scale",

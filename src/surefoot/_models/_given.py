@@ -620,7 +620,7 @@ def _meaning(model: GivenOutputs, table: Any, about: int | None) -> dict[str, An
     number = values[:, 0]
     spread = float(number.std()) or 1.0
     scale = None if are_shares else (float(number.mean()), spread)
-    if n_classes == 2:
+    if n_classes == 2 and (about is not None or np.ptp(number) > 0):
         for place in (1, 0) if about is None else (about,):
             oriented = number if place == 1 else (1 - number if are_shares else -number)
             if (found := _bounds(codes, oriented, are_shares=are_shares)) is not None:
