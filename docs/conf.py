@@ -24,8 +24,6 @@ exclude_patterns = ["_build"]
 exclude_patterns += [
     f"results/{name}.rst"
     for name in (
-        "arena",
-        "error-detection",
         "error-prior",
         "error-size-prior",
         "intervals",
