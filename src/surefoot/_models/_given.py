@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from surefoot._models._inputs import ModelInput, NumericInput, table_input
 from surefoot._models._model import Outputs, split_model
+from surefoot._models._vectors import VectorEncoder, vector_encoder
 from surefoot._tables import (
     RowError,
     as_floats,
@@ -290,6 +291,7 @@ class GivenInput(ModelInput):
         if isinstance(self.inner, NumericInput) and is_frame(encoded):
             self.inner.names = column_names(encoded)
         self.is_numeric, self.takes_missing = self.inner.is_numeric, self.inner.takes_missing
+        self.keeps_scale = isinstance(model.encoder, VectorEncoder)
 
     @property
     def rows(self) -> Any:
@@ -395,6 +397,7 @@ def given_predictions(
             f"Every prediction is {said[0]}: such predictions do not depend on the row, and there is nothing to tell "
             "apart."
         )
+    encoder = encoder or vector_encoder(model.inputs(table))
     if encoder is not None:
         model.set_params(encoder=clone(encoder).fit(model.inputs(table)))
     model.outputs(table)  # raises what is wrong with a row
